@@ -152,13 +152,6 @@ def brute_force(guess: Sequence[int], predictions: Sequence[int], tolerance: Fra
     return joint_brute_force(tuple(guess), (told,), 2, cost=cost)
 
 
-def brute_smallest(predictions: Sequence[int]) -> Fraction | None:
-    """Return the smallest unfairness of any split of the records into two groups; None when there is no split."""
-    told = {"predictions": tuple(predictions)}
-    gaps = [reached(told, vector, 2) for vector in itertools.product((0, 1), repeat=len(predictions))]
-    return min((one for one in gaps if one is not None), default=None)
-
-
 def digits(text: str) -> tuple[int, ...]:
     """Return a vector written as digits."""
     return tuple(map(int, text))

@@ -22,13 +22,12 @@ from core.report.page import to_html
 from tests.browser.boxes import collisions
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, sample
-from tests.unit.charts.nasty import FORMS
 from tests.unit.charts.nasty_studies import CHARTS, chart
 
 WIDTHS = (400, 720, 1440, 360)
 """Pixels of a chart; the last is the narrowest that a chart is made for."""
-ON_PAPER = ("lines", "rows")
-"""Forms of which a report has charts."""
+ON_PAPER = ("draw_disclosure", "draw_rates")
+"""One chart of each form of which a report has charts."""
 
 FONT = next((Path(streamlit.__file__).parent / "static/static/media").glob("SourceSansVF-Upright*.woff2"))
 PLOTLY = Path(plotly.__file__).parent / "package_data/plotly.min.js"
@@ -98,27 +97,16 @@ def measured(page: Page, drawings: dict[str, tuple[Drawing, int]], *, on_paper: 
     return found
 
 
-def at_widths(name: str, seeds: range, make: Any) -> dict[str, tuple[Drawing, int]]:
-    """Return a chart for each seed, at one of the widths."""
-    return {f"{name} {seed}": (make(seed), WIDTHS[seed % len(WIDTHS)]) for seed in seeds}
-
-
-@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 220), marks=pytest.mark.long)], ids=str)
-@pytest.mark.parametrize("form", FORMS)
-def test_no_words_collide_or_are_cut_whatever_is_drawn(paper: Page, form: str, seeds: range) -> None:
-    found = measured(paper, at_widths(form, seeds, FORMS[form]), on_paper=form in ON_PAPER)
-    assert not found, "\n".join(found)
-
-
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 204), marks=pytest.mark.long)], ids=str)
 @pytest.mark.parametrize("name", CHARTS)
 def test_no_words_of_a_page_s_chart_collide_or_are_cut(paper: Page, name: str, seeds: range) -> None:
-    found = measured(paper, at_widths(name, seeds, lambda seed: chart(name, seed)))
+    charts = {f"{name} {seed}": (chart(name, seed), WIDTHS[seed % len(WIDTHS)]) for seed in seeds}
+    found = measured(paper, charts, on_paper=name in ON_PAPER)
     assert not found, "\n".join(found)
 
 
 def test_a_collision_and_a_cut_are_seen(paper: Page) -> None:
-    drawing = FORMS["lines"](1)
+    drawing = chart("draw_disclosure", 1)
     notes = drawing.layout["annotations"]
     notes += [dict(notes[0]), {**notes[0], "xshift": -900, "text": "far away"}]
     found = "\n".join(measured(paper, {"twice": (drawing, 400)}))

@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.correction import Disclosed, correct, correct_jointly, exact, smallest_tolerance
 from core.correction.exact import WIDENING, Counts, RowProblem, smallest_fraction
 from core.fairness import unfairness
-from tests.problem_bank import METRICS, brute_force, brute_smallest
+from tests.problem_bank import METRICS, brute_force
 
 COSTS = (
     st.integers(1, 3).map(float),
@@ -54,14 +54,6 @@ def test_exact_is_brute_force(problem):
     else:
         assert result.certificate.status == "optimal"
         assert result.objective == pytest.approx(best, rel=1e-12)
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.lists(st.integers(0, 1), min_size=0, max_size=11))
-def test_smallest_tolerance_is_brute_force(predictions):
-    smallest = brute_smallest(predictions)
-    expected = math.inf if smallest is None else float(smallest)
-    assert smallest_tolerance(predictions) == pytest.approx(expected, rel=1e-14)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
@@ -106,20 +98,6 @@ def test_short_search_is_the_full_pass():
     assert short > 500  # the comparison is worth nothing if the search always gives up
 
 
-def test_the_full_pass_is_a_search_over_all_counts():
-    rng = np.random.default_rng(8)
-    for _ in range(300):
-        n = int(rng.integers(2, 25))
-        predictions, guess = (rng.random((2, n)) < rng.random((2, 1))).astype(np.uint8)
-        tolerance = float(rng.choice([0.0, 0.05, 0.3, predictions.mean(), 1 - predictions.mean()]))
-        problem = RowProblem(guess=guess, predictions=predictions, cost=np.ones(n), upper=tolerance * WIDENING)
-        counts = problem.counts()
-        a, b = np.meshgrid(np.arange(counts.positives + 1), np.arange(counts.negatives + 1), indexing="ij")
-        allowed = counts.allowed(a, b)
-        low, high = exact.allowed_interval(counts, np.arange(counts.positives + 1))
-        assert np.array_equal(allowed, (low[:, None] <= b) & (b <= high[:, None]))
-
-
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.integers(2, 10**7), st.floats(0.01, 0.99), st.floats(0, 0.5), st.integers(0, 2**32 - 1))
 def test_limits_of_the_counts_are_exact_up_to_ten_million(n, share, tolerance, seed):
@@ -133,23 +111,6 @@ def test_limits_of_the_counts_are_exact_up_to_ten_million(n, share, tolerance, s
     assert not counts.allowed(a, high + 1)[some & (high < counts.negatives)].any()
     balanced = np.round(a * (counts.negatives / positives)).astype(np.int64)  # where |D| is smallest
     assert not counts.allowed(a, balanced)[~some].any()
-
-
-@settings(max_examples=40, deadline=None, derandomize=True)
-@example(2, 86938, 5e-324)  # nobody predicted positive, and a tolerance that nothing is divided by
-@given(st.integers(2, 400), st.integers(0, 2**32 - 1), st.floats(0, 0.2))
-def test_record_order_and_group_names_do_not_matter(n, seed, tolerance):
-    rng = np.random.default_rng(seed)
-    guess, predictions = rng.integers(0, 2, (2, n))
-    cost, order = rng.integers(1, 5, n).astype(float), rng.permutation(n)
-    results = [
-        correct(guess, predictions, cost=cost, tolerance=tolerance),
-        correct(guess[order], predictions[order], cost=cost[order], tolerance=tolerance),
-        correct(1 - guess, predictions, cost=cost, tolerance=tolerance),
-        correct(guess, 1 - predictions, cost=cost, tolerance=tolerance),
-    ]
-    assert len({result.certificate.status for result in results}) == 1
-    assert len({result.objective for result in results}) == 1
 
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -182,9 +143,9 @@ def test_exact_and_integer_program_agree(n, k, seed, metric, tolerance):
     assert exact.smallest_tolerance == ilp.smallest_tolerance
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
-@given(st.integers(6, 200), st.integers(3, 5), SEEDS, st.sampled_from([0.0, 0.02, 0.1]))
-def test_order_and_names_of_several_groups_do_not_matter(n, k, seed, tolerance):
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(6, 200), st.sampled_from([2, 2, 3, 4, 5]), SEEDS, st.sampled_from([0.0, 0.02, 0.1]))
+def test_order_and_names_of_groups_do_not_matter(n, k, seed, tolerance):
     guess, predictions, _, truth, cost = drawn(n, k, seed)
     rng = np.random.default_rng(seed)
     order, names = rng.permutation(n), rng.permutation(k)

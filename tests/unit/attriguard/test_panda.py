@@ -56,15 +56,6 @@ def test_every_linear_classifier_is_misled(people, name, two):
     assert (noise.size > 0).sum() == 60 * (m - 1)
 
 
-def test_only_weights_that_share_a_softmax_are_centred():
-    weights, offsets = [[3.0, 1.0], [1.0, 1.0], [2.0, 4.0]], [1.0, 0.0, 2.0]
-    centred = read_scores(classifier_of(weights, offsets, multinomial=True))
-    own = read_scores(classifier_of(weights, offsets, multinomial=False))
-    assert centred.weights[0].T.tolist() == [[1.0, -1.0], [-1.0, -1.0], [0.0, 2.0]]
-    assert centred.offsets[0].tolist() == [0, -1, 1]
-    assert own.weights[0].T.tolist() == weights and own.offsets[0].tolist() == offsets
-
-
 @pytest.mark.parametrize("form", [sparse.csc_array, np.asarray, np.float32])
 def test_records_of_every_form_are_changed_alike_and_left_as_they_were(people, form):
     records, values = people
@@ -95,25 +86,6 @@ def test_few_people_and_values_without_noise(people):
     noise = representatives(records[:20], defender, n_values=6)
     assert noise.found.any(axis=0).tolist() == [True, False, True, True, False, False]
     assert not panda(records[:20], defender, 1).found.any()
-
-
-class Contrary:
-    """A classifier that names other values than its scores lead to."""
-
-    def __init__(self, inner) -> None:
-        self.coef_, self.intercept_, self.classes_ = inner.coef_, inner.intercept_, inner.classes_
-        self.decision_function = inner.decision_function
-
-    def predict(self, rows):
-        return np.zeros(rows.shape[0], dtype=int)
-
-
-def test_noise_that_does_not_mislead_is_reported_and_undone():
-    contrary = Contrary(classifier_of([[1.0, -1.0]], [0.0], multinomial=True))
-    records = np.array([[0.2, 0.4], [0.0, 1.0]])
-    done = panda(records, contrary, 1, policy="add_new")
-    assert not done.found.any() and not done.fallback.any() and not done.size.any()
-    assert np.array_equal(done.noisy, records)
 
 
 def fitted(values: int, activation: str, hidden: tuple[int, ...] = (12,)):
@@ -147,11 +119,10 @@ def test_scores_and_gradients_are_the_networks(values, activation):
         assert gradient[:, j] == pytest.approx(change[np.arange(3), wanted] / 2e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("policy", ["modify_add", "modify_exist", "add_new"])
 @pytest.mark.parametrize("values", [2, 3])
-def test_networks_are_misled_by_few_changes_of_the_policy(values, policy, activation):
-    records, network = fitted(values, activation)
+def test_networks_are_misled_by_few_changes_of_the_policy(values, policy):
+    records, network = fitted(values, "relu")
     clean = np.repeat(records[:40].toarray(), values, axis=0)
     noise = representatives(records[:40], network, policy=policy, step=0.5)
     wanted, found = np.tile(np.arange(values), 40), noise.found.ravel()

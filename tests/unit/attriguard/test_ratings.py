@@ -43,10 +43,12 @@ def test_the_study_grows_by_attacker(studies, whole: Exposure):
 def test_nobody_sees_the_hidden_values(whole: Exposure):
     """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
     mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
-    other = list(Guarded(mixed, SETTINGS).expose())[-1]
+    attackers = ("logistic", "adversarial")
+    other = list(Guarded(mixed, replace(SETTINGS, attackers=attackers)).expose())[-1]
     assert (whole.truth != other.truth).any() and (other.truth == mixed.values_test).all()
     assert (whole.size == other.size).all() and (whole.predicted == other.predicted).all()
-    for mine, theirs in zip(whole.guesses, other.guesses, strict=True):  # also: the seed fixes every draw
+    guesses = [guess for guess in whole.guesses if guess.attacker in attackers]
+    for mine, theirs in zip(guesses, other.guesses, strict=True):  # also: the seed fixes every draw
         assert (mine.clean == theirs.clean).all() and (mine.noisy == theirs.noisy).all()
     assert other.majority.value == pytest.approx((mixed.values_test == SAMPLE.shares.argmax()).mean())
 

@@ -1,4 +1,4 @@
-"""AttriGuard on a table: the audit's own splits, its settings, where the noise sits, its attackers."""
+"""AttriGuard on a table: the audit's own splits, settings, where the noise sits, attackers, the audited model on it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, TableGuard, TableSettings, concentration, table_columns, table_guard
+from core.attriguard import (
+    Exposure,
+    TableGuard,
+    TableSettings,
+    concentration,
+    table_columns,
+    table_guard,
+    table_utility,
+)
 from core.attriguard.attackers import LEARNERS, fit_on_table
 from core.attriguard.noisy_records import Concentration, changes_per_entry
 from core.attriguard.table import TablePeople
+from core.attriguard.utility import TableUtility, utility_of
 from core.config import AuditConfig
+from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
+from core.fairness import METRICS, difference_between_groups, unfairness, unfairness_estimate
 from tests import samples
 from tests.table_people import people
 
@@ -95,8 +106,13 @@ def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: Ta
 
 
 @pytest.fixture(scope="module")
-def audited() -> TableGuard:
-    return table_guard(samples.dataset(1600, leak=2.0, seed=1), CONFIG, SETTINGS)
+def data() -> AuditDataset:
+    return samples.dataset(1600, leak=2.0, seed=1)
+
+
+@pytest.fixture(scope="module")
+def audited(data: AuditDataset) -> TableGuard:
+    return table_guard(data, CONFIG, SETTINGS)
 
 
 @pytest.fixture(scope="module")
@@ -104,8 +120,9 @@ def grown(audited: TableGuard) -> list[Exposure]:
     return [exposure for exposure in audited.expose() if exposure.guesses]
 
 
-def test_known_and_protected_people_are_the_audits(audited: TableGuard, grown: list[Exposure]) -> None:
-    data = samples.dataset(1600, leak=2.0, seed=1)
+def test_known_and_protected_people_are_the_audits(
+    audited: TableGuard, grown: list[Exposure], data: AuditDataset
+) -> None:
     splits = split(data, train_share=CONFIG.train_share, seed=CONFIG.seed)
     np.testing.assert_array_equal(audited.people.rows, splits.test)
     np.testing.assert_array_equal(grown[-1].truth, data.sensitive[splits.test])
@@ -147,3 +164,63 @@ def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Exposur
         assert noisy[naive] < clean[naive] - 0.1
     assert noisy["adversarial"] > noisy["boosting"] + 0.05
     assert noisy["adversarial_logistic"] > noisy["logistic"] + 0.05
+
+
+# The audited model on noisy records: expectations against draws, unfairness against the metric itself.
+
+
+@pytest.fixture(scope="module")
+def utility(audited: TableGuard, data: AuditDataset) -> TableUtility:
+    return table_utility(audited, data, replace(CONFIG, method="unmitigated"))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_without_noise_it_is_the_audits_own_measure(audited: TableGuard, utility: TableUtility, metric: str) -> None:
+    point = replace(utility, metric=metric).without_noise()
+    drawn, s, y = utility.clean.astype(int), audited.people.truth, utility.labels
+    own = unfairness_estimate(drawn, s, metric=metric, labels=y)
+    assert point.unfairness.value == pytest.approx(unfairness(drawn, s, metric=metric, labels=y))
+    assert (point.unfairness.low, point.unfairness.high) == pytest.approx((own.low, own.high), abs=0.02)
+    assert point.accuracy.value == pytest.approx((drawn == y).mean())
+    assert point.gap == pytest.approx(difference_between_groups(drawn, s, metric=metric, labels=y))
+    assert point.budget is None
+
+
+def test_expectations_are_the_mean_over_draws(audited: TableGuard, utility: TableUtility) -> None:
+    point, used = utility.at(0.3), audited.mechanism(0.3)
+    rng = np.random.default_rng(0)
+    everyone = np.arange(utility.labels.size)
+    right, rates = [], []
+    for _ in range(400):
+        value = (rng.random((everyone.size, 1)) >= used.cumsum(axis=1)[:, :-1]).sum(axis=1)
+        drawn = utility.noisy[everyone, value]
+        right.append((drawn == utility.labels).mean())
+        rates.append([drawn[audited.people.truth == group].mean() for group in (0, 1)])
+    assert point.accuracy.value == pytest.approx(np.mean(right), abs=0.003)
+    assert point.gap == pytest.approx(abs(np.subtract(*np.mean(rates, axis=0))), abs=0.008)
+
+
+def test_any_model_can_be_asked(audited: TableGuard, data: AuditDataset) -> None:
+    labels = data.labels[audited.people.rows]
+    coin = utility_of(audited, lambda records, groups: np.full(len(records), 0.25), labels=labels)
+    point = coin.at(0.4)
+    assert point.unfairness.value == point.gap == 0
+    assert point.accuracy.value == pytest.approx(0.75 - 0.5 * labels.mean())
+    insider = utility_of(audited, lambda records, groups: (groups == 1).astype(float), labels=labels)
+    assert insider.at(0.4).gap == 1.0 and insider.at(0.4).unfairness.high <= 1.0
+    everybody = utility_of(audited, lambda records, groups: np.ones(len(records)), labels=labels).at(0.4)
+    assert everybody.unfairness.value == 0.0 < everybody.unfairness.high  # all alike, and yet in doubt
+
+
+def test_bad_metric_or_labels(audited: TableGuard, data: AuditDataset) -> None:
+    def nobody(records: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        return np.zeros(len(records))
+
+    labels = data.labels[audited.people.rows]
+    with pytest.raises(InputError, match="metric must be one of"):
+        utility_of(audited, nobody, labels=labels, metric="parity")
+    with pytest.raises(InputError, match="same length"):
+        utility_of(audited, nobody, labels=labels[:5])
+    only = np.where(audited.people.truth == 0, labels, 0).astype(np.uint8)
+    with pytest.raises(InputError, match="two groups with label 1"):
+        utility_of(audited, nobody, labels=only, metric="equal_opportunity")

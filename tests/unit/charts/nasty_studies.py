@@ -43,7 +43,20 @@ from tests.release_samples import card, people
 from tests.samples import dataset
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts.guard_samples import ATTACKERS, study
-from tests.unit.charts.nasty import estimate, nasty
+
+LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éßЩ")
+
+
+def nasty(rng: Generator, longest: int = 60) -> str:
+    """Return a name of up to 60 letters, some of them wide, some of them markup."""
+    return str(rng.choice(["x", "<script>"])) + "".join(rng.choice(LETTERS, int(rng.integers(0, longest))))
+
+
+def estimate(rng: Generator) -> Estimate:
+    """Return a rate, often 0, 1, or without an interval, of few people."""
+    value = float(rng.choice([0.0, 1.0, 0.5, rng.random()]))
+    half = float(rng.choice([0.0, math.nan, rng.random()]))
+    return Estimate(value=value, low=max(0.0, value - half), high=min(1.0, value + half), n=int(rng.integers(1, 99999)))
 
 
 def spread(rng: Generator) -> Spread:

@@ -13,17 +13,18 @@ from hypothesis import strategies as st
 from core.charts import DARK, LIGHT, Palette
 from core.charts.drawing import Axis, Scale, percents
 from core.charts.lines import Curve, draw_lines
+from core.charts.rows import Mark, Row, draw_rows
 from core.charts.words import apart, fit, kept, plain, short, spread, width
+from core.estimates import Estimate
 from tests.unit.charts.checks import check
-from tests.unit.charts.nasty import FORMS
 from tests.unit.charts.nasty_studies import CHARTS, chart
 
 
-@pytest.mark.parametrize("name", [*FORMS, *CHARTS])
+@pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize("seed", range(6))
 def test_nasty_names_stay_words_and_titles_are_written(name: str, seed: int) -> None:
     """That no words collide or are cut is measured in a browser: tests/browser/test_labels.py."""
-    drawing = FORMS[name](seed) if name in FORMS else chart(name, seed)
+    drawing = chart(name, seed)
     notes = [note.text for note in check(drawing).layout.annotations]
     for title in (drawing.x.title, drawing.y.title):
         assert not title or any(fit(title, 9999, 12).startswith(note.partition("…")[0]) for note in notes)
@@ -34,15 +35,16 @@ def test_nasty_names_stay_words_and_titles_are_written(name: str, seed: int) -> 
 
 
 def test_what_is_written_is_told_and_in_the_table() -> None:
-    drawing = FORMS["rows"](3)
-    assert len(drawing.table) and set(drawing.table.columns) >= {"who", "before", "before, low", "after, high"}
-    for name, before in zip(drawing.table.who, drawing.table.before, strict=True):
-        assert " ".join(name.split()) in drawing.alt and (before != before or f"{100 * before:.0f}" in drawing.alt)
-    curves = FORMS["lines"](4)
-    assert set(curves.table.columns) == {"curve", curves.x.title, "value", "value, low", "value, high"}
-    assert all(" ".join(name.split()) in curves.alt for name in curves.table[curves.table.value.notna()].curve)
-    lowest = FORMS["heat"](5)
-    assert "lowest and highest" in lowest.alt or lowest.description.count(";") < 20
+    rates = [Estimate(value=rate, low=rate - 0.1, high=rate + 0.1, n=50) for rate in (0.23, 0.87)]
+    marks = [Mark(of=rates[0], color="before", name="before"), Mark(of=rates[1], color="leak", name="after")]
+    rows = draw_rows("Rows", [Row(name=name, marks=marks) for name in ("a <b>", "c")], percents("Rate"), first="who")
+    assert rows.table.to_dict("list").items() >= {"who": ["a <b>", "c"], "before": [0.23] * 2}.items()
+    assert {"before, low", "after, high"} <= set(rows.table.columns)
+    assert all(words in rows.alt for words in ("a <b>", "c", "23", "87"))
+    curve = Curve(x=[0, 1], of=rates, color="leak", name="a  <b>")
+    lines = draw_lines("Lines", [curve], x=Scale(title="x"), y=percents("y"))
+    assert set(lines.table.columns) == {"curve", "x", "value", "value, low", "value, high"}
+    assert lines.table.value.tolist() == [0.23, 0.87] and "a <b>" in lines.alt and "87" in lines.alt
 
 
 def test_more_names_than_there_is_room_for_keep_the_finding_the_highest_and_the_lowest() -> None:

@@ -13,7 +13,6 @@ import pytest
 from core.charts import LIGHT
 from core.charts.membership import (
     draw_accuracy_by_epsilon,
-    draw_deleted,
     draw_epsilon_curve,
     draw_gaps_between,
     draw_group_gaps,
@@ -23,7 +22,6 @@ from core.charts.membership import (
 from core.estimates import not_measured
 from core.membership.curves import EPSILONS
 from core.membership.disparity import Disparities
-from core.membership.fairpick import FairPickFindings
 from core.membership.inference import MembershipFindings
 from tests.unit.charts.checks import check, dots, written
 from tests.unit.charts.membership_samples import (
@@ -144,28 +142,15 @@ def test_ten_steps_add_up_to_vd(muted: bool):
 def test_a_row_for_each_of_many_groups():
     values = {"women, Black people": (0.1, 0.0, 0.1), "b": (0.0, 0.08, -0.08), "c": (0.01, 0.0, 0.01)}
     results = tuple(compared(gaps, group=name, others="all others") for name, gaps in values.items())
-    small = ("few", "few has 3 members.")
-    found = attack("network", disparities=Disparities(results=results, not_measured=(small,)))
-    drawing = draw_group_gaps(found)
-    figure = check(drawing)
+    figure = check(draw_group_gaps(attack("network", disparities=Disparities(results=results))))
     marks = [m for m in dots(figure) if m.marker.symbol != "line-ns"]
     assert [m.x[0] for m in marks] == pytest.approx([0.1, -0.08, 0.01])
     assert [m.marker.color for m in marks] == [LIGHT.first, LIGHT.second, LIGHT.chance]  # the last: none found
     assert [m.x[0] for m in dots(figure) if m.marker.symbol == "line-ns"] == [0.1, 0.0, 0.01]
     assert {"women, Black people", "+0.100 p 0.001"} <= set(written(figure))
-    muted = check(draw_group_gaps(replace(found, muted=True)))
-    assert {m.marker.color for m in dots(muted) if m.marker.symbol != "line-ns"} == {LIGHT.chance}
-    check(draw_group_gaps(attack("network", disparities=Disparities(results=(), not_measured=(small,)))))
 
 
-MAJORITY = estimate(0.752, 0.006)
 FIELDS = ("vd", "fpr_gap", "advantage_gap")
-NAMES = ("<script>alert('men')</script> & a very long name of sixty letters", "women")
-
-
-def slider(figure: go.Figure) -> list[float]:
-    (found,) = (trace for trace in figure.data if trace.name == "slider")
-    return list(found.y)
 
 
 def curve(figure: go.Figure, field: str) -> go.Scatter:
@@ -192,39 +177,14 @@ def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
     )
 
 
-@pytest.mark.parametrize("there", [(), (1.0,), (math.inf,), (0.1, 10.0), (math.inf, 0.01, 5.0)])
+@pytest.mark.parametrize("there", [(), (1.0,), (math.inf, 0.01, 5.0)])
 @pytest.mark.parametrize("repeats", [1, 25])
 def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float], repeats: int):
     made = bands(there, repeats=repeats)
     for now in (0.02, 1.0, math.inf):
-        drawings = [draw_epsilon_curve(made, now=now)]
-        drawings.append(draw_accuracy_by_epsilon(made, now=now, majority=MAJORITY))
-        for drawing in drawings:
-            figure = check(drawing)
-            assert ("being measured" in written(figure)) is (not there)
-            assert bool(slider(figure)) is (now in there)  # nothing is invented between the points
-
-
-def test_accuracy_over_epsilon():
-    drawing = draw_accuracy_by_epsilon(bands(), now=math.inf, majority=MAJORITY)
-    figure = check(drawing)
-    assert {"95.2% training", "80.2% test", "75.2% majority class"} <= set(written(figure))
-    assert "at ε = ∞: 95.2% training; 80.2% test; 75.2% majority class." in drawing.alt
-    low, high = figure.layout.yaxis.range
-    every = [e for b in bands() for name, e in b.values.items() if name.startswith("accuracy")]
-    assert all(low <= 100 * e.low and 100 * e.high <= high for e in every)
-    without = draw_accuracy_by_epsilon(bands(), now=1.0)
-    assert "majority" not in without.alt + " ".join(written(check(without)))
-
-
-def test_rows_deleted_of_each_group():
-    def deleted(numbers: dict[str, int]) -> FairPickFindings:
-        return FairPickFindings(theta=0.6, deleted=numbers, ignored=0, largest_before=0.05, largest_after=0.03)
-
-    drawing = draw_deleted(deleted({NAMES[0]: 3620, "women": 1763}))
-    figure = check(drawing)
-    bars = [trace for trace in figure.data if trace.type == "bar"]
-    assert [(bar.x[0], bar.marker.color) for bar in bars] == [(1763, LIGHT.first), (3620, LIGHT.second)]
-    assert {"women", "1,763"} <= set(written(figure)) and "women 1,763" in drawing.alt
-    assert drawing.table["records deleted"].tolist() == [1763, 3620]
-    check(draw_deleted(deleted(dict.fromkeys("ab", 0))))
+        figure = check(draw_epsilon_curve(made, now=now))
+        assert ("being measured" in written(figure)) is (not there)
+        (slider,) = (trace for trace in figure.data if trace.name == "slider")
+        assert bool(len(slider.y)) is (now in there)  # nothing is invented between the points
+        accuracy = draw_accuracy_by_epsilon(made, now=now, majority=estimate(0.752, 0.006))
+        assert ("75.2% majority class" in accuracy.alt) is bool(there)

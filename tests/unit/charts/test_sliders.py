@@ -11,9 +11,12 @@ import pytest
 
 from core.charts import Drawing
 from core.charts.attriguard import draw_budget, draw_cost
+from core.charts.correction import draw_disclosure
 from core.charts.membership import draw_accuracy_by_epsilon, draw_epsilon_curve, draw_fairpick
 from core.charts.model_card import draw_fullness, draw_release_bits
 from core.charts.queries import draw_leakage, draw_targeted
+from core.config import AuditConfig
+from core.correction import run
 from core.estimates import ALMOST_ALL, Estimate, epsilon_text
 from core.queries import (
     DECODERS,
@@ -28,6 +31,7 @@ from core.queries import (
     targeted_leakage,
 )
 from tests.release_samples import card
+from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check
 from tests.unit.charts.guard_samples import curves, study
 from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
@@ -48,6 +52,15 @@ class At(NamedTuple):
 
 def percents(*numbers: Estimate) -> list[float]:
     return [100 * number.value for number in numbers]
+
+
+def disclosures() -> Iterator[At]:
+    found = run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(600, seed=11))
+    curve = [found.disclose(tolerance) for tolerance in (0.01, 0.05, 0.1, 0.2)]
+    for now in curve:
+        drawing = draw_disclosure(curve, now, found.strong, attribute="origin", attacker="Attacker")
+        assert now.after is not None
+        yield At(drawing, f"at {now.told:g}", now.told, percents(now.after))
 
 
 def budgets(values: int, *, balanced: bool, published: Any = ()) -> Iterator[At]:
@@ -134,6 +147,7 @@ def over_models(draw: Callable[..., Drawing], heights: Callable[[Any], list[floa
 
 
 SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
+    "disclosure": disclosures,
     "budget": lambda: budgets(2, balanced=False),
     "budget, balanced": lambda: budgets(25, balanced=True),
     "budget, beside the paper": lambda: budgets(2, balanced=False, published=PAPER),

@@ -1,9 +1,10 @@
-"""Charts of AttriGuard, bias queries, a model card and a choice: numbers are where core says, names harmless."""
+"""Charts of all studies but membership: numbers are where core says, names harmless."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -14,14 +15,20 @@ from core.attriguard.tables import value_rows
 from core.charts import LIGHT, Drawing
 from core.charts.attriguard import draw_defences, draw_mechanism, draw_transfer, draw_value_noise, draw_where
 from core.charts.choose import METHOD_STYLES, draw_choice
+from core.charts.correction import draw_disclosure, draw_landscape, draw_waterfall
 from core.charts.model_card import draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_values
 from core.choose import Choice, ChooseSettings, Outcomes, choose
+from core.config import AuditConfig
+from core.correction import STEPS, CorrectionResult, Disclosure, run
+from core.estimates import points
 from core.model_card import Advice, Tried
 from core.models import METHODS
 from core.quantities import plain_row
 from core.queries import Asking, ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
+from core.sweep.landscape import KEPT_MAP, read_landscape
 from tests.release_samples import card, people
+from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots, written
 from tests.unit.charts.guard_samples import ATTACKERS, HOSTILE, study
 from tests.unit.charts.membership_samples import estimate
@@ -44,18 +51,16 @@ def test_the_noise_of_each_value(values: int):
         assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
 
 
-@pytest.mark.parametrize("entries", [3, 14, 500, 10_000])
-def test_where_the_noise_sits(entries: int):
-    names = [f"item <{i}>" for i in range(entries)]
-    for steep in (0.0, 1.0, 6.0):
-        shares = 1.0 / np.arange(1, entries + 1) ** steep
-        shares /= shares.sum()
-        carried = Concentration(entries=np.arange(entries), share=shares, n_entries=entries)
-        drawing = draw_where(names, carried, unit="apps")
-        check(drawing)
-        assert drawing.table["with those above"].iloc[-1] == pytest.approx(1.0)
-        half = int(np.argmax(np.cumsum(shares) >= 0.5 - 1e-9)) + 1
-        assert entries <= 16 or f"{half:,} carr{'ies' if half == 1 else 'y'} 50%" in drawing.alt
+@pytest.mark.parametrize(("entries", "steep"), [(3, 1.0), (500, 6.0), (10_000, 1.0)])
+def test_where_the_noise_sits(entries: int, steep: float):
+    shares = 1.0 / np.arange(1, entries + 1) ** steep
+    shares /= shares.sum()
+    carried = Concentration(entries=np.arange(entries), share=shares, n_entries=entries)
+    drawing = draw_where([f"item <{i}>" for i in range(entries)], carried, unit="apps")
+    check(drawing)
+    assert drawing.table["with those above"].iloc[-1] == pytest.approx(1.0)
+    half = int(np.argmax(np.cumsum(shares) >= 0.5 - 1e-9)) + 1
+    assert entries <= 16 or f"{half:,} carr{'ies' if half == 1 else 'y'} 50%" in drawing.alt
 
 
 def test_further_charts_hold_what_is_drawn():
@@ -146,13 +151,9 @@ CARDS = [card(count) for count in COUNTS]
 
 def traces(drawing: Drawing, name: str) -> list[tuple[float, float]]:
     """Return the points of a named trace."""
-    figure = drawing.figure(LIGHT, check=True)
-    return [point for trace in figure.data if trace.name == name for point in zip(trace.x, trace.y, strict=True)]
-
-
-def remarks(drawing: Drawing) -> str:
-    """Return all words of a chart."""
-    return " ".join(str(note.text) for note in drawing.figure(LIGHT, check=True).layout.annotations)
+    return [
+        point for trace in check(drawing).data if trace.name == name for point in zip(trace.x, trace.y, strict=True)
+    ]
 
 
 def test_the_line_at_one_and_a_share_beyond_the_axis():
@@ -166,73 +167,46 @@ def test_the_line_at_one_and_a_share_beyond_the_axis():
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
     beyond = draw_fullness([CARDS[0], full], full)
     assert traces(beyond, "slider") == [(1, 1.25)]
-    assert "<b>3.00 ▴</b>" in remarks(beyond) and "3.00 ▴ resolved" in beyond.alt
+    assert "3.00 ▴ resolved" in beyond.alt
 
 
 def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
     now = CARDS[-1]
     assert now.pinned.count > 2  # or this test says nothing
-    drawing = draw_pinned(people(), now)
-    right = now.pinned.said == people().sensitive[now.pinned.people]
-    right_ones, crosses = traces(drawing, "right"), traces(drawing, "wrong")
-    assert len(right_ones) == int(right.sum()) and len(crosses) == int((~right).sum())
-    unsure, settled = math.log(0.95 / 0.05), math.log(0.995 / 0.005)
-    for x, y in right_ones + crosses:
-        assert abs(x) <= unsure + 1e-9 and settled - 1e-9 <= abs(y) <= 7.0
-    assert f"near-certain: {int((now.pinned.said == 1).sum())} north" in drawing.alt
-    assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
-    assert set(drawing.table["inferred"]) <= {"north", "south"}
-    assert len(draw_in_common(now).table) == len(now.in_common.values)
-    others = traces(drawing, "others")
-    assert 0 < len(others) <= people().n - now.pinned.count
-
-
-def test_many_people_at_one_place_are_drawn_once():
-    same = replace(people(), posteriors=np.full((300, 2), 0.3))
-    now = replace(card(1), probability=np.full(300, 0.31))
-    assert len(traces(draw_pinned(same, now), "others")) == 1
-
-
-def test_a_pin_that_is_wrong_is_a_cross():
-    now = CARDS[-1]
     wrong = people().sensitive.copy()
     wrong[now.pinned.people] = 1 - now.pinned.said
-    drawing = draw_pinned(replace(people(), codes=wrong), now)
-    assert not traces(drawing, "right") and len(traces(drawing, "wrong")) == now.pinned.count
-    assert " wrong" in drawing.alt and " wrong" not in draw_pinned(people(), CARDS[0]).alt
-
-
-ADVICE = Advice(
-    exact=False,
-    decimals=2,
-    epsilon=None,
-    tried=(
-        Tried(decimals=None, epsilon=None, pinned=7, df_bits=18.25),
-        Tried(decimals=2, epsilon=None, pinned=0, df_bits=3.0),
-        Tried(decimals=None, epsilon=0.1, pinned=1, df_bits=0.04),
-    ),
-)
+    unsure, settled = math.log(0.95 / 0.05), math.log(0.995 / 0.005)
+    for somebody in (people(), replace(people(), codes=wrong)):
+        drawing = draw_pinned(somebody, now)
+        right = now.pinned.said == somebody.sensitive[now.pinned.people]
+        right_ones, crosses = traces(drawing, "right"), traces(drawing, "wrong")
+        assert len(right_ones) == int(right.sum()) and len(crosses) == int((~right).sum())
+        for x, y in right_ones + crosses:
+            assert abs(x) <= unsure + 1e-9 and settled - 1e-9 <= abs(y) <= 7.0
+        assert f"near-certain: {int((now.pinned.said == 1).sum())} north" in drawing.alt
+        assert (" wrong" in drawing.alt) == bool(crosses)
+        assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
+        assert 0 < len(traces(drawing, "others")) <= people().n - now.pinned.count
+    assert len(draw_in_common(now).table) == len(now.in_common.values)
 
 
 def test_a_precision_nobody_knows_about_pins_not_nobody():
-    unknown = replace(ADVICE, tried=(replace(ADVICE.tried[1], known=False), ADVICE.tried[1]))
-    drawing = draw_precisions(unknown, (None, None))
-    assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("✓ nobody") == 1
-    assert "2 decimals not known · 3.0; 2 decimals ✓ nobody · 3.0" in drawing.alt
+    tried = Tried(decimals=2, epsilon=None, pinned=0, df_bits=3.0)
+    advice = Advice(exact=False, decimals=2, epsilon=None, tried=(replace(tried, known=False), tried))
+    assert "2 decimals not known · 3.0; 2 decimals ✓ nobody · 3.0" in draw_precisions(advice, (None, None)).alt
 
 
 # Choice
 
 
-def made(*, leak: float = 0.5, n: int = 5) -> Choice:
+def made(leak: float) -> Choice:
     rng = np.random.default_rng(1)
-    truth = {**SAFE, "membership_auc": leak}
-    points = [point(k, 0.75, truth, rng, method=method) for k, method in enumerate(METHODS[:n])]
+    points = [point(k, 0.75, {**SAFE, "membership_auc": leak}, rng, method=method) for k, method in enumerate(METHODS)]
     return choose(points, POLICY, ChooseSettings(), attribute="sex")
 
 
 def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
-    choice = made()
+    choice = made(leak=0.5)
     assert choice.outcome == Outcomes.RECOMMENDED
     drawing = draw_choice(choice)
     figure = check(drawing)
@@ -253,5 +227,56 @@ def test_what_leaks_more_than_twice_its_limit_stands_at_the_right_edge_and_nobod
     assert not any("recommended" in words for words in written(figure))
 
 
-def test_one_candidate_is_a_chart_too():
-    assert len(dots(check(draw_choice(made(n=1))))) == 2
+# Correction and model
+
+
+@pytest.fixture(scope="module")
+def findings() -> CorrectionResult:
+    return run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(2000, seed=11))
+
+
+@pytest.fixture(scope="module")
+def curve(findings: CorrectionResult) -> list[Disclosure]:
+    return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
+
+
+def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
+    leak, now = findings.attribution("published", 0.05), curve[2]
+    drawing = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=now)
+    names = ["Baseline", "+ features", "+ predictions", "+ group proportions", "+ fairness constraint"]
+    assert drawing.table["attacker knows"].tolist() == [*names, "constraint only (published)", "Strong"]
+    steps = [leak.step(name) for name in STEPS]
+    for before, after in pairwise(steps):
+        change = after.changes["accuracy"].value
+        assert after.values["accuracy"].value - before.values["accuracy"].value == pytest.approx(change)
+    bars = [trace for trace in check(drawing).data if trace.type == "bar"]
+    ends = [(bar.base[0], bar.base[0] + bar.x[0]) for bar in bars]  # the control is a dot
+    reached = [100 * step.values["accuracy"].value for step in steps]
+    assert ends[:-1] == [pytest.approx(pair) for pair in pairwise(reached)]
+    assert now.after is not None
+    assert ends[-1] == pytest.approx((100 * now.before.value, 100 * now.after.value))
+    written = [note.text for note in drawing.figure(LIGHT).layout.annotations]
+    for step in steps[1:]:
+        assert f"<b>{points(step.changes['accuracy']).removesuffix(' points')}</b>" in written
+
+
+def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResult, curve: list[Disclosure]) -> None:
+    none = replace(curve[0], after=None, gain=None, balanced_after=None, n_changed=None, n_right=None, reached=math.nan)
+    none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
+    drawing = draw_disclosure([none, *curve[1:]], none, findings.strong, attribute="origin", attacker="Attacker")
+    check(drawing)
+    (dot,) = dots(drawing.figure(LIGHT))
+    assert dot.marker.color == (LIGHT.background,)
+    assert "no correction" in drawing.alt
+
+
+def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
+    kept = read_landscape(KEPT_MAP)
+    (trace,) = (t for t in draw_landscape(kept).data if t["type"] == "heatmap")
+    told, cell = trace["customdata"], kept.cell(0.001, 1.0)
+    (text,) = (t for row in told for t in row if t.startswith("<b>Tolerance 0.001, ε = 1<"))
+    for part in (f"{100 * cell.accuracy.value:.1f}%", f"{cell.unfairness_train.value:.3f}", "loss threshold", "AUC"):
+        assert part in text
+    assert f"{cell.members.value:.3f} ({cell.members.low:.3f} to {cell.members.high:.3f})" in text
+    assert f"holds in {cell.n_true} of 20 seeds" in text
+    assert all("nothing is disclosed" in row[-1] for row in told)

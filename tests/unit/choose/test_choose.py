@@ -66,11 +66,6 @@ def test_of_many_within_the_limits_one_is_recommended_and_its_accuracy_is_not_fl
     assert 0.4 * (looked.mean() - 0.75) < told < 1.6 * (looked.mean() - 0.75)
 
 
-def test_the_best_of_one_flatters_nobody():
-    found = chosen([point(0, 0.75, SAFE, np.random.default_rng(3))])
-    assert found.flattery < 0.001
-
-
 def test_seeds_are_replicates_and_not_candidates():
     rng = np.random.default_rng(4)
     points = [point(k, 0.75, SAFE, rng, seed=seed) for k in range(3) for seed in range(4)]
@@ -170,19 +165,6 @@ def test_what_is_unclear_on_both_halves_alone_is_not_beyond_a_limit(auc: float, 
     assert ("Nothing exceeds its limit for certain" in found.to_do) is nothing
     more = r"Hardest to settle is membership, on the half that chooses\. (About [\d,]+ more|Too close)"
     assert bool(re.search(more, found.to_do)) is nothing
-
-
-def test_a_lead_is_the_recommended_models():
-    rng = np.random.default_rng(15)
-    found = chosen([point(k, accuracy, SAFE, rng) for k, accuracy in ((1, 0.8), (2, 0.7))])
-    assert "The recommended model's lead over exponentiated gradient (tolerance 0.002" in why_this_one(found)
-
-
-def test_models_to_come_are_not_said_to_be_out_of_time():
-    points = [point(0, 0.75, SAFE, np.random.default_rng(16))]
-    found = choose(points, POLICY, ChooseSettings(), attribute="sex", planned=18)
-    assert finding(found, running=True).caveats[-1] == "17 of 18 models are still to come."
-    assert finding(found).caveats[-1] == "17 of 18 models were not tried for this choice."
 
 
 def test_of_given_predictions_others_are_asked_for():

@@ -93,11 +93,6 @@ def test_every_step_is_what_its_posterior_says(k: int) -> None:
             assert all(c.low <= c.value <= c.high for c in changes)
 
 
-def test_a_tie_of_two_groups_names_group_0() -> None:
-    case = people() | {"features": np.full((600, 2), 0.5)}
-    assert by_name(attributed(case))["features"].values["accuracy"].value == (case["truth"] == 0).mean()
-
-
 def test_permuted_predictions_are_a_step_beside_the_others() -> None:
     case = people()
     found = by_name(attributed(case | {"permuted": case["features"]}))["permuted_predictions"]

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance, tangents
+from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance
 from core.correction.exact import smallest_fraction
 from core.correction.problem import SOLVERS, Claim, bound_of, certify
 from core.errors import InputError
@@ -59,18 +59,7 @@ def test_bank(problem, solver):
             check_vector(problem, result)
 
 
-def test_enumeration_and_integer_programs_agree_on_the_bank(monkeypatch):
-    alone = []
-    monkeypatch.setattr(tangents, "is_one_row_set", lambda problem: alone.append(1))  # and so never enumerated
-    for problem in BANK:
-        if problem.n_groups > 2 and len(problem.disclosures) == 1:
-            result = correct_jointly(**problem.arguments())
-            expected = None if math.isinf(problem.objective) else pytest.approx(problem.objective, rel=1e-9)
-            assert result.objective == expected
-    assert len(alone) > 30
-
-
-@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
 def test_smallest_tolerance_is_the_least_over_all_splits(k):
     for n in range(k, 11):
         for positives in range(n + 1):
@@ -90,12 +79,6 @@ def _least_over_splits(n, positives, k):
                     longer[key] = min(longer.get(key, 2 * n * unit), value)
         known = longer
     return Fraction(known[n, positives], n * unit)
-
-
-def test_smallest_tolerance_has_no_limit_of_size():
-    assert smallest_tolerance(np.repeat([0, 1], [999_999, 1]), n_groups=9) == pytest.approx(1e-6, rel=1e-4)
-    assert smallest_tolerance(np.repeat([0, 1], [10, 10]), n_groups=10) == 0.0
-    assert smallest_tolerance([0, 1, 1], n_groups=4) == math.inf
 
 
 def test_the_certificate_checks_groups_shares_and_values():
@@ -183,8 +166,7 @@ def test_disclosures_are_needed_and_of_the_same_people():
         correct_jointly([0, 1, 0, 1], [Disclosed(predictions=[0, 1], tolerance=0.1)])
 
 
-@pytest.mark.parametrize(("n", "tolerance"), [(15_375, 0.001), (15_375, 0.02), (15_376, 0.0)])
-@pytest.mark.parametrize("exponent", [0, 6, 60])
+@pytest.mark.parametrize(("n", "tolerance", "exponent"), [(15_375, 0.001, 60), (15_375, 0.02, 0), (15_376, 0.0, 6)])
 def test_integer_program_agrees_with_exact_at_the_size_of_adult(n, tolerance, exponent):
     arguments = adult_like(n, exponent=exponent)
     arguments["predictions"][:] = 0
@@ -203,3 +185,4 @@ def test_a_fair_guess_is_kept_and_not_aliased():
     result = correct(guess, [1, 0, 1, 0], tolerance=0.0)
     assert result.objective == 0.0 and not np.shares_memory(result.reconstruction, guess)
     assert not result.reconstruction.flags.writeable and guess.flags.writeable
+    assert correct([0, 1], [0, 0], tolerance=5e-324).objective == 0.0  # nothing is divided by so little

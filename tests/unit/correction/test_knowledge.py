@@ -65,7 +65,7 @@ def test_permuted_predictions_keep_every_rate_and_lose_the_gain(metric: str) -> 
     assert control.gain.value == pytest.approx(0, abs=0.005) and control.gain.high < real.gain.value
 
 
-@pytest.fixture(scope="module", params=METRICS)
+@pytest.fixture(scope="module", params=["statistical_parity", "equalized_odds"])
 def audit(request: pytest.FixtureRequest) -> CorrectionResult:
     config = AuditConfig(dataset="sample", roles=ROLES, metric=request.param, tolerance=0.02, seed=3)
     return run(config, dataset=dataset(1500, seed=5))

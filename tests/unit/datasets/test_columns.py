@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -22,8 +21,6 @@ from core.datasets.column_roles import (
 )
 from core.datasets.columns import as_text, describe_columns
 from core.datasets.role_suggestion import Suggestion
-from core.errors import InputError
-from tests.unit.datasets.bad_tables import GOOD_ROLES
 from tests.unit.datasets.small_tables import N, built, table_of
 
 
@@ -70,14 +67,6 @@ def test_categories_say_what_the_codes_stand_for() -> None:
     assert data.categories == ((), ("cook", "nurse"))
     assert data.features[:3, 1].tolist() == [1, -1, 0]
     assert built(job=["smith", None, "cook"]).fingerprint != data.fingerprint
-
-
-def test_numbers_with_a_few_words_are_refused_unless_excluded() -> None:
-    cells = [str(i % 50) for i in range(119)] + ["n.a."]
-    with pytest.raises(InputError, match="mixes numbers and text"):
-        built(pay=cells)
-    assert built(replace(GOOD_ROLES, excluded=("pay",)), pay=cells).feature_names == ("age",)
-    assert built(replace(GOOD_ROLES, excluded=("pay",)), pay=[np.inf, 1]).feature_names == ("age",)
 
 
 @pytest.mark.parametrize(
@@ -267,11 +256,8 @@ def test_roles_by_column_and_back():
 )
 def test_reasons(name: str, role: str, reason: str):
     assert reason_of(summaries()[name], role, suggest_roles(people()), keep=True) == reason
-
-
-def test_reasons_of_roles_in_use():
-    assert reason_of(summaries()["sex"], "sensitive", None, keep=True) == ""
-    assert (
-        reason_of(summaries()["age"], "feature", None, keep=False)
-        == "may be sensitive too; this audit does not cover it; 3 records without it are dropped"
-    )
+    if role == "sensitive":
+        assert reason_of(summaries()[name], role, None, keep=True) == ""  # the role is in use
+    if role == "feature" and "median" in reason:
+        dropped = reason.replace("median fills 3 gaps", "3 records without it are dropped")
+        assert reason_of(summaries()[name], role, None, keep=False) == dropped

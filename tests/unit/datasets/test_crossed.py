@@ -48,11 +48,15 @@ def test_groups_are_the_pairs_counted_by_hand():
     assert data.n == 244 and any(note.startswith("9 records without") for note in data.notes)
 
 
-def test_neither_column_is_a_feature_of_model_or_attacker():
+def test_neither_column_is_a_feature_of_model_or_attacker_a_caution_or_a_prediction():
     table = people(FULL)
     assert build_dataset(table, ROLES).feature_names == ("age",)
     among = member_people(table, ROLES)
     assert {among.names[j] for j in among.protected} == {"sex", "race"}
+    found = table_grouping(table, replace(ROLES, sensitive="sex", group=("F",)), ROLES)
+    assert sorted(np.bincount(found.codes).tolist()) == sorted(FULL.values())
+    assert cautions(table.frame, ROLES) == () == prediction_candidates(table, ROLES)
+    assert suggest_roles(table.frame, attribute="sex × race").roles.label == "hired"
 
 
 def test_some_pairs_may_be_set_against_the_others():
@@ -112,16 +116,3 @@ def test_a_plan_of_a_file_is_suggested_with_two_columns():
     assert reasons["group"] == "a group for each pair of values"
     assert read_plan(commented_plan(plan)).config == plan.config
     assert build_dataset(table, plan.config.roles).n_groups == 6
-
-
-def test_cautions_and_guesses_leave_the_columns_alone():
-    table = people(FULL)
-    assert cautions(table.frame, ROLES) == ()
-    assert suggest_roles(table.frame, attribute="sex × race").roles.label == "hired"
-    assert prediction_candidates(table, ROLES) == ()
-
-
-def test_membership_groups_people_by_the_pairs():
-    table = people(FULL)
-    found = table_grouping(table, replace(ROLES, sensitive="sex", group=("F",)), ROLES)
-    assert sorted(np.bincount(found.codes).tolist()) == sorted(FULL.values())

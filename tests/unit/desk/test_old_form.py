@@ -10,7 +10,6 @@ import pytest
 
 from core.desk import Columns, TestSet, open_ledger, predictions_of, verify_export
 from core.desk import test_set_of as made_of
-from core.desk.findings import budget_text, verified
 from core.errors import InputError
 
 COLUMNS = Columns(id="person", attribute="sex", advantaged="M")
@@ -93,10 +92,3 @@ def test_people_registered_in_the_old_form_get_no_second_budget(text: str, place
         ledger.register("again", made_of(text.encode(), "people.csv", columns), budget=1, columns=columns)
     new = made_of(PLAIN.replace("10,", "11,").encode(), "people.csv", columns)
     assert ledger.register("new", new, budget=1, columns=columns).form == 2
-
-
-def test_an_old_ledger_says_so(place: Path):
-    """To the page; what commands print of it is a golden text."""
-    words = "identifiers in form 1, an older one: other spellings count as other people"
-    assert budget_text(open_ledger(place).status("old"), 0) == f"1 answered; {words}"
-    assert f" plain: {words}." in verified(verify_export(open_ledger(place).record()[0]), "export")

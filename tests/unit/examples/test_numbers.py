@@ -1,4 +1,4 @@
-"""Examples as a whole and the sheets to print; their numbers by hand, brute force, plain formulas, other libraries."""
+"""Examples, their lesson and sheets to print; numbers by hand, brute force, plain formulas, other libraries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,13 @@ import pytest
 
 from core.attriguard import panda
 from core.correction import correct
-from core.examples import EXAMPLES, Answer, Example, Step, example, sheet
+from core.examples import EXAMPLES, LESSON, Answer, Example, Step, example, lesson, sheet
 from core.examples.attriguard import RATED, attacker
 from core.examples.membership import EPSILON, SEED, records
 from core.glossary import GLOSSARY
 from core.models.dp_id3 import DPID3Classifier
 from tests.html_reader import Reader
+from tests.unit.test_words import hits, long_sentences
 
 
 def step(case: Example, i: int) -> Step:
@@ -204,6 +206,9 @@ def test_a_sheet_needs_nothing_else(name: str, solution: bool):
     assert (case.lesson in tags.text) == solution
     marked = sum(len(table.marked) for table in (case.table, *(one.table for one in case.steps if one.table)))
     assert not solution or page.count('<tr class="marked">') == marked
+    lines = [line for step in case.steps for line in step.formula.splitlines()]
+    assert not solution or page.count('display="block"') == len(lines) >= 2
+    assert "\\" not in page and "$" not in page, "a command that MathML lacks"
 
 
 @pytest.mark.parametrize("solution", [False, True])
@@ -221,15 +226,6 @@ def test_everything_on_a_sheet_is_escaped(solution: bool):
     assert "<script" not in page and "script" not in tags.tags
     assert tags.text.count("{{ 7 * 7 }}") >= 8
     assert f"Table: {EVIL}" in tags.labels
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_every_formula_is_set_on_the_sheet(name: str):
-    case = example(name)
-    lines = [line for step in case.steps for line in step.formula.splitlines()]
-    page = sheet(case, solution=True)
-    assert len(lines) >= 2 and page.count('display="block"') == len(lines)
-    assert "\\" not in page and "$" not in page, "a command that MathML lacks"
 
 
 def test_no_sentence_is_long():
@@ -272,3 +268,51 @@ def test_what_rounding_leaves_of_the_card():
         fits = worlds(case)[(np.abs(counts / 5 - np.round(3 / 5, decimals)) <= 0.5 * 10**-decimals).all(axis=1)]
         shown = float(cells(step(case, 4), "P(person 6 is a woman)")[3 - decimals])
         assert shown == pytest.approx(fits[:, 5].mean(), abs=0.05)  # a projection, no enumeration
+
+
+# The lesson of 45 minutes: one text for page and documentation, in plain words, about examples that exist.
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "tutorial" / "in-class.md"
+
+
+def test_the_documentation_has_the_same_lesson():
+    assert PAGE.read_text(encoding="utf-8") == lesson(), "make docs"
+
+
+def test_it_says_standard_terms_in_short_sentences():
+    rows = [cell for line in lesson().splitlines() for cell in line.split(" | ")]
+    assert [hit for row in rows for hit in hits(row)] == []
+    assert [one for part in re.split(r"\n(?=- |\d\. |\|)| \| ", lesson()) for one in long_sentences(part)] == []
+
+
+def test_it_lasts_45_minutes_without_a_break():
+    times = [(int(start), int(end)) for start, end in re.findall(r"^\| (\d+) to (\d+) \|", lesson(), re.MULTILINE)]
+    assert times[0][0] == 0 and times[-1][1] == 45
+    assert all(one[1] == following[0] for one, following in pairwise(times))
+
+
+def test_its_examples_exist():
+    quoted = set(re.findall(r"“([^”]+)”", lesson()))
+    titles = set(EXAMPLES.values())
+    assert {EXAMPLES[name] for name in LESSON} <= quoted
+    assert len(quoted & titles) == 10
+    where = [line.split(" | ")[2].strip(" |") for line in lesson().splitlines() if re.match(r"\| \d", line)]
+    assert [title for cell in where for title in re.findall(r"“([^”]+)”", cell)] == [EXAMPLES[name] for name in LESSON]
+
+
+def test_what_it_says_of_its_examples_is_computed():
+    said = lesson()
+    kept, loses, imputation = (example(name) for name in LESSON[:3])
+    assert "corrects two guesses" in said and kept.numbers["effect"] == "corrects 2 guesses"
+    assert "two guesses spoiled" in said and loses.numbers["effect"] == "spoils 2 guesses"
+    assert "75% correct" in said and imputation.numbers["alone_share"] == 0.75
+    assert kept.numbers["changed"] == "4 and 5" and "persons 4 and 5" in said
+
+
+@pytest.mark.parametrize("name", ["correction", "correction-loses"])
+def test_the_people_and_counts_that_the_teacher_reads_out_are_the_example_s_own(name: str):
+    (row,) = (line for line in lesson().splitlines() if line.endswith(f"| “{EXAMPLES[name]}” |"))
+    numbers = example(name).numbers
+    assert f"the women are persons {numbers['women']}. " in row
+    assert f": {numbers['right_before']} correct before, {numbers['right_after']} after." in row

@@ -204,6 +204,8 @@ def test_a_changed_document_is_noticed_and_the_others_are_read(kept: Path):
             "the hash of entry 3",
         ),
         ("UPDATE fairleak_history SET number = 3", "it ends with entry 4 and should end with entry 3"),
+        ("DELETE FROM fairleak_history_entries WHERE number = 4", "it ends with entry 3 and should end with entry 4"),
+        ("DELETE FROM fairleak_history", "it ends with entry 4 and should end with entry 0"),
     ],
 )
 def test_a_changed_record_is_refused(statement: str, words: str, kept: Path):

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-import pytest
+import itertools
+import math
 
-from core.charts.measured_epsilon import drawings
-from core.errors import Cancelled, InputError
-from core.measured_epsilon import STUDY, MeasuredEpsilonSettings
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.stats import binom, binomtest
+
+from core.errors import Cancelled
+from core.measured_epsilon import (
+    STUDY,
+    MeasuredEpsilonSettings,
+    answer_draws,
+    card_draws,
+    desk_draws,
+    distinguished,
+    one_run_bound,
+    one_run_p_value,
+    tree_run,
+    two_table_bound,
+)
+from core.measured_epsilon.audits import COLUMNS
+from core.models.tree_budget import BudgetLedger
+from core.queries.mechanisms import LaplaceGlobal, NoisySums, SmoothLaplace
 from core.subject import Subject
 
 
@@ -67,16 +86,140 @@ def test_it_grows_repeats_itself_and_can_be_stopped(subject: Subject):
         list(STUDY.run(subject, settings, stop))
 
 
-def test_settings_keep_their_bounds():
-    for broken in ({"epsilon": 0.0}, {"canaries": 10}, {"confidence": 1.0}, {"noise": 1.5}):
-        with pytest.raises(InputError, match=next(iter(broken))):
-            MeasuredEpsilonSettings(**broken)  # type: ignore[arg-type]
+# Lower bounds beside enumeration of all guesses, linear programs, and mechanisms of known ε.
 
 
-def test_the_chart_has_what_the_table_has(subject: Subject):
-    settings = MeasuredEpsilonSettings(canaries=200, repeats=1_000)
-    found = last(subject, settings)
-    (drawing,) = drawings(found, settings).values()
-    table = drawing.table
-    assert len(table) == 8 and table["measured"].iloc[0] == found.audited[0].measured(0.95)
-    assert "Privacy budget by mechanism" in drawing.alt
+RUNS = 200
+
+
+def printed(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
+    """Return the p-value as Steinke et al. print it (appendix D)."""
+    q, i = 1 / (1 + math.exp(-epsilon)), np.arange(1, correct + 1)
+    reached = binom.sf(correct - 1, guesses, q)
+    return float(reached + 2 * canaries * delta * ((binom.sf(correct - i - 1, guesses, q) - reached) / i).max())
+
+
+def test_the_printed_p_value_gives_the_printed_figure_and_can_be_exceeded():
+    assert printed(1_000, 100, 75, 0.67298, 1e-4) == pytest.approx(0.05, abs=1e-4)  # they print 0.673
+    assert 0.60 < one_run_bound(100, 75, delta=1e-4, confidence=0.95) < one_run_bound(100, 75, confidence=0.95) < 0.77
+    epsilon = 2.0  # three canaries: the chance of a guess falls with e^ε a mistake, and three mistakes are never made
+    law = np.exp(epsilon * np.array([2.0, 1.0, 0.0]))
+    law /= (law * [1, 3, 3]).sum()
+    delta = law[2]  # all that its neighbours cannot make up for; the other ratios are e^ε
+    assert printed(3, 3, 1, epsilon, delta) < 0.999 < 1.0 == one_run_p_value(3, 1, epsilon, delta)
+
+
+@pytest.mark.parametrize(("m", "r"), [(4, 4), (6, 6), (6, 3)])
+def test_randomised_response_attains_the_p_value(m: int, r: int):
+    epsilon, law = 0.8, np.zeros(r + 1)
+    keep = 1 / (1 + math.exp(-epsilon))
+    for included in itertools.product((0, 1), repeat=m):
+        for output in itertools.product((0, 1), repeat=m):  # the first r are guessed as the output says
+            chance = math.prod(keep if a == b else 1 - keep for a, b in zip(included, output, strict=True)) / 2**m
+            law[sum(a == b for a, b in zip(included[:r], output[:r], strict=True))] += chance
+    for v in range(r + 1):
+        assert one_run_p_value(r, v, epsilon) == pytest.approx(law[v:].sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.0), (1.0, 0.02), (1.0, 0.1), (2.0, 0.05)])
+def test_no_private_mechanism_exceeds_the_p_value(epsilon: float, delta: float):
+    """The best of all (ε, δ)-private mechanisms that guess three canaries, by linear programming."""
+    vectors = list(itertools.product((0, 1), repeat=3))
+    place = {vector: i for i, vector in enumerate(vectors)}
+    pairs = [(s, tuple(b ^ (i == j) for j, b in enumerate(s))) for s in vectors for i in range(3)]
+    n, width = len(vectors), len(vectors) ** 2 + len(pairs) * len(vectors)
+    sums, bounds, rows, limits = np.zeros((n, width)), [(0, None)] * width, [], []
+    for i in range(n):
+        sums[i, i * n : (i + 1) * n] = 1  # P(guess | included) is a law
+    for k, (one, other) in enumerate(pairs):
+        slack = n * n + k * n
+        for g in range(n):  # slack ≥ P(g | one) − e^ε P(g | other), and the slacks are δ at most
+            row = np.zeros(width)
+            row[place[one] * n + g], row[place[other] * n + g], row[slack + g] = 1, -math.exp(epsilon), -1
+            rows.append(row)
+            limits.append(0.0)
+        rows.append(np.concatenate([np.zeros(slack), np.ones(n), np.zeros(width - slack - n)]))
+        limits.append(delta)
+    for v in range(1, 4):
+        gain = np.zeros(width)
+        for (i, s), (j, g) in itertools.product(enumerate(vectors), enumerate(vectors)):
+            gain[i * n + j] = (sum(a == b for a, b in zip(s, g, strict=True)) >= v) / n
+        best = -linprog(-gain, A_ub=np.array(rows), b_ub=limits, A_eq=sums, b_eq=np.ones(n), bounds=bounds).fun
+        bound = one_run_p_value(3, v, epsilon, delta)
+        assert best <= bound + 1e-9
+        if delta == 0:
+            assert bound == pytest.approx(best, abs=1e-8)
+        elif v == 3:
+            assert best > one_run_p_value(3, v, epsilon) + delta / 4  # δ does buy something
+
+
+def test_the_bound_is_where_the_p_value_crosses():
+    for r, v, delta, confidence in [(40, 33, 0.0, 0.95), (500, 400, 1e-6, 0.9999), (9, 9, 0.0, 0.95)]:
+        bound = one_run_bound(r, v, delta=delta, confidence=confidence)
+        assert bound > 0.8 and one_run_p_value(r, v, bound, delta) == pytest.approx(1 - confidence, abs=1e-6)
+    assert one_run_bound(100, 50, confidence=0.95) == one_run_bound(0, 0, confidence=0.95) == 0.0
+    exact = binomtest(33, 40, alternative="greater").proportion_ci(0.95, method="exact").low
+    assert one_run_bound(40, 33, confidence=0.95) == pytest.approx(math.log(exact / (1 - exact)), abs=1e-9)
+
+
+def test_two_tables_are_compared_by_exact_limits():
+    low = binomtest(300, 1_000).proportion_ci(0.95, method="exact").low
+    high = binomtest(90, 1_000).proportion_ci(0.95, method="exact").high
+    assert two_table_bound(1_000, 300, 90, confidence=0.95) == pytest.approx(math.log(low / high), abs=1e-12)
+    with_delta = two_table_bound(1_000, 300, 90, delta=0.05, confidence=0.95)
+    assert with_delta == pytest.approx(math.log((low - 0.05) / high), abs=1e-12)
+    assert two_table_bound(1_000, 90, 300, confidence=0.95) == two_table_bound(10, 0, 0, confidence=0.95) == 0.0
+    assert two_table_bound(1_000, 1_000, 1_000, confidence=0.95) == 0.0
+
+
+def answers(made, draws: int, seed: int, delta: float = 0.0):  # type: ignore[no-untyped-def]
+    return answer_draws(made, made, draws, seed=seed, name="t", delta=delta)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
+def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(epsilon: float):
+    q = 1 / (1 + math.exp(-epsilon))
+    for confidence in (0.8, 0.95, 0.9999):
+        first = int(binom.isf(2 * (1 - confidence), 1_000, q))  # the fewest correct guesses that go above
+        while one_run_bound(1_000, first, confidence=confidence) <= epsilon:
+            first += 1
+        assert 0.6 * (1 - confidence) < binom.sf(first - 1, 1_000, q) <= 1 - confidence
+
+
+@pytest.mark.parametrize(
+    ("run", "runs", "least"),
+    [
+        (lambda seed: answers(LaplaceGlobal(1.0), 4_000, seed), RUNS, 0.65),
+        (lambda seed: answers(NoisySums(1.0), 4_000, seed), RUNS, 0.65),
+        (lambda seed: card_draws(1.0, 1.0, 400, seed=seed), 50, 0.2),
+        (lambda seed: desk_draws(1.0, 1.0, 400, seed=seed)[0], 50, 0.2),
+        (lambda seed: tree_run(1.0, 300, seed=seed), 50, 0.4),
+    ],
+)
+def test_bounds_of_every_mechanism_hold(run, runs: int, least: float):  # type: ignore[no-untyped-def]
+    bounds = np.array([run(seed).bound(0.95) for seed in range(runs)])
+    assert np.count_nonzero(bounds > 1.0) <= binom.isf(0.02, runs, 0.05)
+    assert np.median(bounds) >= least
+
+
+def test_an_event_is_found_where_there_is_one():
+    rng = np.random.default_rng(1)
+    one, other = rng.normal(size=4_000), rng.normal(size=4_000)
+    assert distinguished(one, other).bound(0.95) < 0.1
+    assert distinguished(one, other - 2).bound(0.95) > 2.0
+    rare = np.where(rng.random(4_000) < 0.02, 9.0, 0.0)
+    for near, far in ((one + rare, other), (one, other - rare)):  # seen on one table alone, on whichever
+        assert distinguished(near, far).bound(0.95) > 1.0
+        assert distinguished(near, far, delta=0.02).bound(0.95) < 0.5
+
+
+def test_the_leaves_of_the_tree_are_read_as_well_as_their_noise_allows():
+    ledger = BudgetLedger(accounting="savings", asked=2.0, depth=COLUMNS, n_attributes=COLUMNS)
+    assert ledger.leaf(1) == pytest.approx(0.85 * 2.0)
+    seen = tree_run(2.0, 5_000, seed=4)
+    q = 1 / (1 + math.exp(-ledger.leaf(1)))
+    assert seen.correct / 5_000 == pytest.approx(q, abs=4 * math.sqrt(q * (1 - q) / 5_000))
+
+
+def test_smooth_laplace_noise_is_twice_what_one_answer_needs():
+    assert 0.35 < answers(SmoothLaplace(0.9, 1e-5), 40_000, 2, delta=1e-5).bound(0.95) < 0.45

@@ -189,13 +189,6 @@ def test_one_score_a_tie_and_the_same_seed_the_same_scores(monkeypatch: pytest.M
     assert few.size == 2 * SIDE and not np.array_equal(few, first)
 
 
-def test_halves_have_equal_shares_of_members():
-    member = np.repeat([1, 0, 1], [30, 57, 11])
-    side = halves(member, seed=0)
-    assert [int(side[member == kind].sum()) for kind in (1, 0)] == [21, 29]
-    assert np.array_equal(side, halves(member, seed=0)) and not np.array_equal(side, halves(member, seed=1))
-
-
 def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():
     """Of pure chance: a and b are what the halves show, each judged by the sign of the other."""
     rng = np.random.default_rng(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -25,7 +24,6 @@ from core.membership import (
 )
 from core.membership.disparity import (
     GAPS,
-    Disparities,
     GapResult,
     Side,
     Tally,
@@ -54,25 +52,6 @@ def test_the_gaps_are_differences_of_rates() -> None:
     assert [rate.value for rate in found.recall] == [0.9, 0.1]
     assert [rate.value for rate in found.false_alarms] == [0.5, 0.1]
     assert (found.vd.n, found.fpr_gap.n, found.advantage_gap.n) == (40, 32, 72)
-
-
-def test_people_are_drawn_again_as_in_a_plain_loop() -> None:
-    counts, rng = (
-        Tally(flagged=np.array([[7, 30], [11, 4]]), people=np.array([[25, 40], [60, 13]])),
-        np.random.default_rng(5),
-    )
-    verdict, group, member = judged(counts)
-    plain = []
-    for _ in range(3000):
-        rates = np.empty((2, 2))
-        for side in (0, 1):
-            for kind in (0, 1):
-                stratum = verdict[(group == side) & (member == kind)]
-                rates[side, kind] = stratum[rng.integers(0, stratum.size, stratum.size)].mean()
-        plain.append([float((rates * weights).sum()) for weights in GAPS.values()])
-    drawn = resampled(counts, 3000, np.random.default_rng(6))
-    for j, weights in enumerate(GAPS.values()):
-        assert ks_2samp(np.array(plain)[:, j], (drawn * weights).sum(axis=(1, 2))).pvalue > 0.01
 
 
 @pytest.mark.parametrize("name", GAPS)
@@ -269,27 +248,16 @@ def test_groups_are_permuted_as_in_a_plain_loop(ties: bool) -> None:
     assert ks_2samp(plain, drawn).pvalue > 0.01
 
 
-def test_too_few_outsiders_are_told_and_nothing_is_measured() -> None:
+def test_too_few_people_are_told_and_nothing_is_measured() -> None:
     score, group, member = scored(3000, ties=False)
     outside = int(((group == 1) & (member == 0)).sum())
     found = lira_gap(score, group, member, names=("women", "men"), **FEW)
     assert found.reason == f"n/a, needs at least 1,000 non-members, got {outside} of “women”"
     assert math.isnan(found.estimate.value) and math.isnan(found.rates[1].value) and found.test is None
     assert not lira_gap(score, group, member, fpr=0.02, **FEW).reason
-
-
-def test_too_few_members_are_told() -> None:
     group, member = np.repeat([0, 1, 0, 1], [1200, 1200, 500, 9]), np.repeat([0, 1], [2400, 509])
     found = lira_gap(np.arange(2909.0), group, member, **FEW)
     assert found.reason == "n/a, needs at least 10 members, got 9 of “group”"
-
-
-def test_the_interval_has_the_level_asked_for() -> None:
-    score, group, member = scored(4000, ties=False)
-    wide, narrow = (lira_gap(score, group, member, fpr=0.05, level=level, bootstraps=200) for level in (0.99, 0.8))
-    for one, other in zip((wide.estimate, *wide.rates), (narrow.estimate, *narrow.rates), strict=True):
-        assert (one.level, other.level) == (0.99, 0.8)
-        assert one.value == other.value and one.low < other.low and other.high < one.high
 
 
 def test_several_groups_are_each_compared_with_all_others() -> None:
@@ -330,17 +298,8 @@ def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms
 
 
 PEOPLE = 1200
-PLANTED_RUNS = 100
-SIZES = (40, 5, 3)
+PLANTED_RUNS = 60
 DRAWS = {"bootstraps": 100, "permutations": 999}
-
-
-def without_cause(seed: int, n_groups: int) -> MemberPeople:
-    """Return people whose labels and groups have nothing to do with their columns, which a tree still remembers."""
-    rng = np.random.default_rng(seed)
-    codes = np.column_stack([rng.integers(0, size, PEOPLE) for size in SIZES])
-    groups = rng.choice(n_groups, PEOPLE, p=(0.6, 0.4) if n_groups == 2 else (0.4, 0.35, 0.25))
-    return invented(codes, rng.integers(0, 2, PEOPLE), groups, sizes=SIZES)
 
 
 def one_remembered(seed: int, remembered: int) -> MemberPeople:
@@ -354,32 +313,16 @@ def one_remembered(seed: int, remembered: int) -> MemberPeople:
     return invented(np.column_stack([address, rule]), labels, groups, sizes=(400, 2))
 
 
-def gaps(people: MemberPeople, seed: int, epsilon: float = math.inf) -> Disparities:
-    """Return the gaps of the quick attack on a tree."""
-    settings = MembershipSettings(epsilon=epsilon, max_depth=3, seed=seed)
-    target = attacked(people, settings, target_of(people, settings))
-    guess = REGISTRY["loss"].judge(target.evidence)
-    assert guess.verdict is not None
-    member = target.inside[guess.rows]
-    return disparities(guess.verdict, people.groups[guess.rows], member, names=people.group_names, seed=seed, **DRAWS)
-
-
-@pytest.mark.parametrize(("n_groups", "epsilon"), [(2, math.inf), (2, 1.0), (3, math.inf)])
-def test_where_nothing_differs_a_gap_is_seldom_called_significant(n_groups: int, epsilon: float):
-    called: Counter[str] = Counter()
-    for seed in range(RUNS):
-        found = gaps(without_cause(seed, n_groups), seed, epsilon).results
-        assert len(found) == (1 if n_groups == 2 else 3)
-        for name in ("vd", "fpr_gap", "advantage_gap"):
-            called[name] += any(result.tests[name].significant for result in found)
-    assert max(called.values()) <= MOST, called
-
-
 @pytest.mark.parametrize("remembered", [1, 0])
 def test_a_group_that_the_model_remembers_is_found(remembered: int):
     sign, found, misled = (1 if remembered == 1 else -1), 0, 0
     for seed in range(PLANTED_RUNS):
-        (result,) = gaps(one_remembered(seed, remembered), seed).results
+        people, settings = one_remembered(seed, remembered), MembershipSettings(max_depth=3, seed=seed)
+        target = attacked(people, settings, target_of(people, settings))
+        guess = REGISTRY["loss"].judge(target.evidence)  # the quick attack on a tree
+        assert guess.verdict is not None
+        group, member = people.groups[guess.rows], target.inside[guess.rows]
+        (result,) = disparities(guess.verdict, group, member, names=people.group_names, seed=seed, **DRAWS).results
         test = result.tests["advantage_gap"]
         found += test.significant and sign * result.advantage_gap.value > 0
         misled += sign * result.vd.value < 0

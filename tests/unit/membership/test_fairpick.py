@@ -81,15 +81,6 @@ def test_clusters_are_as_many_as_can_be() -> None:
             assert smallest < FEWEST
 
 
-def test_people_who_are_all_alike_are_one_cluster() -> None:
-    labels, groups = np.tile([0, 1], 30), np.repeat([0, 1], 30)
-    alike, everybody = Sides(features=np.ones((60, 2)), labels=labels, groups=groups, names=("a", "b")), np.arange(60)
-    found = clusters(alike, everybody, seed=0)
-    assert {label: len(counts) for label, counts in found.counts.items()} == {0: 1, 1: 1}
-    assert not found.nearest(alike, everybody).any()
-    assert not picked(everybody, alike, theta=0.1, seed=0).deleted.size
-
-
 def test_the_control_deletes_as_many_whoever_they_are() -> None:
     n, share = picked().deleted.size, float(GROUPS[MEMBERS].mean())
     kept = [random_deletion(MEMBERS, n, seed=seed) for seed in range(60)]

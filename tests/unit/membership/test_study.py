@@ -1,4 +1,4 @@
-"""The study attack by attack, and its curves: seeded, cancelled, resumed, and never more than was asked for."""
+"""The study attack by attack, its curves and tables: seeded, cancelled, resumed, never more than was asked for."""
 
 from __future__ import annotations
 
@@ -32,7 +32,12 @@ from core.membership import (
     target_of,
     vulnerability_disparity,
 )
+from core.membership.disparity import Disparities
+from core.membership.findings import MEASURES, NO_BETTER
 from core.membership.inference import two_sides
+from core.membership.tables import curve_rows, gap_rows
+from core.quantities import plain_row
+from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, low_fpr
 from tests.unit.membership.samples import invented, study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
@@ -64,9 +69,9 @@ def test_attacks_come_in_order_and_nothing_before_is_lost():
     steps = whole_study()
     assert [list(found.attacks) for found in steps] == [list(ATTACKS[: i + 1]) for i in range(len(ATTACKS))]
     for before, after in itertools.pairwise(steps):
-        for name, attack in before.attacks.items():
-            assert after.attacks[name] is attack
-    alone = {name for name, attack in steps[-1].attacks.items() if attack.disparities is None}
+        for name, one in before.attacks.items():
+            assert after.attacks[name] is one
+    alone = {name for name, one in steps[-1].attacks.items() if one.disparities is None}
     assert alone == {"quantile", *(name for name in ATTACKS if "shadows" in REGISTRY[name].needs)}
 
 
@@ -99,19 +104,6 @@ def test_the_gaps_are_those_of_the_verdicts_about_the_judged():
         assert getattr(result, gap).value == pytest.approx(getattr(alone, gap).value, abs=1e-12)
     assert found.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
     assert found.recall.value == pytest.approx(guess.verdict[member].mean())
-
-
-def test_fairpick_takes_people_out_of_the_audit():
-    own = people(2000)
-    settings = replace(SETTINGS, theta=0.4)
-    target = attacked(own, settings, target_of(own, settings))
-    found = target.findings
-    assert found.fairpick is not None and target.picked is not None
-    deleted = target.picked.deleted
-    assert sum(found.fairpick.deleted.values()) == deleted.size > 0
-    assert found.n_members == 1000 - deleted.size
-    for rows in (target.split.members, target.split.known[0], target.split.judged[0]):
-        assert not np.intersect1d(rows, deleted).size
 
 
 def test_of_many_groups_the_chosen_one_is_set_against_all_others():
@@ -183,3 +175,39 @@ def test_every_interval_has_the_level_that_was_asked_for():
     gaps = [gap.estimate for gap in found.low_fpr if not math.isnan(gap.estimate.low)]
     rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
     assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
+
+
+# Tables: every number that was measured, and why one was not.
+
+
+def test_gaps_stand_with_their_rates_and_tests_or_the_reason_why_there_are_none():
+    one, small = compared(), ("few", "few has 3 members.")
+    measured = Disparities(results=(one,), not_measured=(small,))
+    found = attack("network", disparities=measured, low_fpr=(low_fpr(reason=REASON),), muted=True)
+    rows = {(row["group"], row["gap"]): plain_row(row) for row in gap_rows(found)}
+    for name, title in MEASURES.items():
+        row, test = rows[one.group, title], one.tests[name]
+        own = getattr(one, name)
+        columns = ("group − others", "group − others, low", "group − others, high", "p (Holm)", "smallest detectable")
+        assert [row[key] for key in columns] == [
+            own.value,
+            own.low,
+            own.high,
+            test.p_adjusted,
+            test.smallest_detectable,
+        ]
+    assert (rows[one.group, "VD"]["rate of the group"], rows[one.group, "FPR gap"]["rate of the others"]) == (
+        one.recall[0].value,
+        one.false_alarms[1].value,
+    )
+    notes = [row["note"] for row in rows.values()]
+    assert notes == [f"greyed out: {NO_BETTER}", "", "", small[1], REASON]
+
+
+def test_curves_say_how_many_rows_each_way_deletes():
+    rows, made = [plain_row(row) for row in curve_rows(fairpick_bands(), "θ")], fairpick_bands()
+    assert {(row["θ"], row["deleted on average"]) for row in rows} == {(b.at, b.values["deleted"].value) for b in made}
+    assert {row["rows deleted"] for row in rows if row["θ"] == 1.0} == {"none"}
+    over = [plain_row(row) for row in curve_rows(bands(), "ε")]
+    assert [row["VD"] for row in over] == [b.values["vd"].value for b in sorted(bands(), key=lambda band: band.at)]
+    assert "rows deleted" not in over[0]
