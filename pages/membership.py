@@ -47,14 +47,16 @@ from core.membership.curves import steady
 from core.membership.findings import (
     MEASURES,
     Reading,
+    curve_rows,
     deletions,
     epsilon_heading,
     findings,
+    gap_rows,
     groups_heading,
     picking_heading,
     strongest_attack,
+    tables,
 )
-from core.membership.tables import curve_rows, gap_rows, tables
 from core.models import GIVEN
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress

@@ -9,7 +9,7 @@ from core.cli.attack import add_study_arguments, config_of
 from core.cli.console import Console
 from core.cli.outcome import Outcome, present
 from core.people import ATTACKS, PEOPLE, PeopleSettings
-from core.people.tables import PEOPLE_TABLE, people_rows
+from core.people.findings import PEOPLE_TABLE, people_rows
 from core.serialize import plain
 from core.settings import from_arguments
 from core.subject import subject_of

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from core.membership.disparity import Disparities
-from core.membership.findings import MEASURES, NO_BETTER
-from core.membership.tables import curve_rows, gap_rows
+from core.membership.findings import MEASURES, NO_BETTER, curve_rows, gap_rows
 from core.quantities import plain_row
 from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, low_fpr
 
