@@ -104,7 +104,7 @@ def told() -> None:
     panels.titled(
         "Group differences in membership inference",
         f"{minus}, by {read.phrase}; 95% CIs; row 1 − row 2 = row 3",
-        charts.draw_gaps_between(found, group=read.place),
+        charts.draw_gaps_between(read),
         key="member_gaps_chart",
         place=left,
     )

@@ -14,7 +14,7 @@ from typing import Any
 from core.estimates import Estimate, certain, count, epsilon_text, gap, percent, ratio, strongest
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
-from core.membership.disparity import DisparityResult, GapTest
+from core.membership.disparity import OTHERS, DisparityResult, GapTest
 from core.membership.fairpick import DELETION_REMINDER, FairPickFindings
 from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.settings import MembershipSettings
@@ -45,8 +45,8 @@ _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
 class Reading:
     """What is read in an audit as far as it has come: one attack's verdicts, the chosen group beside the others.
 
-    The attack is the published attack, until it is there the first with verdicts. `place` is the group's among the
-    comparisons, and `result` None where it is too small for one or no attack gives verdicts.
+    The attack is the published attack, until it is there the first with verdicts. `sides` are the group and the others
+    as they are called in the table; `result` is None where the group is too small for one or no attack gives verdicts.
     """
 
     def __init__(self, found: MembershipFindings, chosen: MembershipSettings) -> None:
@@ -54,16 +54,15 @@ class Reading:
         decided = [attack for attack in found.attacks.values() if attack.disparities is not None]
         self.attack = found.attacks.get("network") or next(iter(decided or found.attacks.values()))
         self.result: DisparityResult | None = None
-        self.place, self.why_not = 0, ""
+        self.why_not = ""
         names, measured = found.group_names, self.attack.disparities
         self.many = len(names) > 2
         name = names[chosen.group if self.many else 1]
         if measured is not None:
             self.why_not = dict(measured.not_measured).get(name, "")
-            there = ((i, result) for i, result in enumerate(measured.results) if result.group == name)
-            self.place, self.result = next(there, (0, None))
-        self.group, self.others = (f"“{name}”", "all others") if self.many else (name, names[0])
-        self.names = (self.group, self.others)
+            self.result = next((result for result in measured.results if result.group == name), None)
+        self.sides = (name, OTHERS if self.many else names[0])
+        self.names = (f"“{name}”", OTHERS) if self.many else self.sides
 
     @property
     def phrase(self) -> str:
