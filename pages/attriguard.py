@@ -36,7 +36,7 @@ work = controls.defence()
 
 from core import attriguard
 from core.attriguard import PUBLISHED_CURVE, Pair, TableSettings, attacker_label, findings
-from core.attriguard.tables import tables
+from core.attriguard.findings import tables
 from core.charts import Drawing
 from core.charts import attriguard as charts
 

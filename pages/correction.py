@@ -43,7 +43,7 @@ result = cached.audit(config, table)
 from core.adversaries import STRONG
 from core.charts import correction as charts
 from core.correction import findings
-from core.correction.tables import disclosure_row, step_rows, tables
+from core.correction.findings import disclosure_row, step_rows, tables
 from core.sweep import SweepSettings
 
 _MOST_TOLERANCE = 0.2

@@ -47,14 +47,16 @@ from core.membership.curves import steady
 from core.membership.findings import (
     MEASURES,
     Reading,
+    curve_rows,
     deletions,
     epsilon_heading,
     findings,
+    gap_rows,
     groups_heading,
     picking_heading,
     strongest_attack,
+    tables,
 )
-from core.membership.tables import curve_rows, gap_rows, tables
 from core.models import GIVEN
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
@@ -102,7 +104,7 @@ def told() -> None:
     panels.titled(
         "Group differences in membership inference",
         f"{minus}, by {read.phrase}; 95% CIs; row 1 − row 2 = row 3",
-        charts.draw_gaps_between(found, group=read.place),
+        charts.draw_gaps_between(read),
         key="member_gaps_chart",
         place=left,
     )

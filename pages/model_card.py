@@ -29,7 +29,7 @@ from core.charts.model_card import (
     draw_release_bits,
 )
 from core.model_card import DRAWS, Advice, ReleaseStudy, findings
-from core.model_card.tables import ATTACKS, attack_rows, tables
+from core.model_card.findings import ATTACKS, attack_rows, tables
 from core.models import GIVEN
 from core.release_audit.card_plan import release_text
 from core.studies import STUDIES

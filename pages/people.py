@@ -29,8 +29,7 @@ dataset = cached.dataset_of(table, config.roles)
 from core.charts.people import SHORT, draw_sets
 from core.charts.theme import group_style
 from core.people import ATTACKS, CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
-from core.people.findings import best_effect
-from core.people.tables import effect_rows, fix_text, people_rows
+from core.people.findings import best_effect, effect_rows, fix_text, people_rows
 from core.queries import Answering
 from core.queries.findings import answers_text
 

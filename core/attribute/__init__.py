@@ -1,7 +1,14 @@
 """Attribute inference from outputs: what everything a model releases adds to imputation of the attribute."""
 
-from core.attribute.gains import AttributeSettings, Judged, closing_precision, released_gain, released_judged
-from core.attribute.study import STUDY, AttributeInference
+from core.attribute.study import (
+    STUDY,
+    AttributeInference,
+    AttributeSettings,
+    Judged,
+    closing_precision,
+    released_gain,
+    released_judged,
+)
 
 __all__ = [
     "STUDY",

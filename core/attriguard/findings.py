@@ -1,4 +1,4 @@
-"""What AttriGuard's studies found, worded once: page, terminal and report show these sentences."""
+"""What AttriGuard's studies found, in sentences and tables: those of page, terminal, report and files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Floats
-from core.attriguard.attackers import attacker_label, knows_the_noise
+from core.attriguard.attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from core.attriguard.comparators import Compared
 from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest_point
 from core.attriguard.guard import TableGuard, Transfer
 from core.attriguard.noisy_records import Concentration
 from core.attriguard.utility import Recommendation, UtilityPoint
-from core.estimates import Estimate, count, interval, percent
+from core.estimates import Estimate, count, interval, mean, percent
 from core.fairness import difference_title
+from core.quantities import Quantity, Row, Tables, share
 from core.study import Finding
 
 _MOST_NAMED = 3
@@ -295,3 +296,59 @@ def guide(exposure: Exposure, defender: str) -> str:
         "**What it does not show.** A small number means that this attacker is misled, not that nobody can do better."
         "\n\n**Source.** Jia and Gong, *AttriGuard*, USENIX Security 2018."
     )
+
+
+# Tables
+
+MEANING = (
+    "Accuracy is expected over random draws of the noise, with 95% CIs over people; balanced: each value counts alike.",
+    "Noise budget β: mean number of entries changed per person. Baseline: always the most frequent value; an attacker "
+    "below it does better to name that.",
+)
+"""What the columns mean."""
+
+
+def tables(exposure: Exposure, points: Sequence[Point], published: Mapping[float, float] | None = None) -> Tables:
+    """Return attackers at some noise budgets, beside a printed curve, and how much noise each value takes."""
+    budgets = sorted({point.budget for point in points})
+    floor = {"attacker": "Baseline", "accuracy": share(exposure.majority)}
+    paper = "Jia and Gong (2018): network, noise of a network"
+    printed = [{"attacker": paper, "β": at, "accuracy": share(rate)} for at, rate in (published or {}).items()]
+    used = f"{exposure.unit} changed"
+    return {
+        "Accuracy by noise budget": [*map(point_row, points), floor, *printed],
+        "Noise used": [{"β": budget, used: Quantity(exposure.spent(budget))} for budget in budgets],
+        "Perturbation size": value_rows(exposure, max(budgets, default=0.0)),
+    }
+
+
+def point_row(point: Point) -> dict[str, Any]:
+    """Return an attacker at a budget."""
+    return {
+        "attacker": ATTACKER_TITLES[point.attacker],
+        "β": point.budget,
+        "accuracy": share(point.accuracy),
+        "balanced accuracy": share(point.balanced),
+        "accuracy, or the baseline": share(point.reported),
+        "trained at β": point.trained_at,
+    }
+
+
+def value_rows(exposure: Exposure, budget: float) -> list[Row]:
+    """Return how many people have each value, and how much noise it takes to be read as it, the least first."""
+    used = exposure.mechanism(budget).mean(axis=0)
+    others = exposure.predicted[:, None] != np.arange(len(exposure.values))
+    there = others & exposure.found
+    sizes = [mean(exposure.size[there[:, i], i]) for i in range(len(exposure.values))]
+    return [
+        {
+            exposure.attribute: exposure.values[i],
+            f"{exposure.unit} changed, mean": Quantity(sizes[i]),
+            "people inferred otherwise": int(others[:, i].sum()),
+            "noise found for": sizes[i].n,
+            "drawn": share(float(used[i])),
+            "target share": share(float(exposure.target[i])),
+            "share of training people": share(float(exposure.shares[i])),
+        }
+        for i in sorted(range(len(sizes)), key=lambda i: (not sizes[i].n, sizes[i].value))
+    ]

@@ -55,7 +55,8 @@ def panda(
     ----------
     public : array or sparse array of shape (u, d), in [0, 1]
     classifier : fitted scikit-learn classifier
-        The defender's: linear, or an MLPClassifier. It names private values by their numbers, 0 and up.
+        The defender's: linear, or an MLPClassifier with one hidden layer of rectified units. It names private values
+        by their numbers, 0 and up.
     target : int or array-like of shape (u,)
         The wanted value, or one for each person.
     policy : str
@@ -121,7 +122,7 @@ class _Search:
         self.public, self.records = _checked(public, self.scores.n_columns)
         self.predicted = in_batches(self.read, self.public)
         # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
-        self.ranked = np.argsort(-self.scores.weights[0].T, kind="stable") if self.scores.linear else None
+        self.ranked = np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
 
     def run(self, people: Ints, wanted: Ints, report: Report | None = None) -> tuple[Any, Ints, Mask, Mask]:
         """Return the records of q tasks, their sizes, where noise was found, and where any entry was allowed to."""
@@ -174,7 +175,7 @@ class _Search:
         everywhere, so that of all new entries only those of the largest weights need be looked at, `reach` of them; a
         task whose next entry may be another one is open.
         """
-        clean, weights, adds = self.records[people], self.scores.weights[0], policy == "add_new"
+        clean, weights, adds = self.records[people], self.scores.weights, policy == "add_new"
         column, before, there, rest = self._entries(clean, wanted, reach)
         if not adds:
             rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
@@ -218,7 +219,7 @@ class _Search:
         rows, length = np.arange(q), np.diff(clean.indptr)
         owner = np.repeat(rows, length)
         slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
-        new, longest, weights = self.ranked[wanted, :reach], int(length.max(initial=0)), self.scores.weights[0]
+        new, longest, weights = self.ranked[wanted, :reach], int(length.max(initial=0)), self.scores.weights
         shape = q, longest + new.shape[1]
         column, value, there = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
         column[owner, slot], value[owner, slot], there[owner, slot] = clean.indices, clean.data, True
@@ -273,57 +274,45 @@ TIE = 1e-9
 """Leads of less than this share of the largest weight are ties: they may be rounding."""
 
 
-def _logistic(z: Floats) -> Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(z))
-
-
-_ACTIVATIONS: dict[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
-    "identity": (lambda z: z, np.ones_like),
-    "relu": (lambda z: np.maximum(z, 0.0), lambda h: (h > 0).astype(np.float64)),
-    "tanh": (np.tanh, lambda h: 1.0 - h**2),
-    "logistic": (_logistic, lambda h: h * (1.0 - h)),
-}
-"""Each activation h of z, and its slope, written in h."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scores:
-    """Scores of k classes on d columns: of a linear classifier, one layer, C(x) = W x + b, or of an MLPClassifier.
+    """Scores of k classes on d columns: of a linear classifier, C(x) = W x + b, or of a network with one hidden layer.
 
-    The state is what the first layer gets, z = W x + b. Two classes have one decision value f, split into −f/2 and f/2,
-    so that a value's lead over the other is f for them as it is for more classes. The weights of multinomial linear
-    models are centred over the classes. One-versus-rest scores mean something one by one and are never centred.
+    The state is z = W x + b: the scores, or what the hidden layer's rectified units get. Two classes have one decision
+    value f, split into −f/2 and f/2, so that a value's lead over the other is f for them as it is for more classes. The
+    weights of multinomial linear models are centred over the classes. One-versus-rest scores mean something one by one
+    and are never centred.
     """
 
     classes: Ints  # the private value each class stands for, (k,)
-    weights: tuple[Floats, ...] = field(repr=False)  # of each layer, (inputs, outputs)
-    offsets: tuple[Floats, ...] = field(repr=False)  # of each layer, (outputs,)
-    activation: str = "identity"  # between the layers
+    weights: Floats = field(repr=False)  # W transposed, (d, h)
+    offsets: Floats = field(repr=False)  # b, (h,)
+    # of a network: what its scores are made of, (h, k) and (k,)
+    outputs: tuple[Floats, Floats] | None = field(default=None, repr=False)
 
     @property
     def tie(self) -> float:
         """Largest lead that counts as none."""
-        return TIE * float(np.abs(self.weights[-1]).max(initial=0.0))
+        last = self.weights if self.outputs is None else self.outputs[0]
+        return TIE * float(np.abs(last).max(initial=0.0))
 
     @property
     def linear(self) -> bool:
         """Whether the scores are linear in the columns."""
-        return len(self.weights) == 1
+        return self.outputs is None
 
     @property
     def n_columns(self) -> int:
         """Number of columns d."""
-        return int(self.weights[0].shape[0])
+        return int(self.weights.shape[0])
 
     def enter(self, records: Any) -> Floats:
-        """Return the state a search starts from, (u, h): what the first layer gets."""
-        return np.asarray(records @ self.weights[0]) + self.offsets[0]
+        """Return the state a search starts from, (u, h)."""
+        return np.asarray(records @ self.weights) + self.offsets
 
     def scores(self, state: Floats) -> Floats:
         """Return the scores (q, k) in some states (q, h)."""
-        return self._layers(state)[1]
+        return state if self.outputs is None else np.maximum(state, 0.0) @ self.outputs[0] + self.outputs[1]
 
     def leading(self, state: Floats, wanted: Ints, lead: float) -> Mask:
         """Return in which states (q, ..., h) the wanted class (q,) leads every other by more than `lead`, (q, ...)."""
@@ -335,23 +324,14 @@ class Scores:
 
     def gradient(self, state: Floats, wanted: Ints) -> Floats:
         """Return the gradient (q, d) of the wanted class's score (q,) in some states (q, h)."""
-        hidden, _ = self._layers(state)
-        direction, slope = np.eye(self.classes.size)[wanted], _ACTIVATIONS[self.activation][1]
-        for h, weights in zip(hidden[::-1], self.weights[:0:-1], strict=True):
-            direction = (direction @ weights.T) * slope(h)
-        return direction @ self.weights[0].T
-
-    def _layers(self, z: Floats) -> tuple[list[Floats], Floats]:
-        """Return what the hidden layers give, and the scores."""
-        hidden, activate = [], _ACTIVATIONS[self.activation][0]
-        for weights, offsets in zip(self.weights[1:], self.offsets[1:], strict=True):
-            hidden.append(activate(z))
-            z = hidden[-1] @ weights + offsets
-        return hidden, z
+        direction = np.eye(self.classes.size)[wanted]
+        if self.outputs is not None:
+            direction = (direction @ self.outputs[0].T) * (state > 0)
+        return direction @ self.weights.T
 
 
 def read_scores(classifier: Any) -> Scores:
-    """Return the decision scores of a fitted classifier, linear or an MLPClassifier.
+    """Return the decision scores of a fitted classifier, linear or an MLPClassifier with one hidden layer.
 
     Raises InputError if it is neither, names values by anything but numbers from 0, or its decision values are not one
     linear score a class (or one for two classes).
@@ -368,9 +348,9 @@ def read_scores(classifier: Any) -> Scores:
     weights, offsets = _network(classifier) if network else _linear(classifier, parts)
     return Scores(
         classes=classes.astype(np.int64),
-        weights=tuple(weights),
-        offsets=tuple(offsets),
-        activation=classifier.activation if network else "identity",
+        weights=weights[0],
+        offsets=offsets[0],
+        outputs=(weights[1], offsets[1]) if network else None,
     )
 
 
@@ -406,7 +386,10 @@ def _check_against(classifier: Any, rows: Floats, offsets: Floats) -> None:
 
 
 def _network(classifier: Any) -> tuple[list[Floats], list[Floats]]:
-    """Return the layers of an MLPClassifier; of its one output for two classes, half to each."""
+    """Return both layers of an MLPClassifier; of its one output for two classes, half to each."""
+    if len(classifier.coefs_) != 2 or classifier.activation != "relu":
+        told = f"{len(classifier.coefs_) - 1} of {classifier.activation}"
+        raise InputError(f"The network must have 1 hidden layer, of relu units, got {told}.")
     weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
     offsets = [np.asarray(part, dtype=np.float64) for part in classifier.intercepts_]
     if classifier.out_activation_ == "logistic":

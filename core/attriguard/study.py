@@ -9,10 +9,9 @@ import numpy as np
 
 from core.attriguard.attackers import ATTACKER_TITLES
 from core.attriguard.exposure import Exposure
-from core.attriguard.findings import findings
+from core.attriguard.findings import findings, point_row
 from core.attriguard.guard import attackers_fitted, table_guard
 from core.attriguard.settings import GuardPlan, TableSettings
-from core.attriguard.tables import point_row
 from core.estimates import strongest
 from core.planted import SHARE, Drawn, draw_people, subject_of
 from core.seeds import child_generator

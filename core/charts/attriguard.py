@@ -13,7 +13,7 @@ import numpy as np
 
 from core.arrays import Floats
 from core.attriguard import READERS, Compared, Concentration, Exposure, Point, attacker_label, knows_the_noise
-from core.attriguard.tables import value_rows
+from core.attriguard.findings import value_rows
 from core.charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
 from core.charts.heat import draw_heat
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed

@@ -28,6 +28,7 @@ from core.membership.attacks import REGISTRY
 from core.membership.curves import CurveBand
 from core.membership.disparity import DisparityResult, GapTest, RangeTable
 from core.membership.fairpick import FairPickFindings
+from core.membership.findings import Reading
 from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
@@ -35,25 +36,14 @@ _WAITING = "being measured"
 _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
 
 
-def draw_gaps_between(findings: MembershipFindings, *, group: int = 0) -> Drawing:
-    """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals.
-
-    The verdicts are those of the published attack once it is there, else of the last attack that decided; `group` is
-    which of the comparisons, in the order of `Disparities.results`.
-    """
-    decided = [name for name, found in findings.attacks.items() if found.disparities is not None]
-    name = "network" if "network" in decided else decided[-1] if decided else ""
-    found, title = findings.attacks.get(name), REGISTRY[name].title if name else ""
-    results = found.disparities.results if found is not None and found.disparities is not None else ()
-    result = results[group] if group < len(results) else None
-    every = findings.group_names
-    names = (every[1], every[0]) if len(every) == 2 else (every[min(group, len(every) - 1)], "all others")
-    names = (result.group, result.others) if result else names
-    rows = [*_verdict_rows(found, result), _lira_row(findings, names[0])]
-    first, second = (plain_name(name) for name in names)
+def draw_gaps_between(read: Reading) -> Drawing:
+    """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals, of the verdicts that are read."""
+    rows = [*_verdict_rows(read), _lira_row(read.found, read.sides[0])]
+    first, second = (plain_name(name) for name in read.sides)
     sides = [(f"← higher for {second}", group_style(0).color), (f"higher for {first} →", group_style(1).color)]
-    title = f"Group differences in membership inference, verdicts by {title}" if title else "Group differences"
-    return draw_rows(title, rows, gaps(f"{first} − {second} (difference of rates)"), sides=sides)
+    decides = read.attack.disparities is not None
+    by = f" in membership inference, verdicts by {REGISTRY[read.attack.name].title}" if decides else ""
+    return draw_rows(f"Group differences{by}", rows, gaps(f"{first} − {second} (difference of rates)"), sides=sides)
 
 
 def _gap_row(
@@ -88,14 +78,11 @@ def _detectable(test: GapTest) -> str:
     return f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
 
 
-def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None) -> Iterable[Row]:
+def _verdict_rows(read: Reading) -> Iterable[Row]:
     """Yield the three gaps of an attack's verdicts."""
-    muted, reason = found is not None and found.muted, _WAITING
-    if found is not None and found.disparities is not None and found.disparities.not_measured:
-        reason = found.disparities.not_measured[0][1]
-    flagged = (
-        f"greyed out: AUC {'below' if found.roc.auc.high < 0.5 else 'contains'} 0.5" if found and muted else "TPR gap"
-    )
+    result, reason = read.result, read.why_not or _WAITING
+    muted = read.attack.muted and read.attack.disparities is not None
+    flagged = f"greyed out: AUC {'below' if read.attack.roc.auc.high < 0.5 else 'contains'} 0.5" if muted else "TPR gap"
     words = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
     for field, name in _GAPS.items():
         leaks = field == "advantage_gap"
@@ -164,7 +151,7 @@ def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int =
     attack : str
         One of `core.membership.ATTACKS`; before it has finished the chart is empty and says so.
     group : int
-        Of more than two groups, which one, in the order of the comparisons.
+        Of more than two groups, which one.
     """
     found = findings.attacks.get(attack)
     rocs = [] if found is None else _rocs(findings, found, group)
@@ -194,10 +181,8 @@ def _rocs(findings: MembershipFindings, found: AttackFindings, group: int) -> li
     everybody = ("all", found.roc, _LOOKS[2])
     if len(rocs) == 2 and all(large):
         return [(names[1], rocs[1], _LOOKS[0]), (names[0], rocs[0], _LOOKS[1])]
-    if len(rocs) > 2:
-        code = names.index(found.low_fpr[group].group)
-        if large[code]:
-            return [(names[code], rocs[code], _LOOKS[0]), everybody]
+    if len(rocs) > 2 and large[group]:
+        return [(names[group], rocs[group], _LOOKS[0]), everybody]
     return [everybody]
 
 

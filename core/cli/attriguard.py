@@ -17,8 +17,7 @@ from core.attriguard import (
     TableSettings,
     table_guard,
 )
-from core.attriguard.findings import findings
-from core.attriguard.tables import MEANING, tables
+from core.attriguard.findings import MEANING, findings, tables
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,

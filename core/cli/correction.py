@@ -24,9 +24,8 @@ from core.correction import (
     leak_configs,
     measure_leak,
 )
-from core.correction.findings import constraint_effect, control_findings, mitigation_truth
+from core.correction.findings import DETAILS, MEANING, constraint_effect, control_findings, mitigation_truth, tables
 from core.correction.study import STUDY
-from core.correction.tables import DETAILS, MEANING, tables
 from core.errors import InputError
 from core.serialize import plain
 

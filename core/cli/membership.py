@@ -33,9 +33,19 @@ from core.membership import (
     member_people,
     summarise_curve,
 )
-from core.membership.findings import Reading, deletions, epsilon_heading, findings, picking_heading
+from core.membership.findings import (
+    DETAILS,
+    MEANING,
+    Reading,
+    curve_rows,
+    deleted_rows,
+    deletions,
+    epsilon_heading,
+    findings,
+    picking_heading,
+    tables,
+)
 from core.membership.settings import check_shadows
-from core.membership.tables import DETAILS, MEANING, curve_rows, deleted_rows, tables
 from core.param import Param
 from core.quantities import Row
 from core.serialize import plain

@@ -11,9 +11,9 @@ from core.cli.console import Console, Outcome, present
 from core.datasets.catalog import default_cache_folder
 from core.files import content_of
 from core.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
+from core.model_card.findings import DETAILS, tables
 from core.model_card.findings import advice as advised
 from core.model_card.study import STUDY
-from core.model_card.tables import DETAILS, tables
 from core.release_audit import load_model, load_table
 from core.release_audit.card_plan import ReleasePlan, named, people_of, read_release, study_of
 from core.serialize import plain

@@ -8,7 +8,7 @@ from core.cli.arguments import add_file_arguments, dataset_of
 from core.cli.attack import add_study_arguments, config_of
 from core.cli.console import Console, Outcome, present
 from core.people import ATTACKS, PEOPLE, PeopleSettings
-from core.people.tables import PEOPLE_TABLE, people_rows
+from core.people.findings import PEOPLE_TABLE, people_rows
 from core.serialize import plain
 from core.settings import from_arguments
 from core.subject import subject_of

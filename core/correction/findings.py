@@ -1,4 +1,4 @@
-"""What reconstruction correction finds, worded once for page, terminal and report.
+"""What reconstruction correction finds, in sentences and tables: those of page, terminal, report and files.
 
 Names of groups and columns stand as they are in the table: who shows a sentence makes them harmless.
 """
@@ -6,12 +6,13 @@ Names of groups and columns stand as they are in the table: who shows a sentence
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from core.adversaries import STRONG, TunedForest
 from core.config import AuditConfig
 from core.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult
-from core.correction.attribution import Attribution
+from core.correction.attribution import MEASURES, STEP_TITLES, Attribution
 from core.correction.disclosure import Disclosure
 from core.correction.exact import true_tolerance
 from core.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_named
@@ -30,8 +31,8 @@ from core.estimates import (
 )
 from core.fairness import METRIC_TITLES, difference_title
 from core.models import GIVEN
-from core.quantities import change, share
-from core.study import Finding, Row
+from core.quantities import Quantity, Row, Tables, change, share
+from core.study import Finding
 
 _FEW = 400
 """Attacked people below which an accuracy is known to about ±5 points at best."""
@@ -441,3 +442,85 @@ def stronger_disclosure(found: Sequence[MoreDisclosed], tolerance: float) -> Fin
             if more.after is None
         ),
     )
+
+
+# Tables
+
+_TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss (nats a person)"}
+
+MEANING = (
+    "Each change is against the step that a line builds on. n/a: no guess agrees with the tolerance.",
+    "Corrections by seed: of the published attack A, on the records trained on.",
+)
+"""What the columns mean."""
+
+DETAILS = ("Corrections by seed", "Accuracy on the attackers' own validation sets")
+"""Titles of the long tables."""
+
+
+def tables(points: Sequence[LeakPoint], leaks: Sequence[Attribution], config: AuditConfig) -> Tables:
+    """Return the attribution of the leak over seeds, mitigation and controls."""
+    method = config.method.replace("_", " ")
+    corrections, held_out = DETAILS
+    steps = {f"What each piece of knowledge adds, {leak.attacker} attacker": list(step_rows(leak)) for leak in leaks}
+    return {
+        **steps,
+        f"With mitigation ({method}) and without, paired by seed": mitigation_rows(points, config),
+        corrections: [row for point in points for row in _seed_rows(point)],
+        held_out: [
+            _of_seed(point) | {"attacker": kind, "accuracy": share(right)}
+            for point in points
+            for kind, right in point.held_out.items()
+        ],
+    }
+
+
+def step_rows(leak: Attribution) -> Iterator[Row]:
+    """Yield what an attacker reaches at each step, and what the step changes."""
+    for step in leak.steps:
+        row: dict[str, Any] = {"step": STEP_TITLES[step.step]}
+        for measure in MEASURES:
+            title, cell = _TITLES[measure], Quantity if measure == "log_loss" else share
+            row[title] = cell(step.values.get(measure))
+            unit = "" if measure == "log_loss" else "points"
+            changed = step.changes.get(measure)
+            row[f"{title}, change"] = Quantity(changed, unit, signed=True) if step.changes else None
+        row["builds on"] = STEP_TITLES[step.builds_on] if step.builds_on else ""
+        row |= {"seeds": step.n_seeds, "interval over": step.values[MEASURES[0]].over}
+        yield row | {"note": " ".join(step.reasons)}
+
+
+def disclosure_row(told: Disclosure) -> dict[str, Any]:
+    """Return a correction of one guess."""
+    return {
+        "metric": told.metric,
+        "disclosed tolerance": told.told,
+        "tolerance used": told.used,
+        "model's unfairness": told.achieved,
+        "baseline": share(told.majority),
+        "accuracy before": share(told.before),
+        "accuracy after": share(told.after),
+        "gain": change(told.gain),
+        "balanced accuracy before": share(told.balanced_before),
+        "balanced accuracy after": share(told.balanced_after),
+        "guesses changed": told.n_changed,
+        "correct changes": told.n_right,
+        "exponent": told.exponent,
+        "solver status": str(told.certificate.status),
+    }
+
+
+def _seed_rows(point: LeakPoint) -> Iterator[Row]:
+    corrections = {
+        "with the model's predictions": point.real,
+        "with permuted predictions": point.permuted,
+        "with the true constraint": point.unknown.trained,
+        "with the estimated constraint": point.unknown.estimated,
+    }
+    for name, told in corrections.items():
+        if told is not None:
+            yield _of_seed(point) | {"correction": name} | disclosure_row(told)
+
+
+def _of_seed(point: LeakPoint) -> dict[str, Any]:
+    return {"seed": point.config.seed, "method": point.config.method}

@@ -11,7 +11,6 @@ from core.model_card import findings as wording
 from core.model_card.card_people import released_people
 from core.model_card.leakage import ReleaseStudy, attacked, drawn_again, measure_card
 from core.model_card.settings import ReleaseSettings
-from core.model_card.tables import ATTACKS, attack_rows
 from core.models import GIVEN
 from core.planted import Drawn, subject_of
 from core.seeds import child_generator
@@ -70,7 +69,7 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
 
     def tables(self, result: ReleaseStudy, settings: ReleaseSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return what each attack infers from the card."""
-        return {ATTACKS: tuple(attack_rows(result))}
+        return {wording.ATTACKS: tuple(wording.attack_rows(result))}
 
 
 STUDY = ModelCard()

@@ -1,8 +1,7 @@
 """How accurate and how fair the audited model is, without any attack."""
 
-from core.model_fairness.findings import headline
+from core.model_fairness.findings import constraint_rows, fairness_metrics, headline, metric_words, metrics_heading
 from core.model_fairness.study import STUDY, FairnessSettings, rate_ratio
-from core.model_fairness.tables import constraint_rows, fairness_metrics, metric_words, metrics_heading
 
 __all__ = [
     "STUDY",

@@ -20,8 +20,15 @@ from core.estimates import (
     weighted_sum,
 )
 from core.fairness import METRIC_TITLES, difference_title, group_rates
-from core.model_fairness.findings import cautions, headline
-from core.model_fairness.tables import METRICS_TABLE, RATES_TABLE, metric_rate_rows, metric_rows, rate_rows
+from core.model_fairness.findings import (
+    METRICS_TABLE,
+    RATES_TABLE,
+    cautions,
+    headline,
+    metric_rate_rows,
+    metric_rows,
+    rate_rows,
+)
 from core.planted import draw_people, subject_of
 from core.seeds import child_generator
 from core.settings import Settings

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from core.people import findings as wording
-from core.people import tables as numbers
 from core.people.people_at_risk import PeopleAtRisk
 from core.people.people_attacks import ATTACKS, PeopleAttacks
 from core.people.remedies import effect_of, remedies_of, smallest_fixes, strongest_plan
@@ -56,7 +55,7 @@ class People(Study[PeopleSettings, PeopleAtRisk]):
 
     def tables(self, result: PeopleAtRisk, settings: PeopleSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return attacks, people, sets, remedies, groups and common values."""
-        return {title: tuple(rows) for title, rows in numbers.tables(result).items()}
+        return {title: tuple(rows) for title, rows in wording.tables(result).items()}
 
 
 PEOPLE = People()

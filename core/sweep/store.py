@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.datasets.columns import quoted
-from core.errors import FairLeakError, InputError
-from core.files import why
+from core.errors import InputError
+from core.files import why, write_file
 from core.serialize import RecordError, Result, dumps, loads
 from core.sweep.point import SweepPoint, environment_name
 
@@ -88,21 +88,14 @@ class FolderStore:
             return None
 
     def save(self, key: str, point: Result) -> None:
-        """File a point; when this returns, neither a kill of the process nor of the machine loses it."""
+        """File a point; when this returns, neither a kill of the process nor of the machine loses it.
+
+        Raises `InputError` if it cannot be written.
+        """
         body = dumps(point)
         header = {"format": _FORMAT, "key": key, "sha256": hashlib.sha256(body.encode()).hexdigest()}
-        half: str | None = None
-        try:
-            with tempfile.NamedTemporaryFile("wb", dir=self._own, suffix=".part", delete=False) as file:
-                half = file.name
-                file.write(f"{json.dumps(header)}\n{body}".encode())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(half, self._path(key))
-        except OSError as error:
-            if half is not None:
-                Path(half).unlink(missing_ok=True)
-            raise FairLeakError(f"A finished point could not be stored in {self.folder}: {why(error)}.") from error
+        content = f"{json.dumps(header)}\n{body}".encode()
+        write_file(self._path(key), content, what="A finished point", mode=0o600)
         _flush_names(self._own)
 
     def __len__(self) -> int:

@@ -121,7 +121,7 @@ READERS = {
     "membership": (
         "attack membership --shadows 4 --train-epsilons inf --depth 3 --attacks loss,network",
         ["core.membership.findings:findings", "core.cli.membership:findings"],
-        ["core.membership.tables:tables", "core.cli.membership:tables"],
+        ["core.membership.findings:tables", "core.cli.membership:tables"],
     ),
     "bias_queries": (
         "attack queries --method unmitigated --people 30 --repeats 4 --questions 0,6",
@@ -131,12 +131,12 @@ READERS = {
     "attriguard": (
         "defend attriguard --budgets 0.25",
         ["core.attriguard.findings:findings", "core.cli.attriguard:findings"],
-        ["core.attriguard.tables:tables", "core.cli.attriguard:tables"],
+        ["core.attriguard.findings:tables", "core.cli.attriguard:tables"],
     ),
     "correction": (
         "attack correction --decompose --seeds 0 --store none --tolerance 0.05",
         ["core.correction.findings:constraint_effect", "core.cli.correction:constraint_effect"],
-        ["core.correction.tables:step_rows"],
+        ["core.correction.findings:step_rows"],
     ),
 }
 """Page -> the command of its study, whence both have their sentences, and whence their tables."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from core.people import PEOPLE, PeopleAtRisk, PeopleSettings
-from core.people.tables import fix_text
+from core.people.findings import fix_text
 from pages.common.shell import escape
 from tests import expected
 from tests.app.conftest import Start

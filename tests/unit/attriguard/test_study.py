@@ -10,7 +10,7 @@ import pytest
 
 from core.attriguard import Exposure, attacker_label, findings
 from core.attriguard.exposure import Guesses
-from core.attriguard.tables import value_rows
+from core.attriguard.findings import value_rows
 from core.attriguard.utility import UtilityPoint
 from core.charts.attriguard import draw_budget
 from core.estimates import Estimate, mean, proportion

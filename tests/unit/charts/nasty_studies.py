@@ -29,6 +29,7 @@ from core.membership.attacks import REGISTRY
 from core.membership.curves import EPSILONS, CurveBand
 from core.membership.disparity import Disparities, DisparityResult, RangeTable
 from core.membership.fairpick import FairPickFindings
+from core.membership.findings import Reading as MembershipReading
 from core.membership.inference import AttackFindings, MembershipFindings
 from core.model_card import Advice, ReleaseStudy, Tried
 from core.model_card.pinned_people import CommonValue
@@ -279,8 +280,9 @@ def _members(rng: Generator, *attacks: str) -> MembershipFindings:
 
 
 def _gaps(rng: Generator) -> Drawing:
-    attacks = [name for name in ("network", "lira") if rng.random() < 0.8]
-    return membership.draw_gaps_between(_members(rng, *attacks))
+    found = _members(rng, *[name for name in ("network", "lira") if rng.random() < 0.8] or ["loss"])
+    group = int(rng.integers(len(found.group_names)))
+    return membership.draw_gaps_between(MembershipReading(found, replace(found.settings, group=group)))
 
 
 def _roc(rng: Generator) -> Drawing:

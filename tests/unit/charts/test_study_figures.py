@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from core.attriguard import Compared, Concentration
-from core.attriguard.tables import value_rows
+from core.attriguard.findings import value_rows
 from core.charts import LIGHT, Drawing
 from core.charts.attriguard import draw_defences, draw_mechanism, draw_transfer, draw_value_noise, draw_where
 from core.charts.choose import METHOD_STYLES, draw_choice

@@ -14,8 +14,7 @@ from scipy.stats import t as student
 from core.adversaries import AttackedRecords
 from core.correction import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_over_seeds, soft_correct
 from core.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
-from core.correction.findings import constraint_effect
-from core.correction.tables import step_rows
+from core.correction.findings import constraint_effect, step_rows
 from core.estimates import Estimate, over_seeds
 from core.quantities import plain_row
 

@@ -15,6 +15,7 @@ from core.adversaries.adversary import AttackedRecords
 from core.config import AuditConfig
 from core.correction import CorrectionResult, Disclosure, correct, disclose, disclose_more, run, smallest_tolerance
 from core.correction.disclosure import permuted_records
+from core.correction.findings import disclosure_row
 from core.correction.knowledge import (
     IDENTIFIABLE,
     KNOWLEDGE,
@@ -22,7 +23,6 @@ from core.correction.knowledge import (
     compare_constraints,
     estimate_constraint,
 )
-from core.correction.tables import disclosure_row
 from core.errors import InputError
 from core.fairness import METRICS, row_sets, unfairness
 from core.quantities import plain_row

@@ -33,9 +33,8 @@ from core.membership import (
     vulnerability_disparity,
 )
 from core.membership.disparity import Disparities
-from core.membership.findings import MEASURES, NO_BETTER
+from core.membership.findings import MEASURES, NO_BETTER, curve_rows, gap_rows
 from core.membership.inference import two_sides
-from core.membership.tables import curve_rows, gap_rows
 from core.quantities import plain_row
 from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, low_fpr
 from tests.unit.membership.samples import invented, study

@@ -285,7 +285,7 @@ def test_what_breaks_is_told_and_broken_once(
 
     monkeypatch.setattr("core.correction.attribute_attacks.attack_model", broken)
     audited = replace(small, plan=BARE)
-    monkeypatch.setattr("core.attribute.gains.attack_released", broken)
+    monkeypatch.setattr("core.attribute.study.attack_released", broken)
     for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
         found = measured(check, audited)
         assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
@@ -298,7 +298,7 @@ def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.Monk
     def cancelled(*_: object, **__: object) -> Iterator[None]:
         raise Cancelled("Stopped.")
 
-    monkeypatch.setattr("core.attribute.gains.attack_released", cancelled)
+    monkeypatch.setattr("core.attribute.study.attack_released", cancelled)
     with pytest.raises(Cancelled):
         measured("attribute_excess", replace(small))
 
