@@ -90,6 +90,14 @@ def own_model(dataset: str = UPLOAD) -> OwnModel | None:
     return store_of(dataset).get("own model")
 
 
+def answering(roles: Roles | None) -> OwnModel | None:
+    """Return the model file whose answers these roles have audited in the session's table, if there is one."""
+    model = own_model()
+    if model is None or roles is None or (roles.prediction, roles.score) != (model.prediction, model.score):
+        return None
+    return model
+
+
 def adopt(table: Table, roles: Roles) -> None:
     """Make the pending table the session's own, with these roles.
 
