@@ -17,7 +17,6 @@ import streamlit as st
 from core.apart import Report
 from core.config import AuditConfig
 from core.datasets.dataset import Table
-from core.estimates import epsilon_text
 from core.fingerprint import fingerprint
 from core.membership import (
     ATTACKS,
@@ -126,10 +125,8 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
     epsilon = bound(
         _SETTINGS["epsilon"],
         "member_epsilon",
-        "select_slider",
         place=row[0],
         options=EPSILONS,
-        format_func=epsilon_text,
         disabled=target != "dp_id3",
         help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
     )
