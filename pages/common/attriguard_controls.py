@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.apart import Report
 from core.arrays import Floats
-from core.attriguard import CurveSettings, Exposure, Guard, GuardSettings, Point, TableSettings
+from core.attriguard import CurveSettings, Exposure, Guard, GuardSettings, Point, TableSettings, attackers_fitted
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
@@ -390,8 +390,6 @@ class DefenceStudy(Background):
 
     def _total(self, budgets: int | None = None) -> int:
         """Return the number of steps, if attackers are trained at so many budgets only."""
-        from core.attriguard import attackers_fitted
-
         return attackers_fitted(self.settings, budgets)
 
 
