@@ -54,7 +54,7 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
     each, another `value`.
     """
     param, kind = setting.param, kind or _kind(setting)
-    told = {"label": param.title, "help": param.help, "persist_state": "session", **told}
+    told = {"label": param.title, "help": setting.comment, "persist_state": "session", **told}
     start = told.pop("value", setting.default)
     if param.infinite:
         told = {"options": EPSILONS, "format_func": epsilon_text, **told}

@@ -90,6 +90,8 @@ def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name: s
     cls = STUDIES[name].settings
     made = page.session_state["made"]
     assert {key: getattr(made, key) for key in params(cls)} == {key: one.default for key, one in params(cls).items()}
+    kinds = ("selectbox", "multiselect", "number_input", "select_slider", "toggle", "text_input", "text_area")
+    assert not any("{options}" in (one.help or "") for kind in kinds for one in getattr(page, kind))
 
 
 WARNING = "These models are variants of one table"
