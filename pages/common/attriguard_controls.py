@@ -341,7 +341,7 @@ class Grown:
 
     exposure: Exposure
     curves: Mapping[str, tuple[Point, ...]]  # by attacker
-    guard: Guard
+    guard: Any  # a `core.attriguard.Guard`, of ratings or of a table
     learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
     steps: int  # so many have been made
 

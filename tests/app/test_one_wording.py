@@ -1,4 +1,4 @@
-"""What a study finds is said once: `Study.findings` is what page, terminal and report show, word for word."""
+"""What a study finds is said once: page, audit and report show what `Study.findings` says, word for word."""
 
 from __future__ import annotations
 
