@@ -40,7 +40,7 @@ from core.attriguard.findings import tables
 from core.charts import Drawing
 from core.charts import attriguard as charts
 
-ratings = work.who.ratings is not None
+ratings = work.who.config is None
 busy = want(work)
 work.wait_for_first()
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn again

@@ -16,11 +16,20 @@ import streamlit as st
 
 from core.apart import Report
 from core.config import AuditConfig
-from core.correction import KINDS, PROTOCOLS, STUDY, CorrectionSettings
+from core.correction import (
+    KINDS,
+    PROTOCOLS,
+    STUDY,
+    CorrectionSettings,
+    LeakPoint,
+    attribute_over_seeds,
+    leak_configs,
+    measure_leak,
+)
 from core.estimates import epsilon_text
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
-from core.models import GIVEN, METHOD_TITLES
+from core.models import GIVEN, METHOD_TITLES, METHODS
 from core.quantities import Row, share
 from core.settings import params
 from pages.common import cached, controls, panels, state
@@ -41,10 +50,23 @@ config, table = cached.audited()
 result = cached.audit(config, table)
 
 from core.adversaries import STRONG
+from core.adversaries.adversary import PINNED
 from core.charts import correction as charts
 from core.correction import findings
 from core.correction.findings import disclosure_row, step_rows, tables
-from core.sweep import SweepSettings
+from core.sweep import (
+    PAPER_TOLERANCES,
+    TOLERANCES,
+    SweepPoint,
+    SweepSettings,
+    grid,
+    measure,
+    point_key,
+    summarise,
+    sweep,
+    table_three,
+)
+from core.sweep.findings import method_rows, trained_tolerances
 
 _MOST_TOLERANCE = 0.2
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
@@ -149,8 +171,6 @@ class Sweep(Background):
 
     def there(self) -> list[Any]:
         """Return what is kept of these models."""
-        from core.sweep import point_key
-
         self.points = cached.point_store(config.dataset)  # the job may not call Streamlit
         keys = [point_key(config, dataset, self.kind) for config in self.configs]
         found = [self.points.load(key, self.kind) for key in keys]
@@ -158,8 +178,6 @@ class Sweep(Background):
         return [point for point in found if point is not None]
 
     def _sweep(self, job: Job) -> list[Any]:
-        from core.sweep import sweep
-
         more: dict[str, Any] = {"store": self.points, "measure": self.measure, "result": self.kind}
         return job.collect(sweep(self.left, dataset, n_jobs=2, **more))
 
@@ -172,8 +190,6 @@ class Sweep(Background):
 
 
 def _models(name: str, configs: Sequence[AuditConfig]) -> Sweep:
-    from core.sweep import SweepPoint, measure
-
     return Sweep(name, configs, measure, SweepPoint)
 
 
@@ -184,8 +200,6 @@ def _seeds(key: str, default: int = 1) -> list[int]:
 
 def _rows(points: list[Any]) -> tuple[Any, list[Any]]:
     """Return finished models over their seeds, and of these the rows of the chosen attacker."""
-    from core.sweep import summarise
-
     every = summarise(list({point.config: point for point in points}.values())) if points else []
     wanted = (adversary, PROTOCOLS[published], attacker["cost"])
     return every, [row for row in every if (row.adversary, row.protocol, row.cost) == wanted]
@@ -193,8 +207,6 @@ def _rows(points: list[Any]) -> tuple[Any, list[Any]]:
 
 def _trained_models() -> Sweep:
     """Return models trained for each tolerance; begun by itself with what the controls say at first."""
-    from core.sweep import PAPER_TOLERANCES, TOLERANCES, grid
-
     tolerances = PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
     asked = replace(config, method="exponentiated_gradient")
     work = _models("sweep", grid(asked, tolerances=tolerances, seeds=_seeds("sweep_seeds")))
@@ -204,8 +216,6 @@ def _trained_models() -> Sweep:
 
 def _trained(running: bool) -> None:
     """Draw the curves over trained tolerances, with their controls."""
-    from core.sweep.findings import trained_tolerances
-
     left, right, _ = st.columns([2, 2, 3])
     panels.pick(
         params(SweepSettings)["tolerances"].param.title,
@@ -242,9 +252,6 @@ def _trained(running: bool) -> None:
 
 def _compared_models() -> Sweep:
     """Return models trained by every method."""
-    from core.models import METHODS
-    from core.sweep import grid
-
     metrics = METRICS if st.session_state.get("methods_metrics") == "all four metrics" else (config.metric,)
     asked = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
     told: dict[str, Any] = {"methods": METHODS, "metrics": metrics, "seeds": _seeds("methods_seeds")}
@@ -253,9 +260,6 @@ def _compared_models() -> Sweep:
 
 def _methods(running: bool) -> None:
     """Draw the comparison of methods, with its controls."""
-    from core.sweep import table_three
-    from core.sweep.findings import method_rows
-
     left, right, _ = st.columns([2, 2, 3])
     metrics, title = ["this metric", "all four metrics"], params(SweepSettings)["metrics"].param.title
     panels.pick(title, metrics, key="methods_metrics", default=metrics[0], place=left)
@@ -296,15 +300,11 @@ _LEAK_SEEDS = (3, 5, 10)
 
 def _leaks() -> Sweep:
     """Return the attribution of the leak for every seed, with and without mitigation."""
-    from core.correction import LeakPoint, leak_configs, measure_leak
-
     return Sweep("seeds", leak_configs(config, _seeds("leak_seeds", _LEAK_SEEDS[0])), measure_leak, LeakPoint)
 
 
 def _over_seeds(running: bool) -> None:
     """Draw the attribution over seeds, with its control."""
-    from core.correction import attribute_over_seeds
-
     panels.pick("Seeds", _LEAK_SEEDS, key="leak_seeds", default=_LEAK_SEEDS[0])
     points = _current(_leaks(), running).offer()
     own = [point for point in points if point.config.method == config.method]
@@ -403,8 +403,6 @@ def _tuning(running: bool) -> None:
 
 def _forest_rows(found: Any) -> list[Row]:
     """Return the parameters found beside the published ones."""
-    from core.adversaries.adversary import PINNED
-
     names = {
         "n_estimators": "trees",
         "max_depth": "depth",

@@ -19,7 +19,6 @@ from core.estimates import count
 from core.fairness import METRIC_TITLES
 from core.files import csv_of_frame
 from core.fingerprint import fingerprint
-from core.study import Finding
 from pages.common import cached, desk_forms, desk_ledger, panels, signin
 
 STORED = (
@@ -50,11 +49,6 @@ SECTIONS = {
     "log": "Answered questions",
     "record": "Export and verify",
 }
-
-
-def say(found: Finding) -> None:
-    """Write the page's finding."""
-    shell.finding(found.point, found.evidence, so_what=found.so_what, to_do=found.to_do)
 
 
 def budget_bar(status: LedgerStatus) -> str:
@@ -110,7 +104,7 @@ def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
 def show_example() -> None:
     """Draw the example, with its finding."""
     status, asked = cached.store_of("demo").remember(fingerprint("desk example"), example)
-    say(words.example(status, max(abs(a.gap.value - truth) for _, a, truth in asked)))
+    panels.finding(words.example(status, max(abs(a.gap.value - truth) for _, a, truth in asked)))
     left, right = st.columns([3, 2], gap="large")
     legend = (
         "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
@@ -279,7 +273,7 @@ else:
                 else "An officer registers one: its people, their attribute, and the total budget of all queries.",
             )
         else:
-            say(words.finding(now, shell.escape))
+            panels.finding(words.finding(now))
         desk_ledger.still()
     if now is not None:
         show(now, statuses)

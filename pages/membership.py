@@ -38,10 +38,13 @@ from core.membership import (
     MemberPeople,
     MembershipSettings,
     accountings,
+    column_grouping,
     epsilon_curve,
     fairpick_curve,
+    grouped_by,
     judge,
     summarise_curve,
+    table_grouping,
 )
 from core.membership.curves import steady
 from core.membership.findings import (
@@ -267,8 +270,6 @@ _MOST_VALUES = 20
 
 def _others(work: Membership, grown: Audit, read: Reading) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
-    from core.membership import grouped_by
-
     named, people = state.attributes(who.config.dataset), who.people
     sizes = zip(people.names, people.n_values, strict=True)
     columns = {f"column:{name}": name for name, size in sizes if 2 <= size <= _MOST_VALUES}
@@ -293,8 +294,6 @@ def _others(work: Membership, grown: Audit, read: Reading) -> None:
 
 
 def _grouping(key: str) -> Any:
-    from core.membership import column_grouping, table_grouping
-
     kind, _, name = key.partition(":")
     if kind == "column":
         return column_grouping(who.people, name)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.datasets.splits import shared_records
+from core.datasets.splits import shared_note
 from core.errors import FairLeakError
 from core.estimates import count, in_words, points
 from core.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_key, landscape_steps, read_landscape
@@ -150,19 +150,13 @@ def _draw(found: Landscape) -> None:
 def provenance() -> str:
     """Say where the data come from and how they were split."""
     subject = result.subject
-    splits, shared = subject.splits, shared_records(subject.dataset, subject.splits)
+    splits = subject.splits
     train = "train the model and are attacked" if subject.sets_known else "are attacked"
-    known, equal = splits.known.size, shared.get("attack", 0) + shared.get("validation", 0)
-    remembered = ""
-    if shared.get("test", 0) or equal:
-        remembered = (
-            f" {count(shared.get('test', 0))} of those kept for testing and {count(equal)} of those the attacker knows "
-            "equal a training record in every column used."
-        )
     return (
-        f"{shell.escape(subject.dataset.source)} Records: {count(splits.train.size)} {train}, {count(known)} are known "
-        f"to the attacker, {count(splits.test.size)} are kept for testing.{remembered}"
-    )
+        f"{shell.escape(subject.dataset.source)} Records: {count(splits.train.size)} {train}, "
+        f"{count(splits.known.size)} are known to the attacker, {count(splits.test.size)} are kept for testing. "
+        f"{shared_note(subject.dataset, splits)}"
+    ).rstrip()
 
 
 shell.head()

@@ -1,13 +1,12 @@
 """What the desk says, worded once for page and command: prices, answers, budgets, and the check of an export.
 
-Nothing here looks at noise; prices are public, and values are shown to people with the test set's file. `plain` makes
-names from files harmless where the words are shown.
+Nothing here looks at noise; prices are public, and values are shown to people with the test set's file.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from core.datasets.columns import as_text, quoted
@@ -19,8 +18,6 @@ from core.study import Finding
 
 if TYPE_CHECKING:
     import pandas
-
-Plain = Callable[[str], str]
 
 EXACT = 1e-6
 """An answer this close to the truth gains nothing from a new one: only constant predictions are."""
@@ -165,10 +162,9 @@ def answered(answer: LedgerAnswer, epsilon: float) -> str:
     return f"{found}\n\n{made_of}" if made_of else found
 
 
-def last_answer(answer: LedgerAnswer, plain: Plain = str) -> str:
-    """Say the last answer under another question."""
-    short = gap_title(answer.metric)
-    return f"Last answer, to question {answer.number} ({short}, {plain(answer.asker)}): {_found(answer)}."
+def last_answer(answer: LedgerAnswer) -> tuple[str, str]:
+    """Return, under another question, which one the last answer was to, and the answer."""
+    return f"Last answer, to question {answer.number} ({row(answer)}):", f"{_found(answer)}."
 
 
 def _found(answer: LedgerAnswer) -> str:
@@ -188,10 +184,10 @@ def example(status: LedgerStatus, worst: float) -> Finding:
     )
 
 
-def finding(status: LedgerStatus, plain: Plain = str) -> Finding:
+def finding(status: LedgerStatus) -> Finding:
     """Return the finding of a test set: its latest answer, or its budget while there is none."""
     made, left = status.registration, _epsilon(status.remaining)
-    budget = f"{left} of {made.budget:g} is left for {plain(made.name)}"
+    budget = f"{left} of {made.budget:g} is left for {made.name}"
     if not status.answers:
         group = made.n_disadvantaged
         size, low, high = (count(round(x)) for x in (group.value, group.low, group.high))
@@ -207,11 +203,11 @@ def finding(status: LedgerStatus, plain: Plain = str) -> Finding:
     cost = FREE if last.charged == 0 else f"for {_epsilon(last.charged)}"
     none = last.gap.low <= 0 <= last.gap.high
     answer = f", {found}, is not significantly different from no gap" if none else f" is a gap of {found}"
-    advantaged = plain(made.columns.advantaged or "advantaged group")
+    advantaged = made.columns.advantaged or "advantaged group"
     return Finding(
         point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
         evidence=f"{gap_title(last.metric)}, {advantaged} minus everybody else, over {count(last.gap.n)} people of "
-        f"{plain(made.name)}, on a scale from −1 to 1. Asked by {plain(last.asker)}, {moment(last.asked)}. {budget}.",
+        f"{made.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.asked)}. {budget}.",
         so_what=SHARED,
         to_do="Choose ε for the next answer: a larger ε gives a smaller error and leaves less for later queries.",
     )

@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.apart import Report
 from core.arrays import Floats
-from core.attriguard import CurveSettings, Exposure, GuardSettings, Point, TableSettings
+from core.attriguard import CurveSettings, Exposure, Guard, GuardSettings, Point, TableSettings, attackers_fitted
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
@@ -44,24 +44,18 @@ _TITLES = {
 class People:
     """Who is protected, and from whose data everybody learns: ratings, or the audited table with its settings.
 
-    `data` is what was chosen, `attribute` the private one; in `store` is kept all that follows from these people.
+    `data` is what was chosen, `attribute` the private one; `fingerprint` tells these people, and who knows whom, from
+    others. `guarded` sets a defence up on them, and in `store` is kept all that follows.
     """
 
     data: str
     attribute: str
     values: tuple[str, ...]
     store: Store
-    ratings: Ratings | None = field(default=None, repr=False)
+    fingerprint: tuple[Any, ...]
+    guarded: Callable[[Any], Guard] = field(repr=False)
     config: AuditConfig | None = field(default=None, repr=False)
     dataset: AuditDataset | None = field(default=None, repr=False)
-
-    @property
-    def fingerprint(self) -> tuple[Any, ...]:
-        """What tells these people, and who knows whom, from others."""
-        if self.ratings is not None:
-            return (self.ratings.fingerprint,)
-        assert self.dataset is not None and self.config is not None
-        return self.dataset.fingerprint, self.config.train_share, self.config.seed
 
 
 def offered() -> list[str]:
@@ -83,6 +77,8 @@ def badge() -> str | None:
 
 def _chosen_people() -> People:
     """Return the people chosen; ends the page while there are none."""
+    from core.attriguard import Guarded, table_guard
+
     name = chosen()
     if name == "table":
         config, table = cached.audited()
@@ -92,12 +88,20 @@ def _chosen_people() -> People:
             attribute=dataset.roles.attribute,
             values=dataset.group_names,
             store=cached.store_of(config.dataset),
+            fingerprint=(dataset.fingerprint, config.train_share, config.seed),
+            guarded=partial(table_guard, dataset, config),
             config=config,
             dataset=dataset,
         )
     ratings = _own_ratings() if name == state.OWN_RATINGS else cached.ratings_of(name)
-    store = cached.store_of(name)
-    return People(data=name, attribute=ratings.attribute, values=ratings.values, store=store, ratings=ratings)
+    return People(
+        data=name,
+        attribute=ratings.attribute,
+        values=ratings.values,
+        store=cached.store_of(name),
+        fingerprint=(ratings.fingerprint,),
+        guarded=partial(Guarded, ratings),
+    )
 
 
 def _own_ratings() -> Ratings:
@@ -108,7 +112,6 @@ def _own_ratings() -> Ratings:
         _read_ratings,
         doing="Reading your ratings",
         again=cached.own(state.OWN_RATINGS) is None and "guard_upload_problem" not in st.session_state,
-        too_large="The ratings do not fit into memory; use fewer people or items.",
         accept_multiple_files=True,
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
@@ -223,7 +226,7 @@ def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
 
 def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     """Choose the target distribution; with what is wrong with shares that cannot be used."""
-    table = who.ratings is None
+    table = who.config is not None
     target: str = control(
         _TABLE["target"] if table else _RATINGS["target"],
         f"guard_target_{'table' if table else 'ratings'}",
@@ -338,7 +341,7 @@ class Grown:
 
     exposure: Exposure
     curves: Mapping[str, tuple[Point, ...]]  # by attacker
-    guard: Any  # a `core.attriguard.Guard`
+    guard: Any  # a `core.attriguard.Guard`, of ratings or of a table
     learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
     steps: int  # so many have been made
 
@@ -356,7 +359,7 @@ class DefenceStudy(Background):
     def _collect(self, job: Job) -> Grown:
         """Return the whole study; the steps that an earlier job has shown are made again, and not shown."""
         who, there = self.who, job.partial[-1].steps if job.partial else 0
-        grow = partial(_grown, who.ratings, who.dataset, who.config, self.settings)
+        grow = partial(_grown, who.guarded, self.settings)
         for grown in job.each_apart(grow, about=who.dataset):
             if grown.steps > there:
                 job.partial[:] = [grown]
@@ -387,24 +390,12 @@ class DefenceStudy(Background):
 
     def _total(self, budgets: int | None = None) -> int:
         """Return the number of steps, if attackers are trained at so many budgets only."""
-        from core.attriguard import attackers_fitted
-
         return attackers_fitted(self.settings, budgets)
 
 
-def _grown(
-    ratings: Ratings | None, dataset: AuditDataset | None, config: AuditConfig | None, settings: Any, report: Report
-) -> Iterator[Grown]:
+def _grown(guarded: Callable[[Any], Guard], settings: Any, report: Report) -> Iterator[Grown]:
     """Yield the study after each attacker, with the curves."""
-    from core.attriguard import Guard, Guarded, table_guard
-
-    curves = dict[str, tuple[Point, ...]]()
-    guard: Guard
-    if ratings is not None:
-        guard = Guarded(ratings, settings)
-    else:
-        assert dataset is not None and config is not None
-        guard = table_guard(dataset, config, settings)
+    curves, guard = dict[str, tuple[Point, ...]](), guarded(settings)
     for steps, exposure in enumerate(guard.expose()):
         if not exposure.guesses:
             continue

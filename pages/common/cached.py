@@ -90,6 +90,14 @@ def own_model(dataset: str = UPLOAD) -> OwnModel | None:
     return store_of(dataset).get("own model")
 
 
+def answering(roles: Roles | None) -> OwnModel | None:
+    """Return the model file whose answers these roles have audited in the session's table, if there is one."""
+    model = own_model()
+    if model is None or roles is None or (roles.prediction, roles.score) != (model.prediction, model.score):
+        return None
+    return model
+
+
 def adopt(table: Table, roles: Roles) -> None:
     """Make the pending table the session's own, with these roles.
 
@@ -206,14 +214,10 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
 
 
 def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
-    """Disclose every tolerance of the curve to an attacker; waits while that is computed."""
-    label, dataset = "Telling the attacker every tolerance", result.config.dataset
-    if len(result.group_names) == 2:
-        with st.spinner(label):
-            result.curve(**attacker)
-    else:
-        key = fingerprint("curve", audit_key(result.config, result.subject.dataset), attacker)
-        need(store_of(dataset), key, label, lambda job: bool(result.curve(report=job.report, **attacker)))
+    """Disclose every tolerance of the curve to an attacker; waits with a progress bar while that is computed."""
+    store, label = store_of(result.config.dataset), "Telling the attacker every tolerance"
+    key = fingerprint("curve", audit_key(result.config, result.subject.dataset), attacker)
+    need(store, key, label, lambda job: bool(result.curve(report=job.report, **attacker)))
 
 
 def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[str, Any]) -> tuple[MoreDisclosed, ...]:

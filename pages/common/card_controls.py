@@ -19,7 +19,19 @@ from core.datasets import AuditDataset, Table, prediction_candidates, several_pr
 from core.datasets.splits import split
 from core.estimates import count
 from core.fingerprint import fingerprint
-from core.model_card import STATISTIC_TITLES, STATISTICS, Advice, ReleasedPeople, ReleaseSettings, ReleaseStudy
+from core.model_card import (
+    STATISTIC_TITLES,
+    STATISTICS,
+    Advice,
+    ReleasedPeople,
+    ReleaseSettings,
+    ReleaseStudy,
+    advise,
+    attacked,
+    drawn_again,
+    measure_card,
+    release_of,
+)
 from core.model_card.settings import FAMILIES, precision_text
 from core.models import GIVEN
 from core.release_audit.card_plan import ReleasePlan
@@ -161,8 +173,6 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
 
 def _read(people: ReleasedPeople, settings: Sequence[ReleaseSettings], report: Report) -> tuple[ReleaseStudy, ...]:
     """Return the card with each of the settings."""
-    from core.model_card import measure_card
-
     found = []
     for done, one in enumerate(settings):
         report(done, len(settings))
@@ -263,16 +273,12 @@ class Card:
 
     def drawn(self, study: ReleaseStudy) -> ReleaseStudy:
         """Return the card with the worst of several draws of its noise."""
-        from core.model_card import drawn_again
-
         if study.published.noise is None:
             return study
         return self._more("release draws", "Drawing the noise again", drawn_again, study)
 
     def attacked(self, study: ReleaseStudy) -> ReleaseStudy:
         """Return the card with what DeSIA infers from it."""
-        from core.model_card import attacked
-
         return self._more("release attacked", "Simulating cards", attacked, study)
 
     def _more(
@@ -290,8 +296,6 @@ class Card:
         exact, people = replace(study.settings, decimals=None, epsilon=None), study.people
 
         def advise_on(job: Job) -> Advice:
-            from core.model_card import advise, release_of
-
             make = partial(advise, people.posterior, release_of(people, exact), sensitive=people.sensitive)
             return job.apart(lambda report: make(seed=exact.seed, report=report))  # type: ignore[no-any-return]
 

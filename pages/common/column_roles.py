@@ -34,7 +34,6 @@ from pages.common.controls import control
 if TYPE_CHECKING:
     import pandas
 
-_TOO_LARGE = "The table does not fit into memory; use fewer records or columns."
 _MOST_VALUES = 50
 """Most values of a column on offer for a group."""
 
@@ -395,7 +394,7 @@ def _apply(draft: _Draft, roles: Roles) -> None:
             f"The audit will use {_records(draft.table.frame, roles, features)}, {count(len(features))} features."
         )
     if st.button("Apply roles", key="use_roles", type="primary", disabled=not complete, width="stretch"):
-        with panels.keeping_problem("roles_problem", too_large=_TOO_LARGE):
+        with panels.keeping_problem("roles_problem"):
             name = draft.table.name
             if name == state.PENDING:
                 cached.adopt(draft.table, roles)

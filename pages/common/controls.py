@@ -49,12 +49,15 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
     """Draw the widget of a setting as its `Param` declares it, and return its value.
 
     The session keeps it unless `persist_state` says otherwise. Without a `kind` a flag is switched, a name chosen,
-    several names ticked, a number typed, all else written. `told` are the widget's arguments where they are not what is
-    declared: words of the page's own, fewer `options`, or as a mapping with what to call each, another `value`.
+    several names ticked, a privacy budget picked, a number typed, all else written. `told` are the widget's arguments
+    where they are not what is declared: words of the page's own, fewer `options`, or as a mapping with what to call
+    each, another `value`.
     """
     param, kind = setting.param, kind or _kind(setting)
-    told = {"label": param.title, "help": param.help, "persist_state": "session", **told}
+    told = {"label": param.title, "help": setting.comment, "persist_state": "session", **told}
     start = told.pop("value", setting.default)
+    if param.infinite:
+        told = {"options": EPSILONS, "format_func": epsilon_text, **told}
     if kind in ("selectbox", "multiselect", "select_slider"):
         names = told.get("options", param.options) or ()
         told["options"] = list(names)
@@ -85,7 +88,7 @@ def _kind(setting: Setting) -> Kind:
     if setting.many:
         return "multiselect"
     if setting.base in (int, float):
-        return "number_input"
+        return "select_slider" if setting.param.infinite else "number_input"
     if setting.param.options is not None:
         return "selectbox"
     return "text_area" if setting.param.form == "prose" else "text_input"
@@ -111,10 +114,7 @@ def settings_of(cls: type[S], prefix: str) -> S:
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
     chosen, places = {}, st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
-        told: dict[str, Any] = {"place": places[number % 3]}
-        if setting.param.infinite:
-            told |= {"kind": "select_slider", "options": EPSILONS, "format_func": epsilon_text}
-        value = bound(setting, f"{prefix}_{name}", **told)
+        value = bound(setting, f"{prefix}_{name}", place=places[number % 3])
         chosen[name] = tuple(value) if setting.many else value
     return cls(**chosen)
 
@@ -272,12 +272,7 @@ _TOLD: dict[str, dict[str, Any]] = {
             "of depth 8."
         ),
     },
-    "epsilon": {
-        "kind": "select_slider",
-        "options": EPSILONS,
-        "format_func": epsilon_text,
-        "help": ("Smaller is more private: more DP training noise on every count the tree is grown from."),
-    },
+    "epsilon": {"help": "Smaller is more private: more DP training noise on every count the tree is grown from."},
     "depth": {"help": "Depth of the model's trees, at most. Deeper trees remember more of their training records."},
     "train_share": {
         "kind": "slider",

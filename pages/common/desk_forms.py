@@ -60,22 +60,18 @@ class Upload:
 
 def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | None:
     """Draw an upload box and return the file that is in it, or was when the page was left."""
-    files: dict[str, tuple[str, Upload]] = st.session_state.setdefault("desk_files", {})
-    given = st.file_uploader(label, key=key, help=help, on_change=_drop, args=(key,))
-    if given is not None and (key not in files or files[key][0] != given.file_id):
-        files[key] = (given.file_id, Upload(given.name, given.getvalue()))
-    if key not in files:
-        return None
-    upload = files[key][1]
-    if given is None:
+    kept = f"{key}_file"
+
+    def take(file: Any) -> None:
+        st.session_state[kept] = Upload(file.name, file.getvalue())
+
+    given = panels.upload(label, key, take, forgets=(kept,), help=help)
+    upload: Upload | None = st.session_state.get(kept)
+    if upload is not None and given is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"{upload.name[:60]} is still here.")
-            st.button("Remove", key=f"{key}_remove", on_click=_drop, args=(key,), icon=":material/delete:")
+            st.button("Remove", key=f"{key}_remove", on_click=panels.forget, args=(kept,), icon=":material/delete:")
     return upload
-
-
-def _drop(key: str) -> None:
-    st.session_state["desk_files"].pop(key, None)
 
 
 def _read(upload: Upload, make: Callable[[bytes, str], Any], *how: Any) -> Any | None:
@@ -88,7 +84,7 @@ def _read(upload: Upload, make: Callable[[bytes, str], Any], *how: Any) -> Any |
         except InputError as error:
             upload.read[key] = error
         except MemoryError:
-            upload.read[key] = InputError("The file does not fit into memory; use fewer records or columns.")
+            upload.read[key] = InputError(panels.TOO_LARGE)
     found = upload.read[key]
     if isinstance(found, InputError):
         panels.problem(str(found))
@@ -513,4 +509,5 @@ def _show_outcome(about: tuple[str, str], question: str, epsilon: float, *, agai
     elif same:
         st.success(words.answered(kept.answer, kept.paid), icon=":material/check_circle:")
     else:
-        st.caption(words.last_answer(kept.answer, shell.escape))
+        about_it, found = words.last_answer(kept.answer)
+        st.caption(f"{shell.escape(about_it)} {found}")

@@ -17,7 +17,6 @@ import streamlit as st
 from core.apart import Report
 from core.config import AuditConfig
 from core.datasets.dataset import Table
-from core.estimates import epsilon_text
 from core.fingerprint import fingerprint
 from core.membership import (
     ATTACKS,
@@ -30,7 +29,10 @@ from core.membership import (
     MemberPeople,
     MembershipSettings,
     attack_steps,
+    attacked_as,
+    audits,
     default_depth,
+    member_people,
 )
 from core.models import GIVEN
 from core.settings import params
@@ -58,8 +60,6 @@ class People:
 
 def people() -> People:
     """Return the people; waits while they are prepared."""
-    from core.membership import member_people
-
     config, table = cached.audited()
     roles, store = config.roles or table.roles[0], cached.store_of(config.dataset)
     key = fingerprint("member people", table.fingerprint, roles)
@@ -126,10 +126,8 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
     epsilon = bound(
         _SETTINGS["epsilon"],
         "member_epsilon",
-        "select_slider",
         place=row[0],
         options=EPSILONS,
-        format_func=epsilon_text,
         disabled=target != "dp_id3",
         help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
     )
@@ -185,8 +183,6 @@ class Membership(Background):
 
     def _grow(self, job: Job) -> Audit:
         """Attack the model; what an earlier job has found is not sought again."""
-        from core.membership import attacked_as
-
         now: Audit | None = job.partial[-1] if job.partial else None
         who = self.who
         train = partial(attacked_as, who.people, self.settings, config=who.config, dataset=self._dataset)
@@ -212,8 +208,6 @@ class Membership(Background):
 
 def _grown(now: Audit | None, train: Callable[[], Attacked], report: Report) -> Iterator[Audit]:
     """Yield an audit as it grows, from what is there of it on; without any, the model is trained first."""
-    from core.membership import audits
-
     if now is None:
         target = train()
         now = Audit(found=target.findings, target=target)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
+TOO_LARGE = "There is not enough memory for this; use fewer records or columns."
+
 _MOST_OF_A_NAME = 60
 """Characters of a table's title in the name of its file."""
 
@@ -41,7 +43,7 @@ def kept_problem(key: str) -> None:
 
 
 @contextmanager
-def keeping_problem(key: str, *, too_large: str = "") -> Iterator[None]:
+def keeping_problem(key: str) -> Iterator[None]:
     """Keep for the session, in one sentence, what goes wrong within; what was kept before is forgotten."""
     forget(key)
     try:
@@ -49,9 +51,7 @@ def keeping_problem(key: str, *, too_large: str = "") -> Iterator[None]:
     except FairLeakError as error:
         st.session_state[key] = str(error)
     except MemoryError:
-        if not too_large:
-            raise
-        st.session_state[key] = too_large
+        st.session_state[key] = TOO_LARGE
 
 
 def upload(
@@ -60,16 +60,15 @@ def upload(
     """Draw an upload box, let `take` read what is new in it, or lost and wanted `again`, and say what is wrong with it.
 
     Until another file comes the session keeps what is wrong, under the key and "_problem". `told` are further arguments
-    of the box, `forgets` what the session forgets when a file comes or goes, and `too_large` what is said of one that
-    does not fit into memory. Returns what is in the box.
+    of the box, and `forgets` what the session forgets when a file comes or goes. Returns what is in the box.
     """
-    read, wrong, too_large = f"{key}_read", f"{key}_problem", told.pop("too_large", "")
+    read, wrong = f"{key}_read", f"{key}_problem"
     args = (wrong, *told.pop("forgets", ()))
     given = st.file_uploader(label, key=key, on_change=forget, args=args, **told)
     mark = [one.file_id for one in given] if isinstance(given, list) else given and given.file_id
     if given and (again or st.session_state.get(read) != mark):
         st.session_state[read] = mark
-        with keeping_problem(wrong, too_large=too_large), st.spinner(doing) if doing else nullcontext():
+        with keeping_problem(wrong), st.spinner(doing) if doing else nullcontext():
             take(given)
     kept_problem(wrong)
     return given

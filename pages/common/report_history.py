@@ -89,22 +89,14 @@ def chosen(release: Reports) -> Comparison | None:
         with st.container(**words, width="content", key="compare_row"):
             st.markdown("Compare with", width="content")
             name = panels.choose("Compare with", titles, key=_BOX, label_visibility="collapsed", width=260)
-    document = _brought() if name == _BROUGHT else _document(kept[name]) if name in kept else None
+    document = _brought() if name == _BROUGHT else None
+    if name in kept:
+        (document,) = _read(lambda history: (history.document(kept[name]),)) or (None,)
     if document is None:
         return None
     compared = compare(document, now)
     told.markdown(f"**{shell.escape(compared.headline)}**")
     return compared
-
-
-def _document(entry: Entry) -> Any:
-    """Return a kept audit's report; None where the history cannot be read any more."""
-    history = current()
-    try:
-        return None if history is None else history.document(entry)
-    except FairLeakError as error:
-        panels.problem(str(error))
-        return None
 
 
 def _brought() -> Any:

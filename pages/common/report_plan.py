@@ -39,11 +39,10 @@ _ASKED, _RELEASED = "release_asked", "release_outputs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is audited: the table as it was uploaded, where a model file answers, and settings that hold the roles."""
+    """What is audited: the plan, and the table as it was uploaded, where a model file answers."""
 
     plan: AuditPlan
     table: Table
-    config: AuditConfig
     model_file: ModelFile | None = None
     chosen: StudyFindings | None = None
     """How the model was chosen, where it was."""
@@ -83,8 +82,7 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     roles = config.roles or table.roles[0]
     if config.method != GIVEN:
         return OutputsPlan()
-    answered = cached.own_model()
-    kind = "file" if answered is not None and roles.prediction == answered.prediction else "predictions"
+    kind = "predictions" if cached.answering(roles) is None else "file"
     return suggested_outputs(cached.dataset_of(table, roles), kind)
 
 
@@ -94,21 +92,19 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(wanted, data=data, config=replace(config, roles=None))
-        return Subject(plan=plan, table=table, config=config, chosen=_chosen(config))
+        return Subject(plan=plan, table=table, chosen=_chosen(config))
     data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
     model, model_file = ModelPlan(), None
     threshold = roles.threshold
     roles = replace(roles, threshold=model.threshold)
-    answered = cached.own_model() if table.uploaded else None
-    columns = (roles.prediction, roles.score)
-    if answered is not None and columns == (answered.prediction, answered.score):
+    if table.uploaded and (answered := cached.answering(roles)) is not None:
         model_file, table = answered.model_file, answered.asked
         model = answered.plan
         roles = replace(roles, prediction="", score="")
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
     plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
-    return Subject(plan=plan, table=table, config=config, model_file=model_file, chosen=_chosen(config))
+    return Subject(plan=plan, table=table, model_file=model_file, chosen=_chosen(config))
 
 
 def released(outputs: OutputsPlan) -> str:

@@ -53,9 +53,8 @@ def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
 
 def chosen(config: AuditConfig) -> str:
     """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
-    roles, answered = config.roles, cached.own_model()
-    of_file = roles is not None and answered is not None and roles.prediction == answered.prediction
-    whole = roles is not None and roles.score and (roles.sets or of_file)
+    roles = config.roles
+    whole = roles is not None and roles.score and (roles.sets or cached.answering(roles))
     alone = config.method == GIVEN and not whole  # what needs scores, or whom the model was trained on, cannot be run
     name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
     return name if name in _offered() else "default"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
-_HEAD: ContextVar[tuple[Any, Any, PageHead]] = ContextVar("head")  # the row of a page's head, its place there, itself
 
 _HEAD_START = 0.1
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
@@ -247,8 +246,7 @@ def open_page(page: Any) -> None:
     place = row.empty()
     head = _HEADS.get(page.url_path or _FIRST) or PageHead(page.title, "", "")
     place.markdown(_headline(head, ""))
-    _HEAD.set((row, place, head))
-    st.session_state["head"] = (place, head, "")
+    st.session_state["head"] = (row, place, head, "")
     _wordmark()
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
@@ -264,23 +262,23 @@ def head(*, badge: str | None = None) -> Any:
     """Put a badge behind the page's title, by itself that of synthetic data; return the row it stands in."""
     from pages.common import state
 
-    row, place, own = _HEAD.get()
+    row, place, own, _ = st.session_state["head"]
     if badge is None:
         badge = "synthetic data" if state.dataset_name() == "demo" else ""
     if badge:
         place.markdown(_headline(own, badge))
-    st.session_state["head"] = (place, own, badge)
+    st.session_state["head"] = (row, place, own, badge)
     return row
 
 
 def offer_cancel(stop: Callable[[], None]) -> None:
     """Put a button into the page's head that is there while something is computed and an earlier result stays."""
-    _HEAD.get()[0].button("Cancel", key="cancel_update", type="tertiary", on_click=stop)
+    st.session_state["head"][0].button("Cancel", key="cancel_update", type="tertiary", on_click=stop)
 
 
 def update(doing: str) -> None:
     """Say in the place of the page's question what is being computed; "" brings the question back."""
-    place, own, badge = st.session_state["head"]
+    _, place, own, badge = st.session_state["head"]
     place.markdown(_headline(replace(own, question=f"**{doing}**") if doing else own, badge))
 
 

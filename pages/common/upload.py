@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 
-_TOO_LARGE = "The table does not fit into memory; use fewer records or columns."
-
-
 def pending() -> Table | None:
     """Return the table that waits for its column roles, if there is one."""
     table: Table | None = cached.own(state.PENDING)
@@ -44,7 +41,6 @@ def box() -> None:
         _read,
         doing="Reading your table",
         again=gone and not st.session_state.get("upload_removed") and "upload_problem" not in st.session_state,
-        too_large=_TOO_LARGE,
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
     )

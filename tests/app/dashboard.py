@@ -30,6 +30,24 @@ UNIQUE_ROLES = ("label", "sensitive", "crossed", "prediction", "score", "sets")
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
+def plain(text: str) -> str:
+    """Return Markdown as it is read."""
+    return re.sub(r"\\(.)", r"\1", text).replace("\N{NO-BREAK SPACE}", " ")
+
+
+class Gate:
+    """Lets work pass unless a test has closed it (`open.clear()`); `reached` tells that some has come."""
+
+    def __init__(self) -> None:
+        self.open, self.reached = threading.Event(), threading.Event()
+        self.open.set()
+
+    def wait(self) -> None:
+        """Wait until it is open."""
+        self.reached.set()
+        assert self.open.wait(PATIENT)
+
+
 class RecordedJob(Job):
     """A job that can be waited for."""
 
@@ -39,6 +57,11 @@ class RecordedJob(Job):
         self.lane = lane.removeprefix("own ")
         self.started.append(self)
         super().__init__(work, lane, *told)
+
+
+def sweep_job() -> RecordedJob:
+    """Return the job of its kind started last."""
+    return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
 
 
 class PointsOnDemand:
@@ -178,7 +201,7 @@ class Dashboard:
     def column_roles(self) -> dict[str, str]:
         """Return each column's role on the form."""
         boxes = [box for box in self.test.selectbox if (box.key or "").startswith("role_")]
-        return {re.sub(r"\\(.)", r"\1", box.label).removeprefix("Role of "): box.value for box in boxes}
+        return {plain(box.label).removeprefix("Role of "): box.value for box in boxes}
 
     def role_box(self, column: str) -> Any:
         """Return the select box of a column's role."""
@@ -209,7 +232,7 @@ class Dashboard:
     @property
     def plain_finding(self) -> str:
         """The same as it is read."""
-        return re.sub(r"\\(.)", r"\1", self.finding)
+        return plain(self.finding)
 
     @property
     def problem(self) -> str:
@@ -219,7 +242,7 @@ class Dashboard:
 
     def plain_problem(self) -> str:
         """The same as it is read."""
-        return re.sub(r"\\(.)", r"\1", self.problem)
+        return plain(self.problem)
 
     def has_button(self, key: str) -> bool:
         """Return whether there is a button whose key begins like this."""
@@ -246,5 +269,4 @@ class Dashboard:
     @property
     def told(self) -> str:
         """All text but the explanations, as it is read."""
-        words = " ".join([*self.texts, *(caption.value for caption in self.test.caption)])
-        return re.sub(r"\\(.)", r"\1", words)
+        return plain(" ".join([*self.texts, *(caption.value for caption in self.test.caption)]))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import threading
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
@@ -16,8 +14,8 @@ from core.attriguard import Exposure, Guarded, GuardSettings, TableGuard, TableS
 from core.datasets.ratings import Ratings, build_ratings
 from pages.common import attriguard_controls as controls
 from tests import expected
-from tests.app.dashboard import Dashboard, RecordedJob
-from tests.patience import PATIENT
+from tests.app.dashboard import Dashboard, Gate, RecordedJob
+from tests.unit.datasets.bad_tables import assert_one_sentence
 
 
 @cache
@@ -62,29 +60,25 @@ def studies_of_demo(settings: TableSettings) -> list[tuple[Any, Exposure]]:
     return _STUDIES[settings]
 
 
-class Gate:
+class Growing(Gate):
     """Studies that grow only as far as a test allows."""
 
     def __init__(self) -> None:
-        self.open = threading.Event()
-        self.open.set()
-        self.reached = threading.Event()
-        self.free = 10**6
-        self.begun = 0
+        super().__init__()
+        self.free, self.begun = 10**6, 0
 
     def studies(self, guard: Any) -> Iterator[Exposure]:
         self.begun += 1
         for i, (_, study) in enumerate(studies_of_demo(guard.settings)):
             if i >= self.free:
-                self.reached.set()
-                assert self.open.wait(PATIENT)
+                self.wait()
             yield study
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
     """Few attackers, and studies that other tests have made."""
-    made = Gate()
+    made = Growing()
     monkeypatch.setattr(controls, "GuardSettings", FEW)
     monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
     monkeypatch.setattr(TableGuard, "expose", lambda guard: made.studies(guard))
@@ -118,7 +112,7 @@ def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:
     assert found.point in dashboard.plain_finding and found.evidence in dashboard.plain_finding, dashboard.finding
 
 
-def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashboard, gate: Gate):
+def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard")
     study = study_of()
     jobs = len(RecordedJob.started)
@@ -140,7 +134,7 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
     ],
     ids=str,
 )
-def test_ratings(dashboard: Dashboard, gate: Gate, changes: dict[str, Any]):
+def test_ratings(dashboard: Dashboard, gate: Growing, changes: dict[str, Any]):
     dashboard.open("attriguard")
     keys = {"policy": "guard_policy", "defender": "guard_defender", "target": "guard_target", "margin": "guard_margin"}
     dashboard.choose(guard_data="invented", **{keys[name]: value for name, value in changes.items()})
@@ -162,13 +156,12 @@ BAD_SHARES = {
 }
 
 
-def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Gate):
+def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard").choose(guard_target="given", guard_given="men: 30\nwomen: 70")
     begun, finding = gate.begun, dashboard.finding
     for written, sentence in BAD_SHARES.items():
         dashboard.choose(guard_given=written)
-        problem = dashboard.plain_problem()
-        assert sentence in problem and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
+        assert_one_sentence(dashboard.plain_problem(), (sentence,))
         assert dashboard.finding == finding  # at the last valid shares
     dashboard.choose(guard_given="men: 30\nwomen: 70")
     assert not dashboard.test.warning
@@ -183,7 +176,7 @@ SECTIONS = {
 }
 
 
-def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate):
+def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard")
     study, words = study_of(), {}
     sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
@@ -209,7 +202,7 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate):
     assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
 
 
-def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
+def test_every_section_of_ratings(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard").choose(guard_data="invented")
     words = {}
     for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
@@ -229,7 +222,7 @@ def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
 
 
 @pytest.mark.long
-def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate: Gate):
+def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard").choose(further_guard_table="changes", guard_frozen=["sector"])
     assert gate.begun == 1  # nothing happens before the button is pressed
     dashboard.click("guard_use_rules")
@@ -239,8 +232,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     assert list(columns[columns["may change"] == "frozen"]["column"]) == ["sector"]
     dashboard.choose(guard_frozen=[], guard_added="purpose: car + origin: nowhere")
     dashboard.click("guard_use_rules")
-    problem = dashboard.plain_problem()
-    assert "nowhere" in problem and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
+    assert_one_sentence(dashboard.plain_problem(), ("nowhere",))
     assert_tells(dashboard, study, controls.first_budget(study))  # all is as it was
     dashboard.choose(guard_added="purposse: car + origin: nowhere")
     dashboard.click("guard_use_rules")
@@ -258,7 +250,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     assert "must read “column: value + column: value”" in dashboard.plain_problem() and "%" in dashboard.finding
 
 
-def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Gate):
+def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Growing):
     gate.free = 2
     gate.open.clear()
     dashboard.open("attriguard", settled=False)
@@ -295,7 +287,7 @@ def long_table(people_: int = 60) -> bytes:
     return "\n".join(rows).encode()
 
 
-def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gate):
+def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard").choose(guard_data="own_ratings")
     assert not dashboard.findings and not dashboard.test.warning
     box = dashboard.test.file_uploader(key="guard_upload")
@@ -306,8 +298,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", b"user,item\n1,2\n", "text/csv")])
     dashboard.settle()
-    problem = dashboard.plain_problem()
-    assert len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
+    assert_one_sentence(dashboard.plain_problem())
     assert dashboard.finding == before  # what was computed is not lost
     dashboard.click("guard_remove")
     assert not dashboard.findings

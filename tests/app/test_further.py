@@ -8,25 +8,16 @@ from core.correction import disclose_more
 from core.datasets import build_dataset, demo_table
 from core.estimates import percent
 from tests import expected
-from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import Dashboard, PointsOnDemand, sweep_job
 from tests.patience import PATIENT
-
-
-def running() -> RecordedJob:
-    """Return the job of a section started last."""
-    return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
 
 
 def finish(dashboard: Dashboard) -> None:
     """Wait for a section's job and draw what it made."""
-    job = running()
+    job = sweep_job()
     job.wait(PATIENT)
     assert job.state == "finished", job.error
     dashboard.settle()
-
-
-def tables(dashboard: Dashboard) -> list[list[str]]:
-    return [list(frame.value.columns) for frame in dashboard.test.dataframe]
 
 
 @pytest.mark.long
@@ -34,11 +25,11 @@ def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsO
     dashboard.open("correction").choose(further="trained")
     points.allow(18)
     finish(dashboard)
-    first = running()
+    first = sweep_job()
     dashboard.choose(sweep_seeds=3)
     assert "54 models" in dashboard.button("start_sweep").label
     dashboard.click("start_sweep")
-    job = running()
+    job = sweep_job()
     assert job is not first and len(job.partial) >= 18 and job.total == 54  # what one seed gave is not trained again
     points.allow(36)
     finish(dashboard)
@@ -60,7 +51,7 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
     dashboard.open("correction").choose(further="seeds")
     dashboard.click("start_seeds")
     finish(dashboard)
-    job = running()
+    job = sweep_job()
     assert len(job.partial) == 6 and {p.config.method for p in job.partial} == {"exponentiated_gradient", "unmitigated"}
     captions = [caption.value for caption in dashboard.test.caption]
     opening = "Once group proportions are known, the tolerance"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from core.errors import DataUnavailableError
 from core.sweep import TOLERANCES
 from pages.common import cached
 from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import Dashboard, Gate, PointsOnDemand, RecordedJob, sweep_job
 from tests.expected import run_once
 from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -41,12 +40,8 @@ def log() -> Iterator[list[str]]:
     logger.removeHandler(handler)
 
 
-class Gate:
-    """Holds audits after their second step."""
-
-    def __init__(self) -> None:
-        self.reached = threading.Event()
-        self.opened = threading.Event()
+class Held(Gate):
+    """Holds audits after their first step."""
 
     def run(
         self, config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
@@ -54,26 +49,26 @@ class Gate:
         """Run an audit like `core.correction.run`."""
         assert report is not None
         report(1, 7)
-        self.reached.set()
-        self.opened.wait(PATIENT)
+        self.wait()
         report(2, 7)
         return run_once(config, report, dataset=dataset)
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """Hold audits until the gate is open."""
-    made = Gate()
+    made = Held()
+    made.open.clear()
     monkeypatch.setattr(cached, "run", made.run)
     yield made
-    made.opened.set()
+    made.open.set()
 
 
-def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, gate: Gate):
+def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, gate: Held):
     test = dashboard.test
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     assert not any("%" in text for text in dashboard.findings)
-    gate.opened.set()
+    gate.open.set()
     dashboard.settle()
     assert "%" in dashboard.finding
     jobs = len(RecordedJob.started)
@@ -84,10 +79,10 @@ def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, 
     assert [job.state for job in RecordedJob.started] == ["finished"] * jobs
 
 
-def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
+def test_cancel_and_start_again(dashboard: Dashboard, gate: Held):
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     dashboard.press("cancel_")
-    gate.opened.set()
+    gate.open.set()
     dashboard.settle()
     assert [info.value for info in dashboard.test.info] == ["Stopped before it was finished."]
     assert not dashboard.test.warning and not any("%" in text for text in dashboard.findings)
@@ -96,12 +91,12 @@ def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
     assert [job.state for job in RecordedJob.started if job.lane == "audit"].count("cancelled") == 1
 
 
-def test_two_sessions_share_one_audit(start: Start, gate: Gate):
+def test_two_sessions_share_one_audit(start: Start, gate: Held):
     one, other = start(), start()
     one.until(lambda: gate.reached.is_set() and one.has_button("cancel_"))
     other.until(lambda: other.has_button("cancel_"))
     jobs = len(RecordedJob.started)
-    gate.opened.set()
+    gate.open.set()
     one.settle()
     other.settle()
     assert one.finding == other.finding
@@ -165,11 +160,6 @@ def test_an_unexpected_error_is_told_without_its_details(
         assert any("Traceback" in line and type(error).__name__ in line for line in log)
     dashboard.click("again_")
     assert "%" in dashboard.finding and not dashboard.test.warning
-
-
-def sweep_job() -> RecordedJob:
-    """Return the sweep started last."""
-    return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
 
 
 def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: PointsOnDemand):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import threading
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
@@ -37,8 +36,7 @@ from core.membership import (
 from core.membership.findings import strongest_attack
 from pages.common import membership_study as study
 from tests import expected
-from tests.app.dashboard import Dashboard, RecordedJob
-from tests.patience import PATIENT
+from tests.app.dashboard import Dashboard, Gate, RecordedJob
 
 pytestmark = pytest.mark.filterwarnings("ignore::core.errors.PrivacyLeakWarning")
 
@@ -47,25 +45,23 @@ SHADOWS = 4
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
     """Few shadow models and repeats, and attacks that come only as far as a test allows."""
     monkeypatch.setattr(study, "MOST_SHADOWS", SHADOWS)
     monkeypatch.setattr(study, "SHADOWS", {})
     monkeypatch.setattr(study, "REPEATS", 1)
     monkeypatch.setattr(core.membership, "EPSILONS", EPSILONS)
     monkeypatch.setattr(core.membership, "THETAS", (0.4, 1.0))
-    made = Gate()
+    made = Coming()
     monkeypatch.setattr(core.membership.inference, "guesses", made.guesses)
     return made
 
 
-class Gate:
+class Coming(Gate):
     """Attacks that come only as far as a test allows."""
 
     def __init__(self) -> None:
-        self.open = threading.Event()
-        self.open.set()
-        self.reached = threading.Event()
+        super().__init__()
         self.asked: list[tuple[str, ...]] = []
 
     def guesses(self, target: Attacked, *, there: Collection[str] = (), report: Any = None) -> Iterator[MemberGuess]:
@@ -75,8 +71,7 @@ class Gate:
             if guess.name in there:
                 continue
             yield guess
-            self.reached.set()
-            assert self.open.wait(PATIENT)
+            self.wait()
             if report is not None:
                 report(i, len(ATTACKS))
 
@@ -134,7 +129,7 @@ def assert_tells(dashboard: Dashboard, audit: MembershipFindings, group: str = "
     assert (real.low > 0 or real.high < 0) == ("reveals more about" in words.split("\n")[0])
 
 
-def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gate):
+def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     assert found(epsilon=0.01).attacks["network"].muted
     for epsilon in (0.1, 0.01):
@@ -158,7 +153,7 @@ def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gat
         if name != "dp_id3"
     ],
 )
-def test_every_target(dashboard: Dashboard, gate: Gate, target: str):
+def test_every_target(dashboard: Dashboard, gate: Coming, target: str):
     dashboard.open("membership")
     dashboard.choose(member_target=target)
     deep = {"max_depth": 1}
@@ -170,7 +165,7 @@ def test_every_target(dashboard: Dashboard, gate: Gate, target: str):
     assert dashboard.widget("member_epsilon").disabled
 
 
-def test_as_published(dashboard: Dashboard, gate: Gate):
+def test_as_published(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.choose(member_published=True, member_epsilon=100.0)
     vd = result(found(epsilon=100.0, accounting="literal")).vd
@@ -178,7 +173,7 @@ def test_as_published(dashboard: Dashboard, gate: Gate):
     assert f"VD alone, as published, reads {gap(vd.value)} (95% CI {gap(vd.low)} to {gap(vd.high)})" in words
 
 
-def test_each_group_of_four(dashboard: Dashboard, gate: Gate):
+def test_each_group_of_four(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.test.selectbox(key="attribute").set_value("age/ranges")
     dashboard.settle()
@@ -191,7 +186,7 @@ def test_each_group_of_four(dashboard: Dashboard, gate: Gate):
         assert f"{gap(gaps.value)} (95% CI {gap(gaps.low)} to {gap(gaps.high)})" in words
 
 
-def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Gate):
+def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.choose(member_theta=0.4, further_members="picking")
     audit = found(theta=0.4)
@@ -212,7 +207,7 @@ SECTIONS = {
 }
 
 
-def test_sections_of_the_plain_tree(dashboard: Dashboard, gate: Gate):
+def test_sections_of_the_plain_tree(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     for section, words in SECTIONS.items():
         dashboard.choose(further_members=section)
@@ -220,7 +215,7 @@ def test_sections_of_the_plain_tree(dashboard: Dashboard, gate: Gate):
         assert not dashboard.test.warning
 
 
-def test_other_groups_and_pairs(dashboard: Dashboard, gate: Gate):
+def test_other_groups_and_pairs(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.choose(further_members="others", member_by="roles:origin")
     assert "By origin" in dashboard.told
@@ -232,7 +227,7 @@ def test_other_groups_and_pairs(dashboard: Dashboard, gate: Gate):
     assert_tells(dashboard, found())  # the rest of the page stands
 
 
-def test_accounting_shows_the_ledger_and_the_naive_trees_cost(dashboard: Dashboard, gate: Gate):
+def test_accounting_shows_the_ledger_and_the_naive_trees_cost(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.choose(member_epsilon=1.0, further_members="accounting")
     naive = ledger_of(people(), found(epsilon=1.0).settings, "naive")
@@ -243,7 +238,7 @@ def test_accounting_shows_the_ledger_and_the_naive_trees_cost(dashboard: Dashboa
     assert math.isclose(ledger["epsilon"].sum(), 1.0, abs_tol=1e-9)
 
 
-def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Gate):
+def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Coming):
     gate.open.clear()
     dashboard.open("membership", settled=False)
     dashboard.until(lambda: bool(dashboard.findings))
@@ -282,7 +277,7 @@ def bring(dashboard: Dashboard, rare: int) -> None:
     dashboard.bring("towns.csv", own_table(rare), roles)
 
 
-def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gate: Gate):
+def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gate: Coming):
     bring(dashboard, 40)
     dashboard.open("membership")
     words = dashboard.plain_finding

@@ -102,6 +102,7 @@ def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family:
     assert_tells(dashboard, noisy)
     assert noisy.draws is not None and (noisy.most_pinned, noisy.draws.count) == (0, 20)
     assert "in any of 20 draws of the noise." in dashboard.plain_finding
+    assert "What disclosed people have in common" not in dashboard.told and "Near-certain inference" in dashboard.told
     dashboard.choose(release_statistics=["sizes"])
     assert "this card says nothing" in dashboard.plain_problem() and not dashboard.findings
 
@@ -165,14 +166,6 @@ def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard, f
     roles = Roles(label="hired", positive="1", sensitive="region", each=True, excluded=("town",))
     dashboard.bring("regions.csv", "\n".join(rows).encode(), roles).open("model_card")
     assert dashboard.widget("release_group_").value == "c"
-
-
-def test_nobody_disclosed_has_nothing_in_common(dashboard: Dashboard, family: None):
-    title = "What disclosed people have in common"
-    dashboard.open("model_card").choose(release_precision="noise, ε = 0.1")
-    noisy = card(epsilon=0.1)
-    assert noisy.pinned.count == 0 and not any(title in text for text in dashboard.texts)
-    assert "Near-certain inference" in dashboard.told
 
 
 def test_another_attack_is_computed_once_it_is_asked_for(dashboard: Dashboard, family: None):

@@ -1,4 +1,4 @@
-"""What a study finds is said once: `Study.findings` is what page, terminal and report show, word for word."""
+"""What a study finds is said once: page, audit and report show what `Study.findings` says, word for word."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import importlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,9 @@ import pytest
 from core.__main__ import main
 from core.studies import STUDIES
 from core.study import Finding
-from pages.common import panels
-from tests.app.dashboard import Dashboard
+from tests.app.dashboard import Dashboard, plain
 from tests.app.test_bias_queries import ends, few
-from tests.app.test_membership import Gate, gate
+from tests.app.test_membership import Coming, gate
 
 __all__ = ["ends", "few", "gate"]
 
@@ -49,20 +47,21 @@ Found = dict[str, tuple[Finding, ...]]
 
 
 @contextlib.contextmanager
-def recorded() -> Iterator[Found]:
-    """Yield what every study's `findings` returned last, by its name."""
+def recorded(places: Mapping[str, tuple[Any, str]]) -> Iterator[Found]:
+    """Yield what these functions, each an owner and its attribute, returned last, by what they are called here."""
     found: Found = {}
 
-    def keeping(name: str, own: Callable[..., tuple[Finding, ...]]) -> Callable[..., tuple[Finding, ...]]:
-        def findings(*given: Any) -> tuple[Finding, ...]:
-            found[name] = own(*given)
-            return found[name]
+    def keeping(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+        def findings(*given: Any, **more: Any) -> Any:
+            made = own(*given, **more)
+            found[name] = (made,) if isinstance(made, Finding) else made
+            return made
 
         return findings
 
     with pytest.MonkeyPatch.context() as patch:
-        for name, study in STUDIES.items():
-            patch.setattr(study, "findings", keeping(name, study.findings), raising=False)
+        for name, (owner, attribute) in places.items():
+            patch.setattr(owner, attribute, keeping(name, getattr(owner, attribute)), raising=False)
         yield found
 
 
@@ -83,7 +82,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Found, str, Path]
     """Every study's findings in one small audit, what the command printed, and the folder of its reports."""
     folder = tmp_path_factory.mktemp("wording")
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
-    with recorded() as found:
+    with recorded({name: (study, "findings") for name, study in STUDIES.items()}) as found:
         told = printed("audit", str(folder / "plan.toml"), "--out", str(folder / "out"), "--no-self-test")
     return found, told, folder / "out" / "internal"
 
@@ -111,87 +110,24 @@ def shown(dashboard: Dashboard) -> str:
     """Return everything a page says, without its marks."""
     test = dashboard.test
     elements = (*test.markdown, *test.caption, *test.info, *test.warning)
-    words = " ".join(str(element.value) for element in elements)
-    return " ".join(re.sub(r"\\(.)", r"\1", words.replace("**", "")).split())
+    return " ".join(plain(" ".join(str(element.value) for element in elements).replace("**", "")).split())
 
 
-MARK = "said once"
-
-READERS = {
-    "membership": (
-        "attack membership --shadows 4 --train-epsilons inf --depth 3 --attacks loss,network",
-        ["core.membership.findings:findings", "core.cli.membership:findings"],
-        ["core.membership.findings:tables", "core.cli.membership:tables"],
-    ),
-    "bias_queries": (
-        "attack queries --method unmitigated --people 30 --repeats 4 --questions 0,6",
-        [f"core.{at}:{name}" for at in ("queries", "cli.queries") for name in ("findings", "curve_finding")],
-        ["core.queries.findings:tables", "core.cli.queries:tables"],
-    ),
-    "attriguard": (
-        "defend attriguard --budgets 0.25",
-        ["core.attriguard.findings:findings", "core.cli.attriguard:findings"],
-        ["core.attriguard.findings:tables", "core.cli.attriguard:tables"],
-    ),
-    "correction": (
-        "attack correction --decompose --seeds 0 --store none --tolerance 0.05",
-        ["core.correction.findings:constraint_effect", "core.cli.correction:constraint_effect"],
-        ["core.correction.findings:step_rows"],
-    ),
+SAID = {
+    "membership": ["core.membership.findings:findings"],
+    "bias_queries": ["core.queries:findings", "core.queries:curve_finding"],
+    "attriguard": ["core.attriguard.findings:findings"],
 }
-"""Page -> the command of its study, whence both have their sentences, and whence their tables."""
+"""Page -> whence it, and the command of its study, have their sentences; other pages' are their study's own."""
 
 
-def marked(made: Any, name: str) -> Any:
-    """Return findings with a mark each, or tables or rows with one more that is marked."""
-    if isinstance(made, Finding):
-        return replace(made, point=f"{made.point} {MARK} by {name}")
-    if isinstance(made, tuple):
-        return tuple(replace(one, point=f"{one.point} {MARK} by {name} {i}") for i, one in enumerate(made))
-    if isinstance(made, dict):
-        return {**made, MARK: [{"step": MARK}]}
-    return [*made, {"step": MARK}]
-
-
-@contextlib.contextmanager
-def marking(places: Iterable[str]) -> Iterator[set[str]]:
-    """Mark what these functions return; yield the marks that were set in sentences."""
-    found: set[str] = set()
-
-    def marks(own: Callable[..., Any], name: str) -> Callable[..., Any]:
-        def made(*given: Any, **more: Any) -> Any:
-            whole = marked(own(*given, **more), name)
-            said = whole if isinstance(whole, tuple) else [whole] if isinstance(whole, Finding) else []
-            found.update(f"{MARK} by{one.point.rpartition(f'{MARK} by')[2]}" for one in said)
-            return whole
-
-        return made
-
-    with pytest.MonkeyPatch.context() as patch:
-        for place in places:
-            module, _, name = place.partition(":")
-            where = importlib.import_module(module)
-            patch.setattr(where, name, marks(getattr(where, name), name))
-        yield found
-
-
-@pytest.mark.parametrize("page", READERS)
-def test_page_and_command_have_their_sentences_and_tables_from_one_function(
-    page: str, dashboard: Dashboard, gate: Gate, ends: None, monkeypatch: pytest.MonkeyPatch
-):
-    numbers: list[str] = []
-    monkeypatch.setattr(panels, "numbers", lambda tables, key: numbers.append(f"{dict(tables)}"))
-    command, sentences, tables = READERS[page]
-    with marking((*sentences, *tables)) as marks:
-        told = printed(*command.split())
-        there = {*marks}
-        marks.clear()
+@pytest.mark.parametrize("page", SAID)
+def test_a_page_says_what_core_says(page: str, dashboard: Dashboard, gate: Coming, ends: None):
+    places = {place: place.split(":") for place in SAID[page]}
+    with recorded({place: (importlib.import_module(at), name) for place, (at, name) in places.items()}) as found:
         dashboard.open(page)
-        words = shown(dashboard)
-    assert there and marks, "a function that was to say it was not asked"
-    assert [mark for mark in there if mark not in told] == []
-    assert [mark for mark in marks if mark not in words] == []
-    bare = told
-    for mark in there:
-        bare = bare.replace(mark, "")
-    assert MARK in bare and any(MARK in table for table in numbers)
+    assert found.keys() == places.keys()
+    words = shown(dashboard)
+    for made in found.values():
+        for sentence in (*sentences(made[:1]), *(" ".join(one.point.split()) for one in made)):
+            assert sentence in words, sentence

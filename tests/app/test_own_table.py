@@ -23,7 +23,7 @@ from tests.app.conftest import Start
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard, RecordedJob
 from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_attriguard import FEW_OF_TABLES
-from tests.app.test_membership import Gate, gate
+from tests.app.test_membership import Coming, gate
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
 from tests.unit.datasets.bad_tables import (
     BAD_ROLES,
@@ -133,7 +133,7 @@ def captions(dashboard: Dashboard) -> list[str]:
 
 
 @pytest.fixture
-def brief(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> None:
+def brief(monkeypatch: pytest.MonkeyPatch, gate: Coming) -> None:
     """Few repeats, few attackers, and few shadow models."""
     monkeypatch.setattr(bias_queries_trials, "repeats_for", lambda n: 2)
     monkeypatch.setattr("pages.common.attriguard_controls.TableSettings", FEW_OF_TABLES)
@@ -241,7 +241,7 @@ def test_own_names_are_shown_and_never_obeyed(dashboard: Dashboard):
 def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(dashboard: Dashboard):
     dashboard.open("data")
     dashboard.assign(sensitive="sex", crossed="origin")
-    assert "of “woman × born abroad”" in dashboard.plain_finding.replace("\\", "")
+    assert "of “woman × born abroad”" in dashboard.plain_finding
     assert dashboard.test.selectbox(key="attribute").value == "sex × origin"
     before = dashboard.finding
     dashboard.assign(sensitive="age")
@@ -367,12 +367,12 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
 
 def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, attacks: Attacks):
     def released() -> Any:
-        return next(w for w in dashboard.test.selectbox if (w.key or "").startswith("asked_outputs_"))
+        return dashboard.widget("asked_outputs_")
 
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.click("use_roles")
     dashboard.open("report")
-    assert "Released: scores rounded to 3 decimals." in dashboard.finding.replace("\\", "")
+    assert "Released: scores rounded to 3 decimals." in dashboard.plain_finding
     section(dashboard, "attacked")
     assert released().options == [
         "Scores as they are",
@@ -391,7 +391,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     assert _but_answers(attacks.asked[0]) == _but_answers(first)
     dashboard.test.selectbox(key="dataset").set_value("demo")  # what was said of another model
     dashboard.settle()
-    assert "Released: scores as they are." in dashboard.finding.replace("\\", "")
+    assert "Released: scores as they are." in dashboard.plain_finding
     assert attacks.asked[-1].outputs == OutputsPlan() and attacks.asked[-1].answers.questions == 0
 
 
@@ -446,7 +446,7 @@ def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard
 
 def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brief: None):
     bring_scored(dashboard, prediction="")
-    (threshold,) = [box for box in dashboard.test.number_input if (box.key or "").startswith("threshold_")]
+    threshold = dashboard.widget("threshold_")
     assert threshold.value == 0.5
     threshold.set_value(0.7)
     dashboard.settle()

@@ -113,7 +113,7 @@ def test_a_changed_limit_is_judged_without_an_attack(dashboard: Dashboard, attac
     now = next(row for row in after.rows if row.check == check)
     assert now.verdict == ("pass" if value else "fail") != found.verdict
     assert_shows(dashboard, after)
-    assert "FairLeak default, changed on the Report page" in dashboard.finding.replace("\\", "")
+    assert "FairLeak default, changed on the Report page" in dashboard.plain_finding
     told = Reader(board(dashboard)).text
     assert "no reason was given" in told and "set by FairLeak, changed on the Report page" in told
     assert len(RecordedJob.started) == jobs
@@ -203,9 +203,8 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     before = Reader(board(dashboard)).text
     section(dashboard, "attacked")
-    test = dashboard.test
-    next(w for w in test.number_input if (w.key or "").startswith("asked_questions")).set_value(4)
-    next(w for w in test.text_input if (w.key or "").startswith("asked_title")).set_value("Loans, spring")
+    dashboard.widget("asked_questions").set_value(4)
+    dashboard.widget("asked_title").set_value("Loans, spring")
     dashboard.click("asked_keep")
     assert [plan.answers.questions for plan in attacks.asked] == [0, 4]
     assert "no answers to bias queries are planned" in before
@@ -225,7 +224,7 @@ def test_given_predictions_that_lack_a_column_are_judged_as_init_suggests(
     assert read_plan(plan_text(plan)) == plan  # the command reads it
     assert not plan.answers.questions and not plan.membership.shadows
     assert_shows(dashboard, expected(attacks, predictions_policy()))
-    assert "FairLeak for given predictions" in dashboard.finding.replace("\\", "")
+    assert "FairLeak for given predictions" in dashboard.plain_finding
 
 
 def test_hostile_names_are_shown_and_never_obeyed(start: Start, attacks: Attacks):

@@ -1,16 +1,20 @@
-"""The page of a study that nobody wrote a page for, and controls made from its settings alone."""
+"""The page of a study that nobody wrote a page for, such as two models, and controls made from its settings alone."""
 
 from __future__ import annotations
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.model_card.settings import FAMILIES
 from core.settings import params
 from core.studies import STUDIES
+from core.two_models import TwoModelsSettings
+from core.two_models.study import STUDY as TWO_MODELS
 from pages.common.shell import escape
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
+from tests.app.test_model_card_page import family as family  # a fixture
 from tests.toy_study.study import STUDY, UniquenessSettings, UniquenessStudy
 
 
@@ -86,3 +90,30 @@ def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name: s
     cls = STUDIES[name].settings
     made = page.session_state["made"]
     assert {key: getattr(made, key) for key in params(cls)} == {key: one.default for key, one in params(cls).items()}
+    kinds = ("selectbox", "multiselect", "number_input", "select_slider", "toggle", "text_input", "text_area")
+    assert not any("{options}" in (one.help or "") for kind in kinds for one in getattr(page, kind))
+
+
+WARNING = "These models are variants of one table"
+
+
+def test_the_page_of_two_models_says_what_the_study_found(dashboard: Dashboard):
+    dashboard.open("two_models")
+    assert "No second model is released" in dashboard.plain_problem()
+    dashboard.choose(two_models_companion="counterpart")
+    settings = TwoModelsSettings(companion="counterpart")
+    *_, result = TWO_MODELS.run(expected.audit().subject, settings)
+    for finding in TWO_MODELS.findings(result, settings):
+        assert escape(finding.point) in "\n".join(dashboard.texts)
+    assert not dashboard.test.error and len(dashboard.test.get("plotly_chart")) == 1
+
+
+@pytest.mark.usefixtures("family")
+def test_cards_of_variants_warn_of_releasing_two_of_them(dashboard: Dashboard):
+    dashboard.open("model_card")
+    assert WARNING in dashboard.told
+    (link,) = [one for one in dashboard.test.get("page_link") if one.proto.page == "two_models"]
+    assert TWO_MODELS.title in link.proto.label
+    assert {"mixed", "audited"} <= set(FAMILIES)
+    dashboard.choose(release_family="audited")
+    assert WARNING not in dashboard.told
