@@ -49,6 +49,7 @@ _VOLATILE = (
     (r"(covers the fingerprint )[0-9a-f]{4} [0-9a-f]{4}, [-\d\\]+", r"\1<digits>, <day>"),
     (r"--fingerprint [0-9a-f]+", "--fingerprint <digits>"),
     (rf"\b{re.escape(core.__version__)}\b", "<fairleak>"),
+    (r"(audit (?:internal report|external report \(redacted\)) |FairLeak <fairleak>, )\d{4}-\d\d-\d\d", r"\1<day>"),
 )
 """What differs between two runs of the same work, and what stands for it."""
 

@@ -97,7 +97,7 @@ PIPELINES = [
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("one", PIPELINES, ids=str)
+@pytest.mark.parametrize("one", PIPELINES, ids=lambda one: "-".join(name for name, _ in one.steps))
 def test_a_skops_file_answers_exactly_as_its_estimator(one, capsys):
     names = [*NUMBERS, "work"] if isinstance(one[0], ColumnTransformer) else NUMBERS
     frame = people()[names]
