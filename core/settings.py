@@ -590,9 +590,9 @@ def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> 
 
 
 def flags_text(made: object) -> str:
-    """Return the flags of the settings that differ from their defaults: "--methods dp_id3 --prefer balanced"."""
+    """Return the flags of all settings that have a value: "--methods dp_id3 --prefer balanced"."""
     settings = [(setting, getattr(made, name)) for name, setting in params(type(made)).items()]
-    return " ".join(f"{setting.flag} {_flag_text(value)}" for setting, value in settings if value != setting.default)
+    return " ".join(f"{setting.flag} {_flag_text(value)}" for setting, value in settings if value is not None)
 
 
 def _or_none(base: type) -> Callable[[str], Any]:

@@ -160,7 +160,7 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         PREFERENCES,
         key="choose_prefer",
         default="accuracy",
-        help="Among models within all limits. While there are none, both name the nearest.",
+        help="Among models within all limits. Without any: the nearest to the limits, or the least leak of all.",
         place=place,
         bind="query-params",
     )
@@ -291,19 +291,20 @@ def repeat() -> None:
     named = one.plan.data.file
     with st.popover("Repeat it", icon=":material/terminal:", key="choose_repeat"):
         beside = f" beside your table, `{shell.escape(named)}`" if named else ""
-        st.markdown(f"Save both files{beside}; the command finds the same model.")
+        found = (
+            "finds the same model" if work.result else f"trains all {work.total}, and may find another model than now"
+        )
+        st.markdown(f"Save both files{beside}. The command {found}; the model's plan is then in chosen.toml.")
         with st.container(horizontal=True):
             whole = replace(one.plan, policy="policy.toml")
-            panels.download("plan.toml", lambda: plan_text(whole).encode(), "plan.toml", key="choose_plan")
+            panels.download("choose.toml", lambda: plan_text(whole).encode(), "choose.toml", key="choose_plan")
             panels.download(
                 "policy.toml", lambda: policy_text(policy).encode(), "policy.toml", key="choose_policy_file"
             )
         seeds = ",".join(map(str, dict.fromkeys(each.seed for each in one.configs)))
-        st.code(
-            f"fairleak choose plan.toml --seeds {seeds} {flags_text(settings)}".strip(),
-            language="bash",
-            wrap_lines=True,
-        )
+        told = f"choose.toml -o chosen.toml --seeds {seeds} {flags_text(settings)}"
+        st.code(f"fairleak choose {told}", language="bash", wrap_lines=True)
+        st.caption("Where `fairleak` is not installed, `.venv/bin/python -m core` stands for it in FairLeak's folder.")
 
 
 def audit() -> None:
@@ -344,7 +345,9 @@ if work.result is not None:
     cached.keep_choice(config, table, choice)
 found = finding(choice, running=work.busy)
 with opening:
-    so_far = f"So far, with {len(points)} of {work.total} models. " if work.busy else ""
+    unequal = len({len(each.points) for each in choice.candidates}) > 1
+    so_far = f"Not finished: {len(points)} of {work.total} trainings. " if work.result is None else ""
+    so_far += "Some models have fewer seeds, so their order can change. " if so_far and unequal else ""
     panels.finding(replace(found, evidence=so_far + found.evidence, caveats=()))
 work.watch(work.show_progress, drawn=latest)
 left, right = st.columns([13, 11], gap="medium")

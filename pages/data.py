@@ -121,7 +121,7 @@ def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
         f"95% CIs {interval(first.label_rate)} and {interval(other.label_rate)}. "
         f"Baseline for inferring {attribute} (always “{escape(largest.group)}”): {percent(largest.share)}."
     )
-    differs = "A model that copies these labels copies the difference. It also makes the attribute easier to infer."
+    differs = "A model that copies these labels copies the difference. It can also make the attribute easier to infer."
     links: tuple[str, ...] = ()
     to_do = "Choose a dataset or upload your own, then check the column roles below."
     if own and dataset.predictions is None:

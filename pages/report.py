@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from core.compare import since
-from core.estimates import epsilon_text, tolerance_text
+from core.estimates import epsilon_text, percent, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.files import csv_of_frame
 from core.models import GIVEN, METHOD_TITLES
@@ -20,7 +20,7 @@ from core.policy import placeholders_text
 from pages.common import panels, report_audit, report_history, report_plan, state
 from pages.common import report_policy as policies
 from pages.common.background import State, want
-from pages.common.cached import audited
+from pages.common.cached import audited, kept_tolerance
 from pages.common.report_audit import Attacks, SelfTests
 from pages.common.report_plan import plan_of, released
 
@@ -68,6 +68,8 @@ def finding(icon: str, point: str, evidence: str) -> None:
     constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
     if config.method not in ("exponentiated_gradient", GIVEN):  # which know nothing of it
         constraint = f"disclosed {constraint}"
+    elif config.method == GIVEN and config.tolerance == kept_tolerance(table, config):
+        constraint += " assumed (the smallest that holds)"
     told = (
         f"{evidence} {attacks.subject.table.title}, {state.attribute_of(config)}. {model_words()}, {constraint}, "
         f"seed {config.seed}. "
@@ -152,9 +154,11 @@ else:
     release = report_audit.judged(attacks, policy, tested.found)
     verdict = release.audit.verdict
     with head:
-        report_audit.summary_button(release)
-    useless = f"{SAME_ANSWER} " if SAME_ANSWER in release.audit.model.notes else ""
-    finding(_ICONS[verdict.overall], verdict.headline, useless + verdict.detail)
+        report_audit.summary_button(release, testing=tested.busy)
+    model = release.audit.model
+    useless = f"{SAME_ANSWER} " if SAME_ANSWER in model.notes else ""
+    worth = f"Test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}."
+    finding(_ICONS[verdict.overall], verdict.headline, f"{useless}{verdict.detail} {worth}")
     tested.warn()
     placeholders()
     compared = report_history.chosen(release)

@@ -125,6 +125,7 @@ class Choice:
     least_accuracy: float
     planned: int
     attribute: str
+    prefer: str = "accuracy"
 
     @property
     def trained(self) -> int:
@@ -261,6 +262,7 @@ def choose(
         least_accuracy=least,
         planned=planned,
         attribute=attribute,
+        prefer=settings.prefer,
     )
 
 
@@ -272,9 +274,15 @@ def _rank(one: Candidate, least: float) -> tuple[bool, bool, float, float]:
 
 
 def _preferred(ordered: Sequence[Candidate], least: float, prefer: str) -> Candidate:
-    """Return the first, or the one that leaks least among those about as accurate (one standard error)."""
+    """Return the first, or the one that leaks least: of all of use, or of those about as accurate (one standard error).
+
+    Where none is within all limits, the one that leaks least is the least of all of use.
+    """
     best = ordered[0]
-    able = [one for one in ordered if one.choosing.status == Status.PASS and one.useful(least)]
+    useful = [one for one in ordered if one.useful(least)]
+    able = [one for one in useful if one.choosing.status == Status.PASS]
+    if prefer == "leak" and useful:
+        return min(able or useful, key=lambda one: one.choosing.leak)
     if prefer == "accuracy" or not able:
         return best
     found = best.choosing.accuracy

@@ -25,8 +25,8 @@ _SHORT = {
     "attribute_bits": "attribute (bits)",
     "correction_gain": "constraint",
     "membership_caught": "membership (1% FPR)",
-    "membership_auc": "membership",
-    "membership_advantage": "membership",
+    "membership_auc": "membership (AUC)",
+    "membership_advantage": "membership (advantage)",
     "membership_gap": "membership gap",
 }
 """Check -> its short name."""
@@ -49,10 +49,10 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
     """
     side, passing = choice.chosen.judging, len(choice.able)
     always = choice.chosen.points[0].majority
-    better = "" if side.accuracy.low > always.value else " not shown to be better than"
     evidence = (
-        f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}),{better} "
-        f"majority class {percent(always)}. Worst leak {leak_text(side.leak)} of its limit: {_leak(side)}. "
+        f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), "
+        f"majority class {percent(always)}. Worst leak {leak_text(side.leak)} of its limit "
+        f"({leak_text(choice.chosen.choosing.leak)} where it was chosen): {_leak(side)}. "
         f"{_compared(choice, passing)}"
     )
     return Finding(
@@ -111,18 +111,19 @@ def report_section(choice: Choice) -> StudyFindings:
 
 
 def _point(choice: Choice, passing: int) -> str:
-    name = spoken(choice.chosen)
+    name, nearest = spoken(choice.chosen), "Leaks least" if choice.prefer == "leak" else "Nearest"
     if choice.outcome == Outcomes.RECOMMENDED:
-        among = f"best of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
+        best = "leaks least" if choice.prefer == "leak" else "best"
+        among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
         return f"Choose {name}: {among} within all limits."
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     if choice.chosen.constant:
-        return f"No useful model is within all limits. Nearest: {name}."
+        return f"No useful model is within all limits. {nearest}: {name}."
     if not _held_back(choice):
-        return f"No model within all limits is accurate enough. Nearest: {name}."
+        return f"No model within all limits is accurate enough. {nearest}: {name}."
     certain = " for certain" if choice.with_status(Status.INCONCLUSIVE) else ""
-    return f"No model is within all limits{certain}. Nearest: {name}."
+    return f"No model is within all limits{certain}. {nearest}: {name}."
 
 
 def spoken(one: Candidate) -> str:
@@ -139,6 +140,12 @@ def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
 
 
 def _so_what(choice: Choice) -> str:
+    side, always = choice.chosen.judging, choice.chosen.points[0].majority
+    better = side.accuracy.low > always.value
+    return ("" if better else "It is not shown to be better than one answer for everybody. ") + _meaning(choice)
+
+
+def _meaning(choice: Choice) -> str:
     free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
     names = _names(_held_back(choice))
     told = "" if recommended or not names else f"Held back by: {listed(names)}."
@@ -203,7 +210,7 @@ def _to_do(choice: Choice) -> str:
         return "Accept a lower accuracy, or try other methods and depths."
     both = (*choice.chosen.choosing.blocking, *choice.chosen.judging.blocking)
     if all(row.verdict == "inconclusive" for row in both):
-        return f"Nothing exceeds its limit for certain: the intervals are too wide. {_settling(choice.chosen)}"
+        return f"It exceeds no limit for certain: its intervals are too wide. {_settling(choice.chosen)}"
     if held & {"unfairness", "four_fifths"}:
         return "Try stricter tolerances, or test on more people: unclear results often need more test records."
     return "Try smaller depths or a private tree, or release fewer digits; then choose again."

@@ -17,6 +17,7 @@ import numpy as np
 from core.estimates import (
     Estimate,
     least,
+    percent,
     weighted_sum,
 )
 from core.fairness import METRIC_TITLES, difference_title, group_rates
@@ -56,21 +57,33 @@ DECLARED = (
 )
 
 
+_FEW = 3
+"""Groups whose rates a sentence names, at most."""
+
 _ASSUMED = ("The test records are a sample of the people the model will decide about.",)
+
+
+def _compared(subject: Subject) -> str:
+    """Return what is compared: the selection rates of few groups, or the metric and whom it is about."""
+    names = [row.group for row in subject.dataset.groups()]
+    if subject.config.metric == "statistical_parity" and len(names) <= _FEW:
+        rates = {subject.dataset.group_names[int(one.group)]: one.rate for one in subject.model.rates_test}
+        return f"Selected are {' and '.join(f'{percent(rates[name])} of {name}' for name in names)},"
+    groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {subject.attribute}"
+    return f"{METRIC_TITLES[subject.config.metric]} between {groups}"
 
 
 def unfairness(subject: Subject) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
-    model, metric = subject.model, METRIC_TITLES[subject.config.metric]
+    model = subject.model
     difference = difference_title(subject.config.metric)
     seen = "training records" if subject.sets_known else "people attacked"
-    between, names = model.difference_test, [row.group for row in subject.dataset.groups()]
-    groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {subject.attribute}"
+    between = model.difference_test
     return Measurement(
         check="unfairness",
         estimate=model.unfairness_test,
         attacked=(
-            f"{metric} between {groups} on {subject.splits.test.size:,} test records: largest deviation of a "
+            f"{_compared(subject)} on {subject.splits.test.size:,} test records: largest deviation of a "
             f"group from the overall rate. {difference}: {between.value:.3f}, 95% CI {between.low:.3f} to "
             f"{between.high:.3f}."
         ),

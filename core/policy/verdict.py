@@ -334,7 +334,7 @@ def _further(required: Counter[Status], worst: str) -> str:
 def _excused(rows: Sequence[CheckVerdict]) -> str:
     """Write which checks the policy lets go because they could not be run."""
     titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
-    return f"Not tested, which the policy allows here: {listed(titles)}." if titles else ""
+    return f"Not tested, and not blocking under this policy: {listed(titles)}." if titles else ""
 
 
 def _optional(others: Counter[Status]) -> str:
@@ -477,7 +477,7 @@ def _page(check: str) -> str:
 def _not_run(row: CheckVerdict) -> str:
     """Return what to supply where there is no number; the reason stands beside it wherever this is shown."""
     if row.excused:
-        return "Nothing to do: the policy requires it only where it can be run."
+        return "Not blocking: the policy requires it only where it can be run."
     if not row.counts:
         return "Nothing to do: the policy does not require it here."
     if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:

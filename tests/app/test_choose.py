@@ -47,7 +47,7 @@ BEST = ("exponentiated_gradient", 4, 0.05)
 def opened(dashboard: Dashboard) -> Dashboard:
     dashboard.open("choose")
     done = re.compile(" models compared, |No other model was compared")
-    dashboard.until(lambda: bool(done.search(dashboard.told)) and "So far" not in dashboard.told)
+    dashboard.until(lambda: bool(done.search(dashboard.told)) and "Not finished" not in dashboard.told)
     return dashboard
 
 
@@ -92,8 +92,9 @@ def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboar
     add_arguments(parser, ChooseSettings)
     parser.add_argument("plan")
     parser.add_argument("--seeds")
+    parser.add_argument("-o", "--output")
     told = parser.parse_args(line.split()[2:])
-    assert (told.plan, told.seeds) == ("plan.toml", "42")
+    assert (told.plan, told.output, told.seeds) == ("choose.toml", "chosen.toml", "42")
     assert from_arguments(told, ChooseSettings) == ChooseSettings(
         methods=("dp_id3", "unmitigated"), epsilons=(3.0, math.inf), least_accuracy=0.55
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.choose import CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose
+from core.choose import PREFERENCES, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose
 from core.choose.findings import finding, rows, why_this_one
 from core.config import AuditConfig
 from core.errors import InputError
@@ -111,6 +111,20 @@ def test_balanced_prefers_the_smaller_leak_among_those_about_as_accurate():
     assert chosen(pair, prefer="balanced").chosen.points[0].config.tolerance == 0.002
 
 
+def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_there_are_none():
+    rng = np.random.default_rng(21)
+    exact, leaky = (point(k, 0.9, {**SAFE, "membership_auc": auc}, rng) for k, auc in ((1, 0.52), (2, 0.7)))
+    quiet = point(3, 0.7, SAFE, rng)
+    best = chosen([exact, quiet, leaky], prefer="leak")
+    assert best.chosen.points == (quiet,) and chosen([exact, quiet, leaky]).chosen.points == (exact,)
+    assert finding(best).point.endswith("leaks least of 2 within all limits.")
+    unfair = {"unfairness": 0.2}
+    beyond = [point(k, 0.8, {**SAFE, **unfair, "membership_auc": auc}, rng) for k, auc in ((4, 0.53), (5, 0.505))]
+    none = chosen([leaky, *beyond], prefer="leak")
+    assert none.outcome == Outcomes.NONE and none.chosen.points[0].config.tolerance == 0.005
+    assert "Leaks least: " in finding(none).point
+
+
 def test_who_is_less_accurate_than_accepted_is_not_recommended():
     rng = np.random.default_rng(8)
     found = chosen([point(0, 0.75, SAFE, rng)], least_accuracy=0.9)
@@ -122,7 +136,7 @@ def test_who_gives_everybody_the_same_answer_is_never_recommended():
     rng = np.random.default_rng(13)
     same = replace(point(0, 0.9, SAFE, rng), constant=True)
     other = point(1, 0.7, SAFE, rng)
-    for prefer in ("accuracy", "balanced"):
+    for prefer in PREFERENCES:
         both = chosen([same, other], prefer=prefer)
         assert both.outcome == Outcomes.RECOMMENDED and both.chosen.points == (other,)
         assert "Never recommended: 1 model gives everybody the same answer." in finding(both).caveats
@@ -141,11 +155,11 @@ def test_where_none_passes_it_says_what_holds_back_and_what_fairness_costs_where
     assert found.outcome == Outcomes.NONE and free is not None
     assert told.evidence.startswith("On the half that judges: test accuracy")
     lead = found.chosen.lead(free)
-    assert lead.high < 0 and told.so_what.startswith("Held back by: membership. It costs ")
+    assert lead.high < 0 and told.so_what.startswith("Held back by: membership (AUC). It costs ")
     ends = f"{-100 * lead.high:.1f} to {-100 * lead.low:.1f}"
     assert f"costs {-100 * lead.value:.1f} points of accuracy (95% CI {ends})" in told.so_what
     assert told.so_what.endswith("which is beyond the unfairness limit.")
-    assert "On the half that chooses, membership " in why_this_one(found)
+    assert "On the half that chooses, membership (AUC) " in why_this_one(found)
 
 
 def test_a_choice_is_compared_with_the_most_accurate_model_without_a_constraint():
@@ -162,8 +176,8 @@ def test_what_is_unclear_on_both_halves_alone_is_not_beyond_a_limit(auc: float, 
     rng = np.random.default_rng(14)  # with 0.56 it is unclear on the half that chooses and fails on the other
     found = finding(chosen([point(k, 0.75, {**SAFE, "membership_auc": auc}, rng) for k in (1, 2)]))
     assert ("for certain" in found.point) is somewhere
-    assert ("Nothing exceeds its limit for certain" in found.to_do) is nothing
-    more = r"Hardest to settle is membership, on the half that chooses\. (About [\d,]+ more|Too close)"
+    assert ("It exceeds no limit for certain" in found.to_do) is nothing
+    more = r"Hardest to settle is membership \(AUC\), on the half that chooses\. (About [\d,]+ more|Too close)"
     assert bool(re.search(more, found.to_do)) is nothing
 
 

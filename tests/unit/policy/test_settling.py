@@ -115,7 +115,7 @@ def test_a_check_without_a_number() -> None:
     assert what_would_settle(optional) == "Nothing to do: the policy does not require it here."
     assert what_would_settle(replace(optional, limit=None)) == ""
     excused = replace(row, limit=replace(row.limit, if_not_run="allowed"))
-    assert what_would_settle(excused) == "Nothing to do: the policy requires it only where it can be run."
+    assert what_would_settle(excused) == "Not blocking: the policy requires it only where it can be run."
 
 
 def test_a_withheld_number_is_not_revealed() -> None:
