@@ -231,9 +231,8 @@ def draw_where(names: Sequence[str], carried: Concentration, *, unit: str) -> Dr
         return draw_lines(title, curves, x=x, y=shares("Cumulative share of changes (%)"), rows=table)
     lines = []
     for name, share in zip(names, carried.share.tolist(), strict=True):
-        if share > 0:
-            words = f"<b>{100 * share:.0f}%</b>" if share >= 0.01 else "<b>under 1%</b>"
-            lines.append(Row(name=name, value=words, marks=[Mark(of=share, bar=0, symbol="", color="before")]))
+        words = f"<b>{100 * share:.0f}%</b>" if share >= 0.01 else "<b>under 1%</b>"
+        lines.append(Row(name=name, value=words, marks=[Mark(of=share, bar=0, symbol="", color="before")]))
     return draw_rows(title, lines, percents(axis, zero=True), table=table)
 
 

@@ -95,7 +95,7 @@ def test_the_finding_says_that_a_model_gives_everybody_the_same_answer(
         return replace(audit, model=replace(audit.model, notes=(SAME_ANSWER,))), people
 
     monkeypatch.setattr(core.release_audit, "audit_with_people", dull)
-    assert SAME_ANSWER in dashboard.open("report").finding
+    assert escape(SAME_ANSWER) in dashboard.open("report").finding
 
 
 def test_a_changed_limit_is_judged_without_an_attack(dashboard: Dashboard, attacks: Attacks):

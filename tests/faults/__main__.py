@@ -31,6 +31,9 @@ LATER = {"unit": 0, "properties": 1, "golden": 2, "app": 3, "reference": 4, "ver
 ENDS = 1800
 """Seconds that some files of tests may take."""
 
+FOUND = {"core/membership/attacks/__init__.py": "*.py", "core/studies.py": "*/study.py"}
+"""Files that take modules as they find them in folders, and which."""
+
 MODULE = re.compile(r"core(\.\w+)+(:\w+)?$")
 
 
@@ -48,6 +51,8 @@ def imports(file: Path) -> set[Path]:
     later = {text.partition(":")[0] for text in texts if isinstance(text, str) and MODULE.match(text)}
     names = {house.home(module, name, modules()) for module, name in house.taken(file)} | later
     found = {modules()[name] for name in names if name in modules()}
+    if pattern := FOUND.get(file.relative_to(ROOT).as_posix()):
+        found |= set(file.parent.glob(pattern)) - {file}
     folder = file.relative_to(ROOT).parts[:2]
     if folder[0] == "tests":
         found |= {place / "conftest.py" for place in file.parents if (place / "conftest.py").is_file()} - {file}

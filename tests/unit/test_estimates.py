@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -16,16 +17,20 @@ from core.estimates import (
     accuracy,
     balanced_accuracy,
     balanced_gain,
+    difference,
+    equal_mean,
     holm,
     least,
     mean,
     mean_rate,
+    not_measured,
     over_repeats,
     paired_gain,
     proportion,
     rate_over_repeats,
     strongest,
 )
+from core.fairness import distance_from_all, largest_difference
 from core.model_fairness import rate_ratio
 
 
@@ -199,3 +204,13 @@ def test_a_ratio_by_hand():
 def test_rates_of_none_and_of_all_leave_some_width(first: tuple[int, int], second: tuple[int, int], value: float):
     found = rate_ratio(proportion(*first), proportion(*second))
     assert found.value == value and 0 <= found.low <= value <= found.high <= 1 and found.high - found.low > 0.05
+
+
+@pytest.mark.parametrize("level", [0.8, 0.99])
+def test_what_is_made_of_intervals_has_their_level(level: float):
+    rates = [proportion(hits, 50, level=level) for hits in (0, 20, 50)]
+    pairs = list(combinations_with_replacement(rates, 2))
+    made = [make(*pair) for pair in pairs for make in (difference, rate_ratio, distance_from_all)]
+    made += [make(dict(zip("abc", rates, strict=True)))[1] for make in (strongest, least)]
+    made += [equal_mean(rates), largest_difference([rates]), rates[1].folded(), not_measured(level=level)]
+    assert {one.level for one in made} == {level}

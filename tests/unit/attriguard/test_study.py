@@ -53,6 +53,8 @@ def test_balanced_by_hand() -> None:
     low = [rate.value - max(0.0, rate.low) for rate in (five, one, two)]
     assert point.balanced.high == pytest.approx(min(1.0, point.balanced.value + np.sqrt(np.square(high).sum()) / 3))
     assert point.balanced.low == pytest.approx(max(0.0, point.balanced.value - np.sqrt(np.square(low).sum()) / 3))
+    (tied,) = study(guesses=(naming(np.full_like(TRUTH, 2)),)).undefended()  # as good as the majority class
+    assert tied.reported == tied.accuracy and tied.accuracy.value == 2 / 8
 
 
 def test_the_attacker_trained_at_the_nearest_budget_is_asked() -> None:

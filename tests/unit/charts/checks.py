@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import plotly.graph_objects as go
 
 from core.charts import DARK, LIGHT, Drawing
@@ -16,6 +17,26 @@ def check(drawing: Drawing) -> go.Figure:
     assert figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
     assert "<script" not in figure.to_json().replace("\\u003c", "<")
     return figure
+
+
+def check_axes(figure: go.Figure) -> None:
+    """Check that all lines and markers are within the axes, and that the line of the x axis is whole."""
+    ranges = [sorted(axis.range) for axis in (figure.layout.xaxis, figure.layout.yaxis)]
+    for trace in figure.data:
+        for places, (low, high) in zip((trace.x, trace.y), ranges, strict=True):
+            known = [at for at in places if at is not None and at == at] if trace.type == "scatter" else []
+            assert all(low - 1e-6 <= at <= high + 1e-6 for at in known), trace
+    below = [shape for shape in figure.layout.shapes if shape.yref == "paper" and shape.y0 == shape.y1 == 0]
+    assert not below or (below[0].x0, below[-1].x1) == tuple(figure.layout.xaxis.range)
+
+
+def check_table(drawing: Drawing, figure: go.Figure) -> None:
+    """Check that every dot stands at a number of the table, if there is one: as it is, in percent, or its logarithm."""
+    numbers = drawing.table.select_dtypes("number").to_numpy(dtype=float).ravel()
+    places = np.concatenate([numbers, 100 * numbers, np.log10(np.abs(numbers[numbers != 0]))])
+    side = "y" if figure.layout.yaxis.showticklabels else "x"
+    for place in (at for trace in dots(figure) for at in trace[side] if len(numbers)):
+        assert np.isclose(places, place, rtol=1e-6, atol=1e-6).any(), place
 
 
 def written(figure: go.Figure) -> list[str]:

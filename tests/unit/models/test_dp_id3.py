@@ -60,11 +60,16 @@ def test_a_tree_has_a_child_for_every_value_and_ten_for_numbers():
         assert asked >= 0 and len(tree.attribute) == 1 + (3, 2, 400)[asked]
     inner = tree.answer[tree.attribute >= 0]
     assert not inner.any()  # of a node that goes on, no class counts are kept
-    x = np.array([[-5.0], [0.0], [0.99], [1.0], [5.5], [9.0], [10.0], [99.0]])
+
+
+@pytest.mark.parametrize("low", [0, -30, 50])
+def test_numbers_go_into_ten_bins_of_their_public_range(low: int):
+    x = low + np.array([[-5.0], [0.0], [0.99], [1.0], [5.5], [9.0], [10.0], [99.0]])
     y = np.array([0, 0, 0, 1, 0, 1, 1, 1])
-    tree = DPID3Classifier(domains=((0, 10),), classes=(0, 1)).fit(x, y)
+    tree = DPID3Classifier(domains=((low, low + 10),), classes=(0, 1)).fit(x, y)
     assert tree.n_nodes_ == 11
-    assert tree.predict_proba([[0.5], [1.9], [-1e300], [1e300]])[:, 1].tolist() == [0, 1, 0, 1]
+    told = [[low + 0.5], [low + 1.9], [low + 8.01], [-1e300], [1e300]]
+    assert tree.predict_proba(told)[:, 1].tolist() == [0, 1, 0.5, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from core.queries import (
     PlannedAnswers,
     Trials,
     answers_excess,
+    answers_leak,
     findings,
     query_pool,
 )
@@ -67,6 +68,14 @@ def done(check: str, subject: Subject, settings: PlannedAnswers) -> Measurement:
     assert found.assumptions and all(told.endswith(".") for told in found.assumptions)
     assert bool(found.control_name) == (found.control is not None)
     return found
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_before_the_first_answer_nothing_leaks_and_errors_are_those_of_one(two: Subject, noise: str):
+    trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=2, seed=7), most=2)
+    none, one = (answers_leak(trials, m, Answering(noise=noise), attribute="origin") for m in (0, 1))
+    assert none.errors == one.errors and none.ceiling is None
+    assert none.leaks[0].leakage == none.prior == one.prior
 
 
 def test_the_gain_is_paired_by_draw_and_draws_that_agree_are_not_certain(two: Subject):

@@ -57,10 +57,10 @@ def test_more_than_two_groups():
     data = build_dataset(
         table, Roles(label="hired", positive="yes", sensitive="score", cuts=(0.0, 1.0), excluded=("origin",))
     )
-    found = landscape(data, LandscapePlan(tolerances=(0.05,), epsilons=(5.0,), seeds=(1,)))
-    (cell,) = found.cells
-    assert 0 <= cell.after.value <= 1 and math.isnan(cell.after.low) and not cell.measured
-    assert cell.told >= 0.05
+    found = landscape(data, LandscapePlan(tolerances=(0.0, 0.05), epsilons=(5.0,), seeds=(1,)))
+    for cell, least in zip(found.cells, (1e-6, 0.05), strict=True):  # nobody meets 0: the closest is disclosed instead
+        assert 0 <= cell.after.value <= 1 and math.isnan(cell.after.low) and not cell.measured
+        assert least <= cell.told < 0.2
 
 
 def test_a_map_is_written_and_read(tmp_path: Path):
@@ -68,7 +68,7 @@ def test_a_map_is_written_and_read(tmp_path: Path):
     write_landscape(made(), path)
     again = read_landscape(path)
     assert again == made() and again.to_dict().keys() == made().to_dict().keys()
-    json.loads(path.read_text("utf-8"))
+    assert json.loads(path.read_text("utf-8"))["made_by"][0].startswith("fairleak ")
     with pytest.raises(InputError, match="must be a file in a folder that exists"):
         write_landscape(made(), tmp_path / "none" / "map.json")
 
