@@ -94,7 +94,7 @@ _LONG_ENOUGH = 5.0
 
 _NICE = {"audit": (0, 0), "questions": (0, 10)}
 """How far the process of a job gives way to pages and other jobs, and how far once its first result is there, which is
-what a page waits for; all others 10, on a user's own table 9 more."""
+what a page waits for; all others 10, on a user's own table 5 more."""
 
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
@@ -183,7 +183,7 @@ class Job:
     def each_apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
         own, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
-        nice, then = (step + 9 * own for step in _NICE.get(kind, (10, 10)))
+        nice, then = (step + 5 * own for step in _NICE.get(kind, (10, 10)))
         return apart(make, self.report, about=about, nice=nice, then=then)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
