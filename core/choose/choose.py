@@ -128,6 +128,12 @@ class Choice:
     prefer: str = "accuracy"
 
     @property
+    def leaks_least(self) -> bool:
+        """Whether it was chosen for leaking least; not where no candidate is of use and measured whole."""
+        chosen = self.chosen
+        return self.prefer == "leak" and chosen.useful(self.least_accuracy) and math.isfinite(chosen.reach)
+
+    @property
     def trained(self) -> int:
         """How many models there are, replicates counted."""
         return sum(len(each.points) for each in self.candidates)
@@ -276,13 +282,14 @@ def _rank(one: Candidate, least: float) -> tuple[bool, bool, float, float]:
 def _preferred(ordered: Sequence[Candidate], least: float, prefer: str) -> Candidate:
     """Return the first, or the one that leaks least: of all of use, or of those about as accurate (one standard error).
 
-    Where none is within all limits, the one that leaks least is the least of all of use.
+    Where none is within all limits, the one that leaks least is the least of those of use with every number.
     """
     best = ordered[0]
     useful = [one for one in ordered if one.useful(least)]
     able = [one for one in useful if one.choosing.status == Status.PASS]
-    if prefer == "leak" and useful:
-        return min(able or useful, key=lambda one: one.choosing.leak)
+    whole = [one for one in useful if math.isfinite(one.reach)]  # an attack without a number is no small leak
+    if prefer == "leak" and whole:
+        return min(able or whole, key=lambda one: one.choosing.leak)
     if prefer == "accuracy" or not able:
         return best
     found = best.choosing.accuracy

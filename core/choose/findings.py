@@ -111,9 +111,9 @@ def report_section(choice: Choice) -> StudyFindings:
 
 
 def _point(choice: Choice, passing: int) -> str:
-    name, nearest = spoken(choice.chosen), "Leaks least" if choice.prefer == "leak" else "Nearest"
+    name, nearest = spoken(choice.chosen), "Leaks least" if choice.leaks_least else "Nearest"
     if choice.outcome == Outcomes.RECOMMENDED:
-        best = "leaks least" if choice.prefer == "leak" else "best"
+        best = "leaks least" if choice.leaks_least else "best"
         among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
         return f"Choose {name}: {among} within all limits."
     if choice.outcome == Outcomes.NOT_CONFIRMED:

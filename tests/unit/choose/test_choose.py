@@ -123,6 +123,11 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     none = chosen([leaky, *beyond], prefer="leak")
     assert none.outcome == Outcomes.NONE and none.chosen.points[0].config.tolerance == 0.005
     assert "Leaks least: " in finding(none).point
+    checks = {name: one for name, one in beyond[1].choosing.checks.items() if name != "membership_auc"}
+    broken = replace(beyond[1].choosing, checks=checks, broken=("membership_auc",))
+    blind = replace(beyond[1], choosing=broken)  # an attack that stopped is no small leak
+    assert chosen([leaky, beyond[0], blind], prefer="leak").chosen.points == (beyond[0],)
+    assert "Nearest: " in finding(chosen([leaky, *beyond], prefer="leak", least_accuracy=0.99)).point
 
 
 def test_who_is_less_accurate_than_accepted_is_not_recommended():
