@@ -80,15 +80,15 @@ _VERDICTS = {
 
 GUIDE = (
     "**Question.** Which of many models is the most accurate that meets the policy with its whole interval?\n\n"
-    "**Two halves.** Everybody is in one of two halves. One half chooses a single model, the other half judges it. "
-    "So the verdict is that of one model, however many were compared. Each half has half of the people, so intervals "
-    "are wider than in the Report.\n\n"
-    "**Worst leak.** The largest gain of an attack over chance, relative to its limit. Left of the line is allowed.\n\n"
-    "**Balanced.** Among models within all limits and one standard error of the best accuracy, the smallest leak.\n\n"
-    "**Attacks.** Attribute inference, reconstruction correction and membership inference without shadow models. "
-    "LiRA, bias queries and AttriGuard run in the Report alone.\n\n"
-    "**Seeds** are replicates of a model, never models to choose from.\n\n"
-    "**Privacy.** Private trees that are compared on the same records add up their ε."
+    "**Two halves.** One half of the people chooses a model, the other judges it. So the verdict is that of one model, "
+    "however many were compared; intervals are wider than in the Report.\n\n"
+    "**Worst leak.** The largest gain of an attack over chance, relative to its limit. On grey steps no model is "
+    "better in both.\n\n"
+    "**Prefer.** Balanced: the smallest leak within one standard error of the best accuracy. Without models within "
+    "all limits: the nearest to them, or the least leak.\n\n"
+    "**Attacks.** LiRA, bias queries and AttriGuard run in the Report alone.\n\n"
+    "**Seeds** are replicates, never models to choose from. Private trees that are compared on the same records add "
+    "up their ε."
 )
 
 
@@ -276,7 +276,8 @@ def draw_table() -> None:
                 **({} if each.points[0].name else {"Depth": str(each.points[0].config.depth)}),
                 "Acc.": f"{bold}{percent(side.accuracy)}{bold}",
                 "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(attack)}",
-                "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status]),
+                "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status])
+                + "".join(f": {shell.escape(short_check(row.check))}" for row in side.blocking[:1]),
             }
         )
     with st.container(key="choose_table"):
@@ -307,9 +308,15 @@ def repeat() -> None:
         st.caption("Where `fairleak` is not installed, `.venv/bin/python -m core` stands for it in FairLeak's folder.")
 
 
+def _auditable() -> dict[str, Any]:
+    """Return the candidates by their titles; the chosen one, whichever it becomes, has none and stands first."""
+    return {"": choice.chosen} | {each.title: each for each in choice.candidates if each is not choice.chosen}
+
+
 def audit() -> None:
-    """Make the chosen model the audited one, and open its Report."""
-    chosen = choice.chosen.points[0].config
+    """Make the model picked, at first the chosen one, the audited one, and open its Report."""
+    picked = _auditable().get(st.session_state["choose_audited"], choice.chosen)
+    chosen = picked.points[0].config
     if chosen.method == GIVEN:
         if chosen.roles is not None:
             state.keep_roles(state.dataset_name(), chosen.roles)
@@ -319,7 +326,7 @@ def audit() -> None:
             wanted["epsilon"] = chosen.epsilon
         for name, value in wanted.items():
             state.choose(name, value)
-    st.session_state[report_plan.CHOSEN] = (chosen, report_section(choice))
+    st.session_state[report_plan.CHOSEN] = (chosen, report_section(choice, picked))
     st.session_state["choose_report"] = True
 
 
@@ -354,19 +361,16 @@ left, right = st.columns([13, 11], gap="medium")
 with left:
     marks = "Each mark is a model, attacked on the half of the people that chooses"
     panels.titled("Accuracy against the worst leak", marks, draw_choice(choice), key="choose_chart")
-    st.caption(
-        "Larger: looser. Green: the measured leak and accuracy are allowed; their intervals may not be. Hollow: "
-        "unfairness is above its limit, significantly or not. "
-        + "Ringed: recommended. " * (choice.outcome == Outcomes.RECOMMENDED)
-        + "Right edge: twice the limit or more. Grey steps: no other model is better in both."
-    )
+    st.caption("Measured, without intervals. Green: allowed. Hollow: above the unfairness limit. Larger: looser.")
     panels.notes(" ".join(found.caveats))
     if choice.fair_and_biased:
         shell.link("two_models", STUDIES["two_models"].title)
 with right:
     why = "Why this one" if choice.outcome == Outcomes.RECOMMENDED else "Why none"
     st.markdown(f"**{why}.** {shell.escape(why_this_one(choice))}")
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        named = {title: title or each.title for title, each in _auditable().items()}
+        panels.choose("Model to audit", named, key="choose_audited", width=250)
         st.button("Audit this model", key="audit_chosen", type="primary", on_click=audit)
         every = panels.frame(rows(choice))
         panels.download(

@@ -94,8 +94,11 @@ _TOLD = 5
 """Models that the section names."""
 
 
-def report_section(choice: Choice) -> StudyFindings:
-    """Return how the model was chosen, as a section of its report."""
+def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFindings:
+    """Return how the model was chosen, as a section of its report; `audited` is another one, picked by hand."""
+    by_hand = ""
+    if audited is not None and audited is not choice.chosen:
+        by_hand = f"Audited is {spoken(audited)}, picked by hand. By the policy it would be {spoken(choice.chosen)}. "
     best = [
         f"{each.title}: accuracy {percent(each.choosing.accuracy)}, worst leak {leak_text(each.choosing.leak)} of its "
         f"limit, {VERDICT_TITLES[each.choosing.status].lower()}."
@@ -104,7 +107,7 @@ def report_section(choice: Choice) -> StudyFindings:
     n = len(choice.candidates)
     compared = Finding(
         point=f"The best of {count(n)} models, on the half that chooses." if n > 1 else "One model was compared.",
-        evidence=why_this_one(choice),
+        evidence=by_hand + why_this_one(choice),
         caveats=tuple(best),
     )
     return StudyFindings(study=SECTION, title="How this model was chosen", findings=(finding(choice), compared))
@@ -220,8 +223,9 @@ def _settling(chosen: Candidate) -> str:
     """Return what would settle the inconclusive check that takes most records."""
     half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
     hardest = max(side.blocking, key=_times)
-    name, more = short_check(hardest.check), what_would_settle(hardest)
-    return f"Hardest to settle is {name}, on the half that {half}. {more}"
+    name, more, times = short_check(hardest.check), what_would_settle(hardest), _times(hardest)
+    table = f" That takes a table {times:.1f} times as large." if 1.05 <= times < 10 else ""
+    return f"Hardest to settle is {name}, on the half that {half}. {more}{table}"
 
 
 def _times(row: CheckVerdict) -> float:

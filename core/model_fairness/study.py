@@ -60,7 +60,12 @@ DECLARED = (
 _FEW = 3
 """Groups whose rates a sentence names, at most."""
 
-_ASSUMED = ("The test records are a sample of the people the model will decide about.",)
+_ASSUMED = "The test records are a sample of the people the model will decide about."
+_MAYBE_SEEN = "No column says who trained the model, so the test records were drawn at random and may have trained it."
+
+
+def _assumed(subject: Subject) -> tuple[str, ...]:
+    return (_ASSUMED,) if subject.sets_known else (_ASSUMED, _MAYBE_SEEN)
 
 
 def _compared(subject: Subject) -> str:
@@ -88,7 +93,7 @@ def unfairness(subject: Subject) -> Measurement:
             f"{between.high:.3f}."
         ),
         knows="There is no attacker.",
-        assumptions=_ASSUMED,
+        assumptions=_assumed(subject),
         details={
             difference: between.value,
             f"{difference}, low": between.low,
@@ -118,7 +123,7 @@ def four_fifths(subject: Subject) -> Measurement:
         estimate=estimate,
         attacked=f"Selection rates on {test.size:,} test records, {name}.",
         knows="There is no attacker.",
-        assumptions=_ASSUMED,
+        assumptions=_assumed(subject),
         details={f"selection rate, {group}": rate.value for group, rate in rates.items()},
     )
 

@@ -312,13 +312,14 @@ def is_placeholder(limit: Limit) -> bool:
     return not limit.source.strip() and limit.author.startswith("FairLeak")
 
 
-def placeholders_text(policy: Policy) -> str:
-    """Return how many limits are FairLeak's starting values and what to do about it; empty where none is."""
+def placeholders_text(policy: Policy, *, signed: bool = False) -> str:
+    """Return how many limits are FairLeak's starting values and what to do, or was not done; empty where none is."""
     count = sum(map(is_placeholder, policy.limits))
     if not count:
         return ""
     are = "are FairLeak placeholders" if count > 1 else "is a FairLeak placeholder"
-    return f"{count} of {len(policy.limits)} limits {are}. Set your own limits, with a source, before you sign."
+    to_do = "Signed without limits of your own." if signed else "Set your own limits, with a source, before you sign."
+    return f"{count} of {len(policy.limits)} limits {are}. {to_do}"
 
 
 def _places(unit: str, values: Sequence[float], limit: float | None, least: int) -> int:

@@ -18,10 +18,12 @@ from functools import cache
 from typing import Any
 
 from core.charts import LIGHT
+from core.datasets.role_suggestion import names_attribute
 from core.errors import FairLeakError, InputError
 from core.estimates import count
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.policy import bullet as places_of
+from core.policy.verdict import listed
 from core.report.canonical import number_of, read
 from core.report.charts import clean
 from core.report.document import check_rows, policy_of
@@ -103,13 +105,13 @@ def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
         "word": f"{word}.",
         "headline": plain_words(verdict["headline"], 160),
         "detail": plain_words(verdict["detail"], 420, prose=True),
-        "banner": placeholders_text(policy_of(told)),
+        "banner": placeholders_text(policy_of(told), signed=bool(signatures)),
         "audited": [(term, plain_words(words, most)) for term, words, most in _audited(told) if words],
         "checks": [_check(row) for row in rows if row.limit],
         "legend": "Number: result with 95% CI. Bar: from 0 over the limit to twice the limit, with the interval of the "
         "verdict (adjusted for several limits); arrows go on.",
         "lists": [(term, words) for term, words in _lists(told, rows) if words],
-        "signing": "Signatures" if signatures else "Decision and signatures",
+        "signing": f"Signatures. {disagreement(signatures)}".rstrip() if signatures else "Decision and signatures",
         "signatures": [_signature(one) for one in signatures[-_MOST_SIGNATURES:]],
         "choices": DECISIONS,
         "signers": SIGNERS,
@@ -196,6 +198,8 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tu
     for row in missing:
         reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(plain_words(row.title, 70))
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
+    if others := [name for name in told["data"]["features"] if names_attribute(name)]:
+        parts.append(f"{plain_words(listed(others), 90)} (may be sensitive too)")
     if not told["self_tests"]:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
@@ -204,6 +208,12 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tu
     yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
     gone = [plain_words(row.title, 70) for row in rows if _is_withheld(row)]
     yield "Numbers withheld in the external report", f"{'; '.join(gone)}." if gone else ""
+
+
+def disagreement(signatures: Sequence[Signed]) -> str:
+    """Return that signatures that stand decide differently; "" where they agree."""
+    decisions = dict.fromkeys(one.title for one in signatures if not one.void)
+    return f"They disagree: {listed([f'“{title}”' for title in decisions])}." if len(decisions) > 1 else ""
 
 
 def _signature(one: Signed) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from core.correction import ATTACKERS, CorrectionSettings
 from core.datasets.catalog import CATALOG
 from core.estimates import epsilon_text, tolerance_text
 from core.fairness import METRIC_TITLES
-from core.models import METHOD_TITLES
+from core.models import GIVEN, METHOD_TITLES
 from core.settings import Setting, params
 from pages.common import panels, shell, signin, state
 from pages.common.background import cancel_update
@@ -180,13 +180,16 @@ def _summary() -> str:
     """Return what is audited, in two lines: data and attribute, constraint and seed, with a depth that was chosen."""
     dataset = state.dataset_name()
     names = state.attributes(dataset)
-    title = CATALOG[dataset].title if dataset in CATALOG else _OWN_TABLE
+    uploaded = own(state.UPLOAD)
+    title = CATALOG[dataset].title if dataset in CATALOG else uploaded.title if uploaded else _OWN_TABLE
     attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
     metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
     depth = f" · depth {state.setting('depth')}" if _depth() and not state.given() else ""
+    method = GIVEN if state.given() else state.setting("method")
+    told = "" if method == state.default("method") else f"{METHOD_TITLES[method]}\n\n"
     return (
         f"#### Audited\n\n{shell.escape(title)} · {shell.escape(attribute)}\n\n"
-        f"{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)}{depth} · seed {seed}"
+        f"{told}{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)}{depth} · seed {seed}"
     )
 
 

@@ -30,6 +30,7 @@ from core.history import (
 )
 from core.report import Reports
 from core.report.document import day_text
+from core.report.one_page import disagreement
 from core.report.verification import readable_apart
 from pages.common import panels, shell, signin
 
@@ -179,9 +180,12 @@ def card(reports: Reports, *, testing: bool) -> None:
         signatures = _signatures(name, document)
         for one in signatures[:_SHOWN]:
             st.markdown(signature_words(one))
+        standing = [one for one in signatures if not one.void]
+        if differ := disagreement(standing):
+            st.markdown(f":orange[:material/warning:] {differ}")
         if (more := len(signatures) - _SHOWN) > 0:
             st.caption(f"{in_words(more).capitalize()} earlier: fairleak history show.")
-        _form(document, mark, [one for one in signatures if not one.void], testing=testing, named=bool(name))
+        _form(document, mark, standing, testing=testing, named=bool(name))
         panels.kept_problem("sign_problem")
         if _PROBLEM in st.session_state:
             panels.kept_problem(_PROBLEM)

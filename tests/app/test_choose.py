@@ -83,6 +83,18 @@ def test_the_chosen_private_tree_is_audited_with_its_own_budget(dashboard: Dashb
     assert dashboard.test.session_state["epsilon"] == 3.0  # which the page's slider offers
 
 
+def test_another_model_can_be_audited_and_its_report_says_who_picked_it(dashboard: Dashboard, safe: Measured):
+    box = opened(dashboard).test.selectbox(key="choose_audited")
+    assert box.value == "" and len(box.options) == 18
+    box.select_index(1)
+    dashboard.settle()
+    picked = dashboard.test.selectbox(key="choose_audited").value
+    dashboard.press("audit_chosen")
+    config, told = dashboard.test.session_state["chosen_model"]
+    assert picked.endswith(f"depth {config.depth}") and (config.method, config.depth, config.tolerance) != BEST
+    assert "picked by hand. By the policy it would be exponentiated gradient (tolerance 0.05" in str(told.findings[1])
+
+
 def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboard, safe: Measured):
     opened(dashboard).choose(choose_methods=["dp_id3", "unmitigated"], choose_epsilons=[3.0, math.inf])
     dashboard.test.slider(key="choose_least").set_value(55)
