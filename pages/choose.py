@@ -255,6 +255,12 @@ def short_title(point: CandidatePoint) -> str:
     return f"{name} ε = {epsilon_text(config.epsilon)}" if config.method == "dp_id3" else name
 
 
+def _named(one: Any) -> str:
+    """Return what to call a candidate in a list: "Exp. gradient 0.05, depth 4"."""
+    first = one.points[0]
+    return short_title(first) if first.name else f"{short_title(first)}, depth {first.config.depth}"
+
+
 def draw_table() -> None:
     """Draw the best candidates, the chosen one in bold."""
     import pandas as pd
@@ -369,8 +375,8 @@ with right:
     why = "Why this one" if choice.outcome == Outcomes.RECOMMENDED else "Why none"
     st.markdown(f"**{why}.** {shell.escape(why_this_one(choice))}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        named = {title: title or each.title for title, each in _auditable().items()}
-        panels.choose("Model to audit", named, key="choose_audited", width=250)
+        named = {title: _named(each) for title, each in _auditable().items()}
+        panels.choose("Model to audit", named, key="choose_audited", label_visibility="collapsed", width=260)
         st.button("Audit this model", key="audit_chosen", type="primary", on_click=audit)
         every = panels.frame(rows(choice))
         panels.download(
