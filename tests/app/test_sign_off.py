@@ -69,6 +69,7 @@ def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(r
         ("Do not release", "Bo", ""),
     ]
     assert "Void" not in report.told
+    assert "They disagree: “Do not release” and “Accept the risk”." in report.told
     section(report, "judged")
     changed(report, "unfairness", value=0.06)
     assert report.told.count("Void: the audit changed since (policy).") == 2

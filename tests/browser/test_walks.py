@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from core.examples import EXAMPLES, example, sheet
+from core.report.document import day_text
 from tests.browser.conftest import Open
 from tests.browser.driver import Server
 from tests.browser.reports import downloaded, read_alone
@@ -91,8 +93,8 @@ def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
         view.in_order()
 
 
-def signed_and_voided(view: View) -> None:
-    """Sign the audit on screen, which keeps it, and judge it by another policy."""
+def signed_voided_and_compared(view: View) -> None:
+    """Sign the audit on screen, which keeps it, judge it by another policy, and compare both."""
     card = view.keyed("sign_off")
     view.enter("sign_project", "Hiring")
     view.idle()
@@ -102,9 +104,14 @@ def signed_and_voided(view: View) -> None:
     expect(card).to_contain_text("Do not release by Ada, DPO")
     expect(card).to_contain_text("Kept as audit")
     expect(card).not_to_contain_text("Void")
+    mark = view.keyed("sign_audit").inner_text().removeprefix("Sign ")
     view.segment("further_release", "Policy and limits")
     view.choose("release_policy_box", "FairLeak's default")
     expect(card).to_contain_text("Void: the audit changed since (policy).")
+    today = day_text(datetime.now(UTC).isoformat())
+    view.choose("compare_with", f"{today} · {mark} · Hiring")
+    expect(view.page.locator(".fl-board")).to_contain_text(f"Since {today[:-5]}")
+    expect(view.page.get_by_text("What changed since")).to_be_visible()
 
 
 def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
@@ -124,7 +131,7 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     expect(rows.first.get_by_text("The attacker knows", exact=True)).to_be_visible()
     told = {edition: read_alone(browser, report, tmp_path) for edition, report in reports.items()}
     assert "people.csv" in told["internal"] and "people.csv" not in told["disclosure"]
-    signed_and_voided(view)
+    signed_voided_and_compared(view)
     view.fits("the verdict")
     view.page.set_viewport_size({"width": 400, "height": 900})
     view.fits("the verdict on a narrow screen")
