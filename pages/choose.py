@@ -32,6 +32,7 @@ config, table = cached.audited()
 
 from core.charts.choose import draw_choice
 from core.choose import (
+    LEAKS,
     PREFERENCES,
     Asked,
     CandidatePoint,
@@ -41,7 +42,7 @@ from core.choose import (
     choose,
     measure_all,
 )
-from core.choose.findings import finding, leak_text, numbers, report_section, rows, short_check, why_this_one
+from core.choose.findings import finding, leak_text, numbers, order, report_section, rows, short_check, why_this_one
 from core.policy import VERDICT_TITLES, limit_text, policy_text
 from core.policy.checks import check_title
 from core.studies import STUDIES
@@ -70,6 +71,12 @@ _OFFERED: dict[str, dict[Any, str]] = {
     "depths": {value: str(value) for value in (2, 3, 4, 6, 8, 10)},
 }
 """Setting -> values on offer, and what to call each."""
+
+_WHY = {
+    Outcomes.RECOMMENDED: "Why this one",
+    Outcomes.NOT_CONFIRMED: "Why not confirmed",
+    Outcomes.NONE: "Why none",
+}
 
 _VERDICTS = {
     "pass": ":green[:material/check_circle:] Pass",
@@ -118,7 +125,7 @@ class Choosing(Background):
 
     def recall(self) -> None:
         """Take the result from what is kept, where that is all of it: nothing has to wait for a place."""
-        if self.result is None and self.job is None:
+        if self.result is None and not self.busy:
             kept = self.there()
             if not self.left:
                 self.store.put(self.key, kept)
@@ -178,7 +185,9 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         bind="query-params",
     )
     chosen["least_accuracy"] = least / 100
-    with place.popover("Policy limits", icon=":material/rule:", key="choose_policy"):
+    with place.popover("Leak and limits", icon=":material/rule:", key="choose_policy"):
+        named = LEAKS | {"attribute": shell.escape(state.attribute_of(config))}
+        chosen["leak"] = panels.pick("Worst leak of", named, key="choose_leak", default="all", bind="query-params")
         _limits()
     with place.popover("Sweep settings", icon=":material/settings:", key="choose_sweep"):
         seeds = panels.pick("Seeds", [1, 3, 5], key="choose_seeds", default=1, disabled=not trained)
@@ -191,7 +200,8 @@ def _compared() -> str:
     kept: dict[str, Any] = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in _OFFERED}
     settings = ChooseSettings(**{name: value for name, value in kept.items() if value})
     base = replace(config, tolerance=0.0, epsilon=math.inf)
-    return f"{len(settings.methods)} methods, {len(candidates(base, settings, (config.seed,)))} models"
+    n = len(settings.methods)
+    return f"{n} method{'s' * (n > 1)}, {len(candidates(base, settings, (config.seed,)))} models"
 
 
 def _several(name: str, titles: dict[Any, str]) -> tuple[Any, ...]:
@@ -266,16 +276,14 @@ def draw_table() -> None:
     import pandas as pd
 
     shown = f"; the first {_SHOWN} are shown" if len(choice.candidates) > _SHOWN else ""
-    shell.whisper(
-        "Models, nearest to the limits first",
-        f"On the half that chooses: those within all limits by accuracy, then those whose intervals reach least beyond "
-        f"a limit{shown}. The finding's test accuracy is from the half that judges",
-    )
+    title, full = order(choice)
+    told = f"On the half that chooses: {full}{shown}. The finding's test accuracy is from the half that judges"
+    shell.whisper(title, told)
     lines = []
     for each in choice.candidates[:_SHOWN]:
-        bold = "**" if each is choice.chosen and choice.outcome == Outcomes.RECOMMENDED else ""
+        bold = "**" if each is choice.chosen else ""
         side = each.choosing
-        attack = short_check(side.leaking).partition(" (")[0]
+        attack = short_check(side.leaking, choice.attribute).partition(" (")[0]
         lines.append(
             {
                 "Model": f"{bold}{shell.escape(short_title(each.points[0]))}{bold}",
@@ -283,7 +291,7 @@ def draw_table() -> None:
                 "Acc.": f"{bold}{percent(side.accuracy)}{bold}",
                 "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(attack)}",
                 "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status])
-                + "".join(f": {shell.escape(short_check(row.check))}" for row in side.blocking[:1]),
+                + "".join(f": {shell.escape(short_check(row.check, choice.attribute))}" for row in side.blocking[:1]),
             }
         )
     with st.container(key="choose_table"):
@@ -311,12 +319,15 @@ def repeat() -> None:
         seeds = ",".join(map(str, dict.fromkeys(each.seed for each in one.configs)))
         told = f"choose.toml -o chosen.toml --seeds {seeds} {flags_text(settings)}"
         st.code(f"fairleak choose {told}", language="bash", wrap_lines=True)
-        st.caption("Where `fairleak` is not installed, `.venv/bin/python -m core` stands for it in FairLeak's folder.")
+        st.caption(
+            "Not installed? In FairLeak's folder, `.venv/bin/python -m core` stands for `fairleak`; give both files "
+            "with their whole paths."
+        )
 
 
 def _auditable() -> dict[str, Any]:
-    """Return the candidates by their titles; the chosen one, whichever it becomes, has none and stands first."""
-    return {"": choice.chosen} | {each.title: each for each in choice.candidates if each is not choice.chosen}
+    """Return the candidates by their titles; the one named above, whichever it is, has none and stands first."""
+    return {"": choice.chosen} | {each.title: each for each in choice.candidates}
 
 
 def audit() -> None:
@@ -367,15 +378,17 @@ left, right = st.columns([13, 11], gap="medium")
 with left:
     marks = "Each mark is a model, attacked on the half of the people that chooses"
     panels.titled("Accuracy against the worst leak", marks, draw_choice(choice), key="choose_chart")
-    st.caption("Measured, without intervals. Green: allowed. Hollow: above the unfairness limit. Larger: looser.")
+    st.caption(
+        "Green: the measured values are allowed; a model passes if its whole interval is. Hollow: unfairness above its "
+        "limit. Larger: looser tolerance or ε. Lines join settings of a method; grey steps: none is better in both."
+    )
     panels.notes(" ".join(found.caveats))
     if choice.fair_and_biased:
         shell.link("two_models", STUDIES["two_models"].title)
 with right:
-    why = "Why this one" if choice.outcome == Outcomes.RECOMMENDED else "Why none"
-    st.markdown(f"**{why}.** {shell.escape(why_this_one(choice))}")
+    st.markdown(f"**{_WHY[choice.outcome]}.** {shell.escape(why_this_one(choice))}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        named = {title: _named(each) for title, each in _auditable().items()}
+        named = {title: _named(each) if title else "The model named above" for title, each in _auditable().items()}
         panels.choose("Model to audit", named, key="choose_audited", label_visibility="collapsed", width=260)
         st.button("Audit this model", key="audit_chosen", type="primary", on_click=audit)
         every = panels.frame(rows(choice))

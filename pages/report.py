@@ -43,6 +43,7 @@ _NONE = {
     State.CANCELLED: ("No verdict: the attacks were stopped.", "What was found so far is not kept"),
     State.FAILED: ("No verdict: the audit could not be made.", "Nothing was judged"),
 }
+_PICKED = "The model was picked from several on these people (Choose a model); this verdict does not allow for that."
 _UNDER_WAY = ("No verdict yet: the attacks are under way.", "Judged as soon as they are done")
 _STYLE = (
     "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
@@ -158,7 +159,8 @@ else:
     model = release.audit.model
     useless = f"{SAME_ANSWER} " if SAME_ANSWER in model.notes else ""
     worth = f"Test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}."
-    finding(_ICONS[verdict.overall], verdict.headline, f"{useless}{verdict.detail} {worth}")
+    picked = f" {_PICKED}" * (attacks.subject.chosen is not None)
+    finding(_ICONS[verdict.overall], verdict.headline, f"{useless}{verdict.detail} {worth}{picked}")
     tested.warn()
     placeholders()
     compared = report_history.chosen(release)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from core.charts.drawing import Axis, Drawing, percents
 from core.charts.words import LINE, fit, short
 from core.choose import Candidate, Choice, Outcomes
-from core.choose.findings import leak_text, rows, short_check
+from core.choose.findings import leak_text, order, rows, short_check
 from core.config import AuditConfig
 from core.estimates import percent
 from core.models import METHOD_TITLES
@@ -49,8 +49,8 @@ def draw_choice(choice: Choice) -> Drawing:
     lines += (len(keys) + 1) // 2
     x = Axis(
         ends=(0.0, _MOST + 0.08),
-        marks=(0.0, 0.5, 1.0, 1.5, 2.0),
-        words=("0", "0.5 ×", "limit", "1.5 ×", "2 ×"),
+        marks=(0.0, 0.5, 1.0, 1.5, _MOST),
+        words=("0", "0.5 ×", "limit", "1.5 ×", "over 2 ×"),
         title="Worst leak (largest gain of an attack, relative to its limit)",
         place=lambda leak: min(leak, _MOST),
     )
@@ -66,7 +66,7 @@ def draw_choice(choice: Choice) -> Drawing:
         drawing.segment(x.ends, least, "ink", width=1.5, dash="longdash")
     _draw_frontier(drawing, choice)
     for (method, _), some in groupby(found, key=lambda one: (one.points[0].config.method, one.points[0].config.depth)):
-        _draw_method(drawing, method, list(some))
+        _draw_method(drawing, method, list(some), choice)
     if choice.outcome == Outcomes.RECOMMENDED:
         drawing.markers(*_places(drawing, [choice.chosen]), size=22, color="rgba(0,0,0,0)", rim=("ink", 2.5))
     for number, (words, color) in enumerate(keys):
@@ -74,9 +74,9 @@ def draw_choice(choice: Choice) -> Drawing:
     if choice.outcome == Outcomes.RECOMMENDED:
         _write(drawing, f"◯ recommended: {choice.chosen.title}", "ink", lines - 1)
     drawing.rows = [plain_row(row) for row in rows(choice)]
-    said = [f"{each.title} {percent(each.choosing.accuracy)}, {_leak(each)}" for each in choice.candidates[:4]]
+    said = [f"{each.title} {percent(each.choosing.accuracy)}, {_leak(each, choice)}" for each in choice.candidates[:4]]
     more = [f"and {len(choice.candidates) - 4} more"] if len(choice.candidates) > 4 else []
-    drawing.say("Scatter plot, model accuracy by worst leak", "best first", [*said, *more])
+    drawing.say("Scatter plot, model accuracy by worst leak", order(choice)[0].partition(", ")[2], [*said, *more])
     return drawing
 
 
@@ -119,7 +119,7 @@ def _draw_frontier(drawing: Drawing, choice: Choice) -> None:
     drawing.line(x, y, "grey", width=1, opacity=0.7)
 
 
-def _draw_method(drawing: Drawing, method: str, some: list[Candidate]) -> None:
+def _draw_method(drawing: Drawing, method: str, some: list[Candidate], choice: Choice) -> None:
     style = METHOD_STYLES[method]
     across, up = _places(drawing, some)
     if len(some) > 1 and method != "given":
@@ -132,15 +132,16 @@ def _draw_method(drawing: Drawing, method: str, some: list[Candidate]) -> None:
         color=style.color,
         symbol=[f"{style.symbol}-open" if each.unfair else style.symbol for each in some],
         rim=(style.color, 2),
-        hover=[_hover(each) for each in some],
+        hover=[_hover(each, choice) for each in some],
         name=METHOD_TITLES[method],
     )
 
 
-def _leak(each: Candidate) -> str:
-    return f"worst leak {leak_text(each.choosing.leak)} of its limit ({short_check(each.choosing.leaking)})"
+def _leak(each: Candidate, choice: Choice) -> str:
+    attack = short_check(each.choosing.leaking, short(choice.attribute, 30))
+    return f"worst leak {leak_text(each.choosing.leak)} of its limit ({attack})"
 
 
-def _hover(each: Candidate) -> str:
+def _hover(each: Candidate, choice: Choice) -> str:
     verdict = VERDICT_TITLES[each.choosing.status].lower()
-    return f"{short(each.title, 60)}<br>{percent(each.choosing.accuracy)}, {_leak(each)}<br>{verdict}"
+    return f"{short(each.title, 60)}<br>{percent(each.choosing.accuracy)}, {_leak(each, choice)}<br>{verdict}"

@@ -1,9 +1,19 @@
 """Choose a model: many candidates, one policy, and the most accurate within all limits, judged on fresh people."""
 
-from core.choose.candidates import PREFERENCES, Asked, CandidatePoint, ChooseSettings, candidates, measure_all, title_of
+from core.choose.candidates import (
+    LEAKS,
+    PREFERENCES,
+    Asked,
+    CandidatePoint,
+    ChooseSettings,
+    candidates,
+    measure_all,
+    title_of,
+)
 from core.choose.choose import Candidate, Choice, Outcomes, choose
 
 __all__ = [
+    "LEAKS",
     "PREFERENCES",
     "Asked",
     "Candidate",

@@ -43,6 +43,9 @@ PREFERENCES = {"accuracy": "Accuracy", "balanced": "Balanced", "leak": "Least le
 """What is preferred among models within all limits: the best accuracy; the smallest worst leak within one standard
 error of the best accuracy (Breiman et al. 1984); the smallest worst leak."""
 
+LEAKS = {"all": "All attacks", "attribute": "Sensitive attribute", "membership": "Membership"}
+"""Which attacks the worst leak is taken from."""
+
 MEASURED_BY = ("attribute", "correction", "membership", "model_fairness")
 """Studies whose checks are quick enough for every candidate; membership without shadow models."""
 
@@ -78,6 +81,9 @@ class ChooseSettings(Settings):
     prefer: Annotated[
         str, Param("Prefer", "What is preferred among models within all limits: {options}.", options=PREFERENCES)
     ] = "accuracy"
+    leak: Annotated[
+        str, Param("Leak counted", "Which attacks the worst leak is taken from: {options}.", options=LEAKS)
+    ] = "all"
     least_accuracy: Annotated[
         float | None,
         Param(

@@ -14,7 +14,7 @@ test records; it does not cover the attacks' numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -33,7 +33,12 @@ from core.two_models import UNFAIR
 _DRAWS = 200
 """Bootstrap draws of the flattery."""
 
-_FAIRNESS = {check.name for check in STUDIES["model_fairness"].declared}
+_COUNTED = {
+    "all": ("attribute", "correction", "membership"),
+    "attribute": ("attribute", "correction"),
+    "membership": ("membership",),
+}
+"""Leak counted -> studies whose checks it is taken from."""
 
 _LEAST_SPAN = 0.01
 """What a limit at or below chance counts as above it, so that every result can be set in relation to it."""
@@ -53,12 +58,15 @@ class Outcomes(StrEnum):
 class Side:
     """A candidate on one half of the people, over its seeds.
 
-    `leak` is the largest gain of any attack relative to its limit, and `leaking` its check.
+    `leak` is the largest gain relative to its limit of the attacks that count, and `leaking` its check; `low` and
+    `high` are the largest of the lower and of the upper ends of these gains' intervals.
     """
 
     accuracy: Estimate
     verdict: Verdict
     leak: float
+    low: float
+    high: float
     leaking: str
 
     @property
@@ -98,6 +106,14 @@ class Candidate:
         """Whether it is accurate enough on the half that chooses, and does not give everybody the same answer."""
         return self.choosing.accuracy.value >= least and not self.constant
 
+    def leaks_less(self, other: Candidate) -> bool:
+        """Whether it is shown to leak less than another where the chosen one is judged, at the level of the intervals.
+
+        The half widths are combined as of independent people: of the same people the difference varies less.
+        """
+        mine, theirs = self.judging, other.judging
+        return theirs.leak - mine.leak > math.hypot(theirs.leak - theirs.low, mine.high - mine.leak)
+
     def lead(self, other: Candidate) -> Estimate:
         """Return how much more accurate it is than another on the half that judges, over the seeds both have."""
         rivals = {point.config.seed: point for point in other.points}
@@ -129,9 +145,14 @@ class Choice:
 
     @property
     def leaks_least(self) -> bool:
-        """Whether it was chosen for leaking least; not where no candidate is of use and measured whole."""
+        """Whether it was chosen for the smallest leak; not where no candidate is of use and measured whole."""
         chosen = self.chosen
         return self.prefer == "leak" and chosen.useful(self.least_accuracy) and math.isfinite(chosen.reach)
+
+    @cached_property
+    def leak_more(self) -> tuple[Candidate, ...]:
+        """The candidates that are shown to leak more than the chosen one, where that one is judged."""
+        return tuple(each for each in self.candidates if self.chosen.leaks_less(each))
 
     @property
     def trained(self) -> int:
@@ -246,11 +267,16 @@ def choose(
     recipes: dict[object, list[CandidatePoint]] = {}
     for point in points:
         recipes.setdefault(point.recipe, []).append(point)
-    found = [_candidate(sorted(each, key=lambda p: p.config.seed), own, attribute) for each in recipes.values()]
+    counted = {check.name for name in _COUNTED[settings.leak] for check in STUDIES[name].declared}
+    if settings.leak != "all" and not any(limit.required and limit.check in counted for limit in own.limits):
+        raise InputError(f"The policy must require a check of the leak counted ({settings.leak}), got none.")
+    found = [
+        _candidate(sorted(each, key=lambda p: p.config.seed), own, attribute, counted) for each in recipes.values()
+    ]
     least = settings.least_accuracy
     if least is None:
         least = float(np.mean([point.majority.value for point in points]))
-    ordered = tuple(sorted(found, key=lambda one: _rank(one, least)))
+    ordered = tuple(sorted(found, key=lambda one: _rank(one, least, settings.prefer)))
     chosen = _preferred(ordered, least, settings.prefer)
     passes = chosen.choosing.status == Status.PASS
     may_pass = passes or chosen.choosing.status == Status.INCONCLUSIVE
@@ -272,61 +298,58 @@ def choose(
     )
 
 
-def _rank(one: Candidate, least: float) -> tuple[bool, bool, float, float]:
-    """Return a candidate's place: of those of use first those within all limits, by accuracy, then the nearest."""
+def _rank(one: Candidate, least: float, prefer: str) -> tuple[bool | float, ...]:
+    """Return a candidate's place: of those of use first those within all limits, by accuracy, then the nearest.
+
+    Where the least leak is preferred, those within all limits by leak, then the others, and last those without a
+    number of some attack, which is no small leak.
+    """
     side = one.choosing
-    passes = side.status == Status.PASS
-    return not one.useful(least), not passes, 0.0 if passes else one.reach, -side.accuracy.value
+    passes, useless = side.status == Status.PASS, not one.useful(least)
+    if prefer == "leak":
+        return useless, not passes, not math.isfinite(one.reach), side.leak
+    return useless, not passes, 0.0 if passes else one.reach, -side.accuracy.value
 
 
 def _preferred(ordered: Sequence[Candidate], least: float, prefer: str) -> Candidate:
-    """Return the first, or the one that leaks least: of all of use, or of those about as accurate (one standard error).
-
-    Where none is within all limits, the one that leaks least is the least of those of use with every number.
-    """
-    best = ordered[0]
-    useful = [one for one in ordered if one.useful(least)]
-    able = [one for one in useful if one.choosing.status == Status.PASS]
-    whole = [one for one in useful if math.isfinite(one.reach)]  # an attack without a number is no small leak
-    if prefer == "leak" and whole:
-        return min(able or whole, key=lambda one: one.choosing.leak)
-    if prefer == "accuracy" or not able:
-        return best
-    found = best.choosing.accuracy
+    """Return the first, or the one that leaks least of those about as accurate (one standard error)."""
+    able = [one for one in ordered if one.useful(least) and one.choosing.status == Status.PASS]
+    if prefer != "balanced" or not able:
+        return ordered[0]
+    found = able[0].choosing.accuracy
     error = (found.high - found.low) / 2 / normal_quantile(found.level)
     return min(
         (one for one in able if one.choosing.accuracy.value >= found.value - error), key=lambda one: one.choosing.leak
     )
 
 
-def _candidate(points: Sequence[CandidatePoint], policy: Policy, attribute: str) -> Candidate:
-    choosing, chance = _side([point.choosing for point in points], policy, attribute)
-    judging, _ = _side([point.judging for point in points], policy, attribute)
+def _candidate(points: Sequence[CandidatePoint], policy: Policy, attribute: str, counted: Collection[str]) -> Candidate:
+    choosing, chance = _side([point.choosing for point in points], policy, attribute, counted)
+    judging, _ = _side([point.judging for point in points], policy, attribute, counted)
     unfair = [row for row in choosing.verdict.rows if row.check == "unfairness" and row.limit and row.measurement]
     return Candidate(
         points=tuple(points),
         choosing=choosing,
         judging=judging,
         reach=max((_beyond(row, chance.get(row.check, 0.0)) for row in choosing.blocking), default=0.0),
-        unfair=any(_relative(row, 0.0) > 1.0 for row in unfair),
+        unfair=any(_relative(row, 0.0)[0] > 1.0 for row in unfair),
     )
 
 
-def _side(halves: Sequence[Half], policy: Policy, attribute: str) -> tuple[Side, dict[str, float]]:
+def _side(
+    halves: Sequence[Half], policy: Policy, attribute: str, counted: Collection[str]
+) -> tuple[Side, dict[str, float]]:
     chance = {name: float(np.mean([half.chance.get(name, 0.0) for half in halves])) for name in halves[0].checks}
     verdict = judge(policy, [_measurement(limit.check, halves) for limit in policy.limits], attribute=attribute)
     leaks = {
         row.check: _relative(row, chance.get(row.check, 0.0))
         for row in verdict.rows
-        if row.counts and row.check not in _FAIRNESS and row.measurement and row.measurement.estimate
+        if row.counts and row.check in counted and row.measurement and row.measurement.estimate
     }
-    leaking = max(leaks, key=leaks.__getitem__, default="")
-    return Side(
-        accuracy=mean_of([half.accuracy for half in halves]),
-        verdict=verdict,
-        leak=max(0.0, leaks.get(leaking, 0.0)),
-        leaking=leaking,
-    ), chance
+    leaking = max(leaks, key=lambda check: leaks[check][0], default="")
+    leak, low, high = (max(0.0, *ends) for ends in zip((0.0, 0.0, 0.0), *leaks.values(), strict=True))
+    accuracy = mean_of([half.accuracy for half in halves])
+    return Side(accuracy=accuracy, verdict=verdict, leak=leak, low=low, high=high, leaking=leaking), chance
 
 
 def _measurement(check: str, halves: Sequence[Half]) -> Measurement:
@@ -343,12 +366,15 @@ def _span(row: CheckVerdict, chance: float) -> float:
     return max(abs(float(row.limit.value) - chance), _LEAST_SPAN)
 
 
-def _relative(row: CheckVerdict, chance: float) -> float:
-    """Return a result's gain over chance, where its limit's is 1; without one for nan."""
+def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
+    """Return a result's gain over chance, where its limit's is 1, with the ends of its interval; 0 for nan."""
     assert row.limit is not None
-    if row.measurement is None or row.measurement.estimate is None or math.isnan(row.measurement.estimate.value):
-        return 0.0
-    return 1.0 + (row.measurement.estimate.value - float(row.limit.value)) / _span(row, chance)
+    found = None if row.measurement is None else row.measurement.estimate
+    if found is None or math.isnan(found.value):
+        return 0.0, 0.0, 0.0
+    limit, span = float(row.limit.value), _span(row, chance)
+    value, low, high = (1.0 + (end - limit) / span for end in (found.value, found.low, found.high))
+    return value, low, high
 
 
 def _beyond(row: CheckVerdict, chance: float) -> float:

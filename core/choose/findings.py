@@ -20,9 +20,9 @@ from core.two_models import WARNING
 _SHORT = {
     "unfairness": "unfairness",
     "four_fifths": "selection-rate ratio",
-    "attribute_excess": "attribute",
-    "attribute_balanced": "attribute (balanced)",
-    "attribute_bits": "attribute (bits)",
+    "attribute_excess": "{attribute}",
+    "attribute_balanced": "{attribute} (balanced)",
+    "attribute_bits": "{attribute} (bits)",
     "correction_gain": "constraint",
     "membership_caught": "membership (1% FPR)",
     "membership_auc": "membership (AUC)",
@@ -32,9 +32,10 @@ _SHORT = {
 """Check -> its short name."""
 
 
-def short_check(check: str) -> str:
+def short_check(check: str, attribute: str) -> str:
     """Return the short name of a check."""
-    return _SHORT.get(check, CHECKS[check].title if check in CHECKS else "no attack")
+    name = _SHORT.get(check, CHECKS[check].title if check in CHECKS else "no attack")
+    return name.replace("{attribute}", attribute)
 
 
 def leak_text(leak: float) -> str:
@@ -52,8 +53,8 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
     evidence = (
         f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), "
         f"majority class {percent(always)}. Worst leak {leak_text(side.leak)} of its limit "
-        f"({leak_text(choice.chosen.choosing.leak)} where it was chosen): {_leak(side)}. "
-        f"{_compared(choice, passing)}"
+        f"({leak_text(choice.chosen.choosing.leak)} where it was chosen): {_leak(side, choice.attribute)}. "
+        f"{_told_apart(choice)}{_compared(choice, passing)}"
     )
     return Finding(
         point=_point(choice, passing),
@@ -66,14 +67,25 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
     )
 
 
-def _leak(side: Side) -> str:
+def _told_apart(choice: Choice) -> str:
+    """Return how many others leak more than the one chosen for its leak, beyond chance."""
+    n, more = len(choice.candidates) - 1, len(choice.leak_more)
+    if choice.prefer != "leak" or n == 0:
+        return ""
+    if not more:
+        return f"None of the {count(n)} others is shown to leak more: their differences may be chance. "
+    are = "is" if more == 1 else "are"
+    return f"Of the {count(n)} others, {count(more)} {are} shown to leak more; the rest may differ by chance. "
+
+
+def _leak(side: Side, attribute: str) -> str:
     """Return the worst leak with its interval: "membership 0.51 (95% CI 0.46 to 0.55), allowed is at most 0.6"."""
     for row in side.verdict.rows:
         if row.check == side.leaking and row.limit is not None and row.measurement and row.measurement.estimate:
             value, ends = estimate_text(row.check, row.measurement.estimate, limit=float(row.limit.value))
-            told = f"{short_check(row.check)} {value} ({ends.replace(':', ' CI', 1)})"
+            told = f"{short_check(row.check, attribute)} {value} ({ends.replace(':', ' CI', 1)})"
             return f"{told}, allowed is {limit_text(row.check, row.limit.value)}"
-    return short_check(side.leaking)
+    return short_check(side.leaking, attribute)
 
 
 def _compared(choice: Choice, passing: int) -> str:
@@ -114,9 +126,9 @@ def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFin
 
 
 def _point(choice: Choice, passing: int) -> str:
-    name, nearest = spoken(choice.chosen), "Leaks least" if choice.leaks_least else "Nearest"
+    name, nearest = spoken(choice.chosen), "Smallest measured leak" if choice.leaks_least else "Nearest"
     if choice.outcome == Outcomes.RECOMMENDED:
-        best = "leaks least" if choice.leaks_least else "best"
+        best = "smallest measured leak" if choice.leaks_least else "best"
         among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
         return f"Choose {name}: {among} within all limits."
     if choice.outcome == Outcomes.NOT_CONFIRMED:
@@ -145,12 +157,22 @@ def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
 def _so_what(choice: Choice) -> str:
     side, always = choice.chosen.judging, choice.chosen.points[0].majority
     better = side.accuracy.low > always.value
-    return ("" if better else "It is not shown to be better than one answer for everybody. ") + _meaning(choice)
+    useless = "" if better else "Its accuracy is not shown to be above that of one answer for everybody. "
+    return useless + _unfair(choice) + _meaning(choice)
+
+
+def _unfair(choice: Choice) -> str:
+    """Return that the one that leaks least is unfair, and which one is next that is not."""
+    if not (choice.leaks_least and choice.chosen.unfair):
+        return ""
+    fair = [one for one in choice.candidates if one.useful(choice.least_accuracy) and not one.unfair]
+    other = f"; of those within it, the smallest is that of {spoken(fair[0])}" if fair else ""
+    return f"Its measured unfairness is above the limit{other}. "
 
 
 def _meaning(choice: Choice) -> str:
     free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
-    names = _names(_held_back(choice))
+    names = _names(choice, _held_back(choice))
     told = "" if recommended or not names else f"Held back by: {listed(names)}."
     if free is None or free is choice.chosen:
         within = "Its whole interval is within every limit that is judged here, on both halves of the people."
@@ -173,10 +195,10 @@ def held_back(choice: Choice) -> str:
     """Return what holds the chosen model back, a limit a sentence."""
     chosen = choice.chosen
     half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
-    told = [_against(row) for row in side.blocking[:2]]
+    told = [_against(row, choice.attribute) for row in side.blocking[:2]]
     told = [f"On the half that {half}, {one}" if i == 0 else one[:1].upper() + one[1:] for i, one in enumerate(told)]
-    said = _names(side.blocking[:2])
-    if others := [name for name in _names(side.blocking) if name not in said]:
+    said = _names(choice, side.blocking[:2])
+    if others := [name for name in _names(choice, side.blocking) if name not in said]:
         told.append(f"Also held back by: {listed(others)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
@@ -185,8 +207,8 @@ def held_back(choice: Choice) -> str:
     return " ".join(told) or "Its limits hold where it was chosen, and not where it was judged."
 
 
-def _against(row: CheckVerdict) -> str:
-    name = short_check(row.check)
+def _against(row: CheckVerdict, attribute: str) -> str:
+    name = short_check(row.check, attribute)
     limit = "" if row.limit is None else limit_text(row.check, row.limit.value)
     if row.measurement is None or row.measurement.estimate is None:
         return f"{name}: {row.why}"
@@ -213,19 +235,19 @@ def _to_do(choice: Choice) -> str:
         return "Accept a lower accuracy, or try other methods and depths."
     both = (*choice.chosen.choosing.blocking, *choice.chosen.judging.blocking)
     if all(row.verdict == "inconclusive" for row in both):
-        return f"It exceeds no limit for certain: its intervals are too wide. {_settling(choice.chosen)}"
+        return f"It exceeds no limit for certain: its intervals are too wide. {_settling(choice)}"
     if held & {"unfairness", "four_fifths"}:
         return "Try stricter tolerances, or test on more people: unclear results often need more test records."
     return "Try smaller depths or a private tree, or release fewer digits; then choose again."
 
 
-def _settling(chosen: Candidate) -> str:
+def _settling(choice: Choice) -> str:
     """Return what would settle the inconclusive check that takes most records."""
+    chosen = choice.chosen
     half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
     hardest = max(side.blocking, key=_times)
-    name, more, times = short_check(hardest.check), what_would_settle(hardest), _times(hardest)
-    table = f" That takes a table {times:.1f} times as large." if 1.05 <= times < 10 else ""
-    return f"Hardest to settle is {name}, on the half that {half}. {more}{table}"
+    name, more = short_check(hardest.check, choice.attribute), what_would_settle(hardest, table=True)
+    return f"Hardest to settle is {name}, on the half that {half}. {more}"
 
 
 def _times(row: CheckVerdict) -> float:
@@ -246,15 +268,15 @@ def why_this_one(choice: Choice) -> str:
     """Return why this model and not the next: what passes, what the more accurate ones fail, and the lead."""
     chosen = choice.chosen
     if choice.outcome != Outcomes.RECOMMENDED:
-        judged = VERDICT_TITLES[chosen.judging.status].lower()
-        return f"{held_back(choice)} On the half that judges, its verdict is: {judged}."
+        judged = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
+        return held_back(choice) + judged * bool(chosen.choosing.blocking)
     required = sum(row.counts for row in chosen.judging.verdict.rows)
     told = [f"All {in_words(required)} required checks pass on both halves."]
     better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
     failing = [c for c in better if c.choosing.status != Status.PASS]
     if failing:
         nearest = min(failing, key=lambda one: one.choosing.accuracy.value)
-        names = _names(nearest.choosing.blocking)
+        names = _names(choice, nearest.choosing.blocking)
         does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
         word = does.get(nearest.choosing.status, "was not measured on")
         told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {listed(names[:2])}.")
@@ -312,12 +334,22 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _names(rows: Iterable[CheckVerdict]) -> list[str]:
-    return list(dict.fromkeys(short_check(row.check) for row in rows))
+def _names(choice: Choice, rows: Iterable[CheckVerdict]) -> list[str]:
+    return list(dict.fromkeys(short_check(row.check, choice.attribute) for row in rows))
+
+
+def order(choice: Choice) -> tuple[str, str]:
+    """Return a title for the table of candidates that says their order, and the order in full."""
+    last = "; last those below the least accuracy"
+    if choice.prefer == "leak":
+        full = "those within all limits, then the others, each by worst leak"
+        return "Models, smallest leak first", full + last
+    full = "those within all limits by accuracy, then those whose intervals reach least beyond a limit"
+    return "Models, nearest to the limits first", full + last
 
 
 def rows(choice: Choice) -> tuple[Row, ...]:
-    """Return the candidates, best first, as they are on the half that chooses and on the half that judges."""
+    """Return the candidates in their order, as they are on the half that chooses and on the half that judges."""
     return tuple(
         {
             "Model": each.title,
@@ -325,8 +357,8 @@ def rows(choice: Choice) -> tuple[Row, ...]:
             "Verdict": VERDICT_TITLES[each.choosing.status],
             "Accuracy": share(each.choosing.accuracy),
             "Worst leak": round(each.choosing.leak, 3),
-            "Attack": short_check(each.choosing.leaking),
-            "Held back by": listed([*["same answer"] * each.constant, *_names(each.choosing.blocking)]),
+            "Attack": short_check(each.choosing.leaking, choice.attribute),
+            "Held back by": listed([*["same answer"] * each.constant, *_names(choice, each.choosing.blocking)]),
             **({"Judged": VERDICT_TITLES[each.judging.status]} if each is choice.chosen else {}),
             **({"Judged accuracy": share(each.judging.accuracy)} if each is choice.chosen else {}),
             "Seeds": len(each.points),

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from core.choose import Asked, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose, measure_all
-from core.choose.findings import finding, numbers, report_section, rows, why_this_one
+from core.choose.findings import finding, numbers, order, report_section, rows, why_this_one
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
@@ -127,11 +127,11 @@ def _outcome(choice: Choice, asked: Asked, settings: ChooseSettings) -> Outcome:
     return Outcome(
         about=list(_about(choice, asked)),
         findings=[finding(choice)],
-        tables={"Models, best first": rows(choice), "All numbers": numbers(choice)},
+        tables={order(choice)[0]: rows(choice), "All numbers": numbers(choice)},
         details=["All numbers"],
         notes=[
             f"Why: {why_this_one(choice)}",
-            "Models are compared on one half of the people; only the chosen one is judged on the other half.",
+            "One half of the people chooses, the other judges the chosen model. Do not choose by the other half, too.",
             "Worst leak: the largest gain of an attack relative to its limit; 1 is the limit.",
         ],
         settings={"settings": plain(settings)},

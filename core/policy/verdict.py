@@ -455,15 +455,18 @@ _ADD_SETS = (
 )
 
 
-def what_would_settle(row: CheckVerdict) -> str:
-    """Return what would turn a verdict into a pass, or a certain one; empty where the policy sets no limit."""
+def what_would_settle(row: CheckVerdict, *, table: bool = False) -> str:
+    """Return what would turn a verdict into a pass, or a certain one; empty where the policy sets no limit.
+
+    `table` counts in tables as large as this one, where the check is of a part of its people.
+    """
     if row.limit is None:
         return ""
     if row.verdict == Status.FAIL:
         return f"{_REDUCE.get(row.check, 'Reduce the leak')} ({_page(row.check)}), or accept the risk in writing."
     if row.verdict == Status.NOT_RUN:
         return _not_run(row)
-    return _inconclusive(row) if row.verdict == Status.INCONCLUSIVE else NOTHING_TO_DO
+    return _inconclusive(row, table) if row.verdict == Status.INCONCLUSIVE else NOTHING_TO_DO
 
 
 def _page(check: str) -> str:
@@ -489,7 +492,7 @@ def _not_run(row: CheckVerdict) -> str:
     return f"Supply {missing}, or remove the requirement."
 
 
-def _inconclusive(row: CheckVerdict) -> str:
+def _inconclusive(row: CheckVerdict, table: bool) -> str:
     """Return how many more records are needed, or that it is to be decided in writing."""
     limit, found, measurement = row.limit, row.decided, row.measurement
     assert limit is not None
@@ -503,7 +506,9 @@ def _inconclusive(row: CheckVerdict) -> str:
     if times > _MOST_TIMES:
         how = f"{_two_digits(times):,} times the {unit}" if times < 1000 else f"no number of {unit} is enough"
         return f"Too close to the limit: {how}{', likely a fail' if beyond else ''}. Decide in writing."
-    if found.n > 0:
+    if table and unit == "records":
+        words = f"A table about {math.ceil(10 * times) / 10:g} times as large as this"
+    elif found.n > 0:
         words = f"About {_two_digits(found.n * (times - 1.0)):,} more {unit}"
     else:
         words = f"About {math.ceil(10 * times) / 10:g} times the {unit} (their number is unknown)"

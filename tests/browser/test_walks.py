@@ -87,9 +87,15 @@ def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
     with Server(module="tests.browser.chosen_at_once") as server:
         view = look("choose?tolerance=0.02", at=server)
         view.found("Choose exponentiated gradient (tolerance 0.05, depth 4)")
+        view.segment("choose_prefer", "Least leak")
+        told = view.found("smallest measured leak")
+        expect(view.field("choose_audited")).to_have_value("The model named above")
+        tolerance, depth = re.findall(r"tolerance ([\d.]+), depth (\d)", told)[0]
+        assert tolerance != "0.05"
         view.press("audit_chosen")
         view.until(lambda: "/report" in view.page.url, "the Report")
-        view.until(lambda: "tolerance=0.05" in view.page.url, "the chosen tolerance in the address")
+        view.until(lambda: f"tolerance={tolerance}" in view.page.url, "the chosen tolerance in the address")
+        expect(view.page.locator("[data-testid=stMain]")).to_contain_text(f"depth {depth}, statistical parity within")
         view.in_order()
 
 

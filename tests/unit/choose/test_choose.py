@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.choose import PREFERENCES, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose
-from core.choose.findings import finding, rows, why_this_one
+from core.choose.findings import finding, rows, spoken, why_this_one
 from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import proportion
@@ -117,17 +117,48 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     quiet = point(3, 0.7, SAFE, rng)
     best = chosen([exact, quiet, leaky], prefer="leak")
     assert best.chosen.points == (quiet,) and chosen([exact, quiet, leaky]).chosen.points == (exact,)
-    assert finding(best).point.endswith("leaks least of 2 within all limits.")
+    assert finding(best).point.endswith("smallest measured leak of 2 within all limits.")
     unfair = {"unfairness": 0.2}
     beyond = [point(k, 0.8, {**SAFE, **unfair, "membership_auc": auc}, rng) for k, auc in ((4, 0.53), (5, 0.505))]
     none = chosen([leaky, *beyond], prefer="leak")
     assert none.outcome == Outcomes.NONE and none.chosen.points[0].config.tolerance == 0.005
-    assert "Leaks least: " in finding(none).point
+    assert "Smallest measured leak: " in finding(none).point
+    assert f"above the limit; of those within it, the smallest is that of {spoken(none.candidates[2])}" in (
+        finding(none).so_what
+    )
     checks = {name: one for name, one in beyond[1].choosing.checks.items() if name != "membership_auc"}
     broken = replace(beyond[1].choosing, checks=checks, broken=("membership_auc",))
     blind = replace(beyond[1], choosing=broken)  # an attack that stopped is no small leak
     assert chosen([leaky, beyond[0], blind], prefer="leak").chosen.points == (beyond[0],)
     assert "Nearest: " in finding(chosen([leaky, *beyond], prefer="leak", least_accuracy=0.99)).point
+
+
+def test_who_leaks_more_than_the_least_is_told_from_chance():
+    rng = np.random.default_rng(3)
+    alike = [chosen([point(k, 0.8, SAFE, rng) for k in range(8)], prefer="leak") for _ in range(60)]
+    assert np.mean([len(each.leak_more) for each in alike]) < 0.05 * 7
+    assert "None of the 7 others is shown to leak more" in next(
+        finding(each).evidence for each in alike if not each.leak_more
+    )
+    leaky = {**SAFE, "membership_auc": 0.6}
+    planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
+    assert [each.points[0].config.tolerance for each in planted.leak_more] == [0.003]
+    assert "Of the 3 others, 1 is shown to leak more" in finding(planted).evidence
+
+
+def test_the_leak_counted_may_be_that_of_the_attribute_alone():
+    rng = np.random.default_rng(5)
+    member, attribute = {**SAFE, "membership_auc": 0.545}, {**SAFE, "attribute_excess": 0.018}
+    pair = [point(1, 0.8, member, rng), point(2, 0.8, attribute, rng)]
+    for leak, tolerance, check in (("attribute", 0.001, "attribute_excess"), ("membership", 0.002, "membership_auc")):
+        found = chosen(pair, prefer="leak", leak=leak)
+        assert found.chosen.points[0].config.tolerance == tolerance and found.chosen.choosing.leaking == check
+        assert found.chosen.choosing.low <= found.chosen.choosing.leak <= found.chosen.choosing.high
+    alone = replace(POLICY, limits=tuple(limit for limit in POLICY.limits if limit.check != "attribute_excess"))
+    with pytest.raises(
+        InputError, match=r"^The policy must require a check of the leak counted \(attribute\), got none"
+    ):
+        choose(pair, alone, ChooseSettings(leak="attribute"), attribute="sex")
 
 
 def test_who_is_less_accurate_than_accepted_is_not_recommended():
@@ -182,7 +213,7 @@ def test_what_is_unclear_on_both_halves_alone_is_not_beyond_a_limit(auc: float, 
     found = finding(chosen([point(k, 0.75, {**SAFE, "membership_auc": auc}, rng) for k in (1, 2)]))
     assert ("for certain" in found.point) is somewhere
     assert ("It exceeds no limit for certain" in found.to_do) is nothing
-    more = r"Hardest to settle is membership \(AUC\), on the half that chooses\. (About [\d,]+ more|Too close)"
+    more = r"Hardest to settle is membership \(AUC\), on the half that chooses\. (A table about [\d.]+ times as large|Too close)"
     assert bool(re.search(more, found.to_do)) is nothing
 
 
