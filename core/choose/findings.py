@@ -296,8 +296,8 @@ def price(choice: Choice) -> tuple[str, ...]:
     if k > 1:
         better = number_text(100 * choice.flattery, ".1f")
         told.append(
-            f"Where it was chosen, the best of {k} looks about {better} points better than it is. Its test "
-            "accuracy is from the half that judges."
+            f"Choosing the best of {k} flatters its accuracy by about {better} points, on the half that chooses. "
+            "Its test accuracy is from the half that judges."
         )
     private = sum(p.config.method == "dp_id3" for each in choice.candidates for p in each.points)
     if private > 1:

@@ -48,6 +48,7 @@ _STYLE = """<style>
 .st-key-column_roles [data-testid=stElementContainer] {line-height: 1.25}
 .fl-column {display: grid; grid-template-columns: 5fr 3fr 5fr 2fr; gap: .5rem; font-size: .9rem}
 .fl-column > span {overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
+.fl-column > strong {min-width: 0; overflow-wrap: anywhere}
 .fl-column > span:last-child {text-align: right; font-variant-numeric: tabular-nums}
 .fl-column > :nth-child(2), .fl-why {color: var(--fl-grey)}
 .fl-why {font-size: .85rem}

@@ -151,7 +151,7 @@ h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; f
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p {color: var(--fl-grey); opacity: 1}
 .st-key-choose_table :is(td, th) {padding: .25rem .3rem; font-size: .85rem; line-height: 1.3; border-inline: 0}
 .st-key-choose_table :is(td, th) p {font-size: .85rem; margin: 0}
-@media (min-width: 1000px) {.st-key-choose_table :is(td:first-child, td:last-child) p {white-space: nowrap}}
+@media (min-width: 1000px) {.st-key-choose_table td:first-child p {white-space: nowrap}}
 .st-key-told, .st-key-guard_budget, [class*=st-key-answered_], [class*=st-key-release_count_]
   {box-sizing: border-box; padding: 0 132px 0 46px}
 .st-key-guard_budget {padding-right: 150px}
