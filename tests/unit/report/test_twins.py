@@ -117,6 +117,7 @@ def audited(changed: tuple[int, ...]) -> Reports:
     return Reports(audit, people)
 
 
+@pytest.mark.long
 def test_two_tables_that_differ_in_one_small_cell_give_others_the_same_folder(tmp_path: Path):
     """Whole audits of two files, by every attack on given answers: test people and training records move."""
     cells = {key: part.index for key, part in table().groupby(["set", "origin", "hired", "said"])}
