@@ -202,6 +202,7 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
     assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
 
 
+@pytest.mark.long
 def test_every_section_of_ratings(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard").choose(guard_data="invented")
     words = {}
@@ -287,6 +288,7 @@ def long_table(people_: int = 60) -> bytes:
     return "\n".join(rows).encode()
 
 
+@pytest.mark.long
 def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard").choose(guard_data="own_ratings")
     assert not dashboard.findings and not dashboard.test.warning

@@ -88,6 +88,7 @@ def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard, points: Points
     assert percent(expected.audit().disclose(0.005).before) in dashboard.finding and "tuned" not in dashboard.finding
 
 
+@pytest.mark.long
 def test_four_age_groups_on_every_page(dashboard: Dashboard) -> None:
     dashboard.open("data")
     dashboard.test.selectbox(key="attribute").set_value("age/ranges")

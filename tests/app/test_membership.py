@@ -148,7 +148,7 @@ def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Com
 @pytest.mark.parametrize(
     "target",
     [
-        pytest.param(name, marks=[pytest.mark.long] if name == "random_forest" else [])
+        pytest.param(name, marks=[pytest.mark.long] if name in ("random_forest", "audited") else [])
         for name in TARGETS
         if name != "dp_id3"
     ],

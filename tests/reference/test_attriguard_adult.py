@@ -20,7 +20,7 @@ from core.datasets import AuditDataset, build_dataset, load
 from tests.reference.data import FOLDER, needs_adult
 from tests.table_people import broken
 
-pytestmark = needs_adult
+pytestmark = [needs_adult, pytest.mark.long]
 
 KNOWN, EVERYBODY = 32_561, 48_842
 BUDGETS = (0.1, 0.25, 0.5)

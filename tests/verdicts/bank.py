@@ -143,7 +143,7 @@ LEAKING = (
         "attribute.",
         lambda seed: (people := invented(seed), quota(people, _scored(people), lowest=(0.3, 0.7))), quick=True),
     plants("minority-8", "Labels alone: a feature XOR the attribute, right three times in four, for a minority of 8%.",
-        lambda seed: _xor(seed, 0.08), quick=True),
+        lambda seed: _xor(seed, 0.08)),
     plants("minority-12", "The same for a minority of 12%.", lambda seed: _xor(seed, 0.12)),
     plants("minority-20", "The same for a minority of 20%.", lambda seed: _xor(seed, 0.20)),
     plants("xor", "Labels alone: a feature XOR the attribute, of groups of 60 and 40%: everybody's attribute follows.",

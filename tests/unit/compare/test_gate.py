@@ -232,6 +232,7 @@ def fast(versions: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_action_stops_a_version_that_leaks_more(fast: Path):
     told: dict[str, Any] = {"baseline": "released", "install": "false", "fail_on": "worse,inconclusive"}
     code, outputs, summary = act(fast, plan="leaky.toml", **told)

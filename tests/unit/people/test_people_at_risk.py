@@ -69,6 +69,7 @@ def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result:
     assert [attack.reason for attack in result.attacks] == [""] * 4
 
 
+@pytest.mark.long
 def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(subject: Subject, result: PeopleAtRisk):
     remedies = remedies_of(subject, SETTINGS)
     assert {remedy.slot for remedy in remedies} == {"correction", "queries", "card", "training"}

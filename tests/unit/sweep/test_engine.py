@@ -102,6 +102,7 @@ def test_a_configuration_that_cannot_be_measured_says_why(n_jobs: int):
         list(sweep(CONFIGS, people(), n_jobs=n_jobs, measure=refused))
 
 
+@pytest.mark.long
 def test_a_lost_worker_is_one_sentence_and_another_sweep_can_follow():
     with pytest.raises(FairLeakError, match="A worker process was killed"):
         list(sweep(CONFIGS, people(), n_jobs=2, measure=fatal))

@@ -135,7 +135,8 @@ def undisturbed() -> dict[float, SweepPoint]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
     jobs: int, tmp_path: Path, undisturbed: dict[float, SweepPoint]
 ):
