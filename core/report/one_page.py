@@ -111,7 +111,7 @@ def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
         "legend": "Number: result with 95% CI. Bar: from 0 over the limit to twice the limit, with the interval of the "
         "verdict (adjusted for several limits); arrows go on.",
         "lists": [(term, words) for term, words in _lists(told, rows) if words],
-        "signing": f"Signatures. {disagreement(signatures)}".rstrip() if signatures else "Decision and signatures",
+        "signing": _signing(signatures),
         "signatures": [_signature(one) for one in signatures[-_MOST_SIGNATURES:]],
         "choices": DECISIONS,
         "signers": SIGNERS,
@@ -208,6 +208,12 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tu
     yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
     gone = [plain_words(row.title, 70) for row in rows if _is_withheld(row)]
     yield "Numbers withheld in the external report", f"{'; '.join(gone)}." if gone else ""
+
+
+def _signing(signatures: Sequence[Signed]) -> str:
+    if not signatures:
+        return "Decision and signatures"
+    return ". ".join(filter(None, ("Signatures", disagreement(signatures))))
 
 
 def disagreement(signatures: Sequence[Signed]) -> str:

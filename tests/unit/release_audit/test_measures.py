@@ -390,6 +390,13 @@ def test_membership_attacks_see_the_decimals_that_are_released():
     assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)
 
 
+@pytest.mark.parametrize("check", ["unfairness", "four_fifths"])
+def test_where_nobody_says_who_was_trained_on_fairness_says_so_too(check: str):
+    for known in (True, False):
+        told = done(check, given_audit(1500, scores=True, sets=known)).assumptions
+        assert any("may have trained it" in one for one in told) is not known
+
+
 def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
     unknown = measured("membership_gap", given_audit(1500, scores=True, sets=False))
     assert unknown.outcome == "not_run" and "no column says which they are" in unknown.reason

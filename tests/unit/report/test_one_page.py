@@ -151,7 +151,7 @@ def test_what_was_not_tested_and_not_covered_is_said():
     lists = dict(page_content(Reports(sample()).document())["lists"])
     assert "AttriGuard is switched off in this audit" in lists["Not tested"]
     assert "The attack stopped with an error (ValueError)" in lists["Not tested"]
-    assert "other attacks, models and tables than these." in lists["Not tested"]
+    assert "; age (may be sensitive too); other attacks, models and tables than these." in lists["Not tested"]
     assert "Two models released: gain over the better one (+1.2 points" in lists["Not covered by the policy"]
     document = Reports(replace(sample(), self_tests=())).document()
     assert "the self-test of FairLeak's attacks" in dict(page_content(document)["lists"])["Not tested"]
@@ -161,6 +161,16 @@ def test_a_void_signature_says_why():
     content = page_content(Reports(sample()).document(), signed()[:1])
     (row,) = content["signatures"]
     assert row["state"] == "void: the audit changed since (policy)" and row["void"] and row["day"] == "2026-11-22"
+
+
+def test_signatures_that_stand_may_disagree_and_say_that_limits_were_placeholders():
+    both = Signature("Accept the risk", "Ada", "DPO"), Signature("Do not release", "Bo", "works council")
+    document = Reports(judged()).document()
+    content = page_content(document, both)
+    assert content["signing"] == "Signatures. They disagree: “Accept the risk” and “Do not release”."
+    assert page_content(document, (both[0], signed()[0]))["signing"] == "Signatures"  # the other one is void
+    assert page_content(document)["banner"].endswith("with a source, before you sign.")
+    assert content["banner"].endswith("Signed without limits of your own.")
 
 
 def test_long_and_foreign_names_are_shortened_in_the_middle():
