@@ -14,7 +14,7 @@ import pytest
 
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate
-from core.policy import CHECKS, Limit, judge
+from core.policy import CHECKS, Limit, default_policy, judge, placeholders_text
 from core.release_audit import ReleaseAudit
 from core.report import Reports, check_rows
 from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_words
@@ -163,14 +163,14 @@ def test_a_void_signature_says_why():
     assert row["state"] == "void: the audit changed since (policy)" and row["void"] and row["day"] == "2026-11-22"
 
 
-def test_signatures_that_stand_may_disagree_and_say_that_limits_were_placeholders():
+def test_signatures_that_stand_may_disagree_and_limits_are_still_to_be_set_before_them():
     both = Signature("Accept the risk", "Ada", "DPO"), Signature("Do not release", "Bo", "works council")
     document = Reports(judged()).document()
     content = page_content(document, both)
     assert content["signing"] == "Signatures. They disagree: “Accept the risk” and “Do not release”."
     assert page_content(document, (both[0], signed()[0]))["signing"] == "Signatures"  # the other one is void
-    assert page_content(document)["banner"].endswith("with a source, before you sign.")
-    assert content["banner"].endswith("Signed without limits of your own.")
+    assert placeholders_text(default_policy()).endswith("with a source, before you sign.")
+    assert placeholders_text(default_policy(), signed=True).endswith("Signed without limits of your own.")
 
 
 def test_long_and_foreign_names_are_shortened_in_the_middle():
