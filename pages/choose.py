@@ -137,9 +137,9 @@ class Choosing(Background):
 
     def show_progress(self) -> None:
         """Show how far it is, with a button that stops it, or that goes on."""
-        there = f"{len(self.partial)} of {self.total} models"
+        there = f"{len(self.partial)} of {self.total} trainings"
         label = f"Stopped after {there}. Go on"
-        self.show(lambda job: f"{there} measured, {pace(job)}", label, again="Try again")
+        self.show(lambda job: f"{there} done, {pace(job)}", label, again="Try again")
 
 
 def wanted() -> tuple[list[Asked], ChooseSettings]:
@@ -167,7 +167,7 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         PREFERENCES,
         key="choose_prefer",
         default="accuracy",
-        help="Among models within all limits. Without any: the nearest to the limits, or the least leak of all.",
+        help="Among models within all limits. Without any, of those accurate enough: the nearest, or the least leak.",
         place=place,
         bind="query-params",
     )
@@ -180,7 +180,7 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         format="%d%%",
         key="choose_least",
         width=200,
-        help="Models below it are not chosen. It starts at the accuracy of the majority class.",
+        help="Models below it on the half that chooses are not chosen. It starts at the table's majority class.",
         persist_state="session",
         bind="query-params",
     )
@@ -289,7 +289,8 @@ def draw_table() -> None:
                 "Model": f"{bold}{shell.escape(short_title(each.points[0]))}{bold}",
                 **({} if each.points[0].name else {"Depth": str(each.points[0].config.depth)}),
                 "Acc.": f"{bold}{percent(side.accuracy)}{bold}",
-                "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(attack)}",
+                "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(attack)}"
+                + ", shown to leak more" * (choice.prefer == "leak" and each in choice.leak_more),
                 "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status])
                 + "".join(f": {shell.escape(short_check(row.check, choice.attribute))}" for row in side.blocking[:1]),
             }

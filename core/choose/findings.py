@@ -75,7 +75,8 @@ def _told_apart(choice: Choice) -> str:
     if not more:
         return f"None of the {count(n)} others is shown to leak more: their differences may be chance. "
     are = "is" if more == 1 else "are"
-    return f"Of the {count(n)} others, {count(more)} {are} shown to leak more; the rest may differ by chance. "
+    told = f"{count(more)} {are} shown to leak more (each at 95%)"
+    return f"Of the {count(n)} others, {told}; the rest may differ by chance. "
 
 
 def _leak(side: Side, attribute: str) -> str:
@@ -89,12 +90,13 @@ def _leak(side: Side, attribute: str) -> str:
 
 
 def _compared(choice: Choice, passing: int) -> str:
-    n, unclear = len(choice.candidates), len(choice.with_status(Status.INCONCLUSIVE))
+    n, unclear, within = len(choice.candidates), *map(len, map(choice.with_status, (Status.INCONCLUSIVE, Status.PASS)))
     if n == 1:
         return "No other model was compared."
-    able = {0: "none is", 1: "1 is"}.get(passing, f"{passing} are")
+    able = {0: "none is", 1: "1 is"}.get(within, f"{count(within)} are")
+    useful = "" if within == passing else f", {count(passing) if passing else 'none'} of them accurate enough"
     return (
-        f"Of {count(n)} models compared, {able} within all limits on the half that chooses, {unclear} "
+        f"Of {count(n)} models compared, {able} within all limits on the half that chooses{useful}; {unclear} "
         f"{'is' if unclear == 1 else 'are'} inconclusive."
     )
 
@@ -127,18 +129,26 @@ def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFin
 
 def _point(choice: Choice, passing: int) -> str:
     name, nearest = spoken(choice.chosen), "Smallest measured leak" if choice.leaks_least else "Nearest"
+    enough = " of those accurate enough" if choice.leaks_least and _less_of_no_use(choice) else ""
     if choice.outcome == Outcomes.RECOMMENDED:
         best = "smallest measured leak" if choice.leaks_least else "best"
         among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
-        return f"Choose {name}: {among} within all limits."
+        return f"Choose {name}: {among} within all limits{' and accurate enough' if enough else ''}."
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     if choice.chosen.constant:
         return f"No useful model is within all limits. {nearest}: {name}."
-    if not _held_back(choice):
-        return f"No model within all limits is accurate enough. {nearest}: {name}."
+    if choice.with_status(Status.PASS) or not _held_back(choice):
+        return f"No model within all limits is accurate enough. {nearest}{enough}: {name}."
+    fails = Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status)
     certain = " for certain" if choice.with_status(Status.INCONCLUSIVE) else ""
-    return f"No model is within all limits{certain}. {nearest}: {name}."
+    return f"No model is within all limits{certain}. {nearest}{enough}: {name}{', which fails' * fails}."
+
+
+def _less_of_no_use(choice: Choice) -> bool:
+    """Whether a model that is not accurate enough, or answers everybody the same, measures less leak."""
+    chosen = choice.chosen.choosing.leak
+    return any(one.choosing.leak < chosen and not one.useful(choice.least_accuracy) for one in choice.candidates)
 
 
 def spoken(one: Candidate) -> str:
@@ -166,7 +176,7 @@ def _unfair(choice: Choice) -> str:
     if not (choice.leaks_least and choice.chosen.unfair):
         return ""
     fair = [one for one in choice.candidates if one.useful(choice.least_accuracy) and not one.unfair]
-    other = f"; of those within it, the smallest is that of {spoken(fair[0])}" if fair else ""
+    other = f"; of those within it and accurate enough, the smallest is that of {spoken(fair[0])}" if fair else ""
     return f"Its measured unfairness is above the limit{other}. "
 
 
@@ -186,9 +196,9 @@ def _cost(chosen: Candidate, free: Candidate) -> str:
     cost = number_text(-100 * lead.value, ".1f")
     also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
     if lead.value >= 0:
-        return f"It costs no accuracy against {rival} ({points(lead)}), which {also}."
+        return f"On the half that judges, it costs no accuracy against {rival} ({points(lead)}), which {also}."
     ends = _ends(-lead.high, -lead.low)
-    return f"It costs {cost} points of accuracy (95% CI {ends}) against {rival}, which {also}."
+    return f"On the half that judges, it costs {cost} points of accuracy (95% CI {ends}) against {rival}, which {also}."
 
 
 def held_back(choice: Choice) -> str:
@@ -212,11 +222,12 @@ def _against(row: CheckVerdict, attribute: str) -> str:
     limit = "" if row.limit is None else limit_text(row.check, row.limit.value)
     if row.measurement is None or row.measurement.estimate is None:
         return f"{name}: {row.why}"
-    beside = None if row.limit is None else float(row.limit.value)
-    value, ends = estimate_text(row.check, row.measurement.estimate, limit=beside)
-    ends = ends.replace(":", " CI", 1)
-    word = VERDICT_TITLES[row.verdict].lower()
-    return f"{name} {value} ({ends}) is {word}: allowed is {limit}."
+    beside, found = None if row.limit is None else float(row.limit.value), row.measurement.estimate
+    value, ends = estimate_text(row.check, row.decided or found, limit=beside)
+    adjusted = ", adjusted for several limits" if row.decided and row.decided.level > found.level else ""
+    ends = ends.replace(":", " CI", 1) + adjusted
+    does = "is beyond its limit" if row.verdict == Status.FAIL else f"is {VERDICT_TITLES[row.verdict].lower()}"
+    return f"{name} {value} ({ends}) {does}: allowed is {limit}."
 
 
 def _to_do(choice: Choice) -> str:
@@ -237,6 +248,8 @@ def _to_do(choice: Choice) -> str:
     if all(row.verdict == "inconclusive" for row in both):
         return f"It exceeds no limit for certain: its intervals are too wide. {_settling(choice)}"
     if held & {"unfairness", "four_fifths"}:
+        if choice.chosen.points[0].config.method == "unmitigated":
+            return "Take a model with a fairness constraint, or test on more people."
         return "Try stricter tolerances, or test on more people: unclear results often need more test records."
     return "Try smaller depths or a private tree, or release fewer digits; then choose again."
 
@@ -244,8 +257,8 @@ def _to_do(choice: Choice) -> str:
 def _settling(choice: Choice) -> str:
     """Return what would settle the inconclusive check that takes most records."""
     chosen = choice.chosen
-    half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
-    hardest = max(side.blocking, key=_times)
+    both = (("chooses", chosen.choosing), ("judges", chosen.judging))
+    half, hardest = max(((half, row) for half, side in both for row in side.blocking), key=lambda one: _times(one[1]))
     name, more = short_check(hardest.check, choice.attribute), what_would_settle(hardest, table=True)
     return f"Hardest to settle is {name}, on the half that {half}. {more}"
 
@@ -359,6 +372,7 @@ def rows(choice: Choice) -> tuple[Row, ...]:
             "Worst leak": round(each.choosing.leak, 3),
             "Attack": short_check(each.choosing.leaking, choice.attribute),
             "Held back by": listed([*["same answer"] * each.constant, *_names(choice, each.choosing.blocking)]),
+            **({"Leaks more": "shown" if each in choice.leak_more else ""} if choice.prefer == "leak" else {}),
             **({"Judged": VERDICT_TITLES[each.judging.status]} if each is choice.chosen else {}),
             **({"Judged accuracy": share(each.judging.accuracy)} if each is choice.chosen else {}),
             "Seeds": len(each.points),

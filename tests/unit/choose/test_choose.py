@@ -123,8 +123,9 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     none = chosen([leaky, *beyond], prefer="leak")
     assert none.outcome == Outcomes.NONE and none.chosen.points[0].config.tolerance == 0.005
     assert "Smallest measured leak: " in finding(none).point
-    assert f"above the limit; of those within it, the smallest is that of {spoken(none.candidates[2])}" in (
-        finding(none).so_what
+    assert (
+        f"above the limit; of those within it and accurate enough, the smallest is that of {spoken(none.candidates[2])}"
+        in (finding(none).so_what)
     )
     checks = {name: one for name, one in beyond[1].choosing.checks.items() if name != "membership_auc"}
     broken = replace(beyond[1].choosing, checks=checks, broken=("membership_auc",))
@@ -143,7 +144,26 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     leaky = {**SAFE, "membership_auc": 0.6}
     planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
     assert [each.points[0].config.tolerance for each in planted.leak_more] == [0.003]
-    assert "Of the 3 others, 1 is shown to leak more" in finding(planted).evidence
+    assert [row["Leaks more"] for row in rows(planted)] == ["", "", "", "shown"]
+    assert "Of the 3 others, 1 is shown to leak more (each at 95%)" in finding(planted).evidence
+
+
+def test_what_leaks_less_but_is_not_accurate_enough_is_not_hidden():
+    rng = np.random.default_rng(9)
+    quiet, loud = point(1, 0.6, SAFE, rng), point(2, 0.8, {**SAFE, "membership_auc": 0.7}, rng)
+    found = chosen([quiet, loud], prefer="leak", least_accuracy=0.7)
+    told = finding(found)
+    assert found.chosen.points == (loud,) and found.candidates[1].choosing.status == Status.PASS
+    assert told.point.startswith(
+        "No model within all limits is accurate enough. Smallest measured leak of those accurate"
+    )
+    assert "1 is within all limits on the half that chooses, none of them accurate enough" in told.evidence
+    fails = finding(chosen([loud], prefer="leak"))
+    assert fails.point.endswith(", which fails.")
+    assert re.search(
+        r"membership \(AUC\) 0\.\d+ \(9\d\.\d+% CI [^()]*, adjusted for several limits\) is beyond its limit",
+        (why_this_one(chosen([loud]))),
+    )
 
 
 def test_the_leak_counted_may_be_that_of_the_attribute_alone():
@@ -191,7 +211,9 @@ def test_where_none_passes_it_says_what_holds_back_and_what_fairness_costs_where
     assert found.outcome == Outcomes.NONE and free is not None
     assert told.evidence.startswith("On the half that judges: test accuracy")
     lead = found.chosen.lead(free)
-    assert lead.high < 0 and told.so_what.startswith("Held back by: membership (AUC). It costs ")
+    assert lead.high < 0 and told.so_what.startswith(
+        "Held back by: membership (AUC). On the half that judges, it costs "
+    )
     ends = f"{-100 * lead.high:.1f} to {-100 * lead.low:.1f}"
     assert f"costs {-100 * lead.value:.1f} points of accuracy (95% CI {ends})" in told.so_what
     assert told.so_what.endswith("which is beyond the unfairness limit.")
