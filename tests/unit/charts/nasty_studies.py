@@ -16,6 +16,9 @@ from core.adversaries.tuning import ForestTrial
 from core.attriguard import READERS, Compared, Concentration, Exposure
 from core.charts import Drawing, audit, correction, measured_epsilon, membership, model_card, queries
 from core.charts import attriguard as guard
+from core.charts.choose import draw_choice
+from core.charts.people import draw_sets
+from core.choose import PREFERENCES, ChooseSettings, choose
 from core.correction import STEPS, Attribution, Disclosure
 from core.correction.attribution import LeakStep
 from core.correction.disclosure import GroupRecognition
@@ -33,7 +36,7 @@ from core.membership.findings import Reading as MembershipReading
 from core.membership.inference import AttackFindings, MembershipFindings
 from core.model_card import Advice, ReleaseStudy, Tried
 from core.model_card.pinned_people import CommonValue
-from core.models import METHOD_TITLES
+from core.models import GIVEN, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
 from core.policy import UNITS
 from core.queries import ErrorQuantiles, Leak, People, Reading
@@ -44,6 +47,8 @@ from tests.release_samples import card, people
 from tests.samples import dataset
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts.guard_samples import ATTACKERS, study
+from tests.unit.choose import made
+from tests.unit.people.test_sets_chart import risk
 
 LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éßЩ")
 
@@ -480,6 +485,34 @@ def _exposure_at(draw: Callable[..., Drawing], *more: Any) -> Callable[[Generato
     return lambda rng: draw(_exposure(rng), *more)
 
 
+# ------------------------------------------------------------------------------------------------ choice and people
+
+
+def _choice(rng: Generator) -> Drawing:
+    given, attribute = rng.random() < 0.3, nasty(rng)
+    points = [
+        replace(
+            made.point(
+                number,
+                float(rng.choice([0.0, 0.75, 1.0, rng.random()])),
+                {**made.SAFE, "membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()]))},
+                rng,
+                method=GIVEN if given else str(rng.choice(METHODS)),
+                depth=int(rng.choice([4, 8])),
+            ),
+            name=f"{number}{nasty(rng)}" if given else "",
+        )
+        for number in range(int(rng.choice([1, 2, 18, 40])))
+    ]
+    settings = ChooseSettings(prefer=str(rng.choice(list(PREFERENCES))), least_accuracy=float(rng.choice([0.0, 0.6])))
+    return draw_choice(choose(points, made.POLICY, settings, attribute=attribute))
+
+
+def _sets(rng: Generator) -> Drawing:
+    found = rng.random((int(rng.choice([1, 30, 2000])), 4)) < rng.choice([0.0, 0.02, 0.5, 1.0])
+    return draw_sets(risk(found, reason=str(rng.choice(["", "No scores."]))))
+
+
 CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_groups": lambda rng: audit.draw_groups(_people(rng)),
     "draw_rates": _rates,
@@ -523,6 +556,8 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_where": _where,
     "draw_mechanism": _exposure_at(guard.draw_mechanism, 0, 1.0),
     "draw_transfer": _transfer,
+    "draw_choice": _choice,
+    "draw_sets": _sets,
 }
 """Function of a page -> what calls it with invented results."""
 

@@ -23,7 +23,7 @@ FIXED = {"draw_leakage", "draw_targeted", "draw_gaps"}
 """Charts with one axis whatever is drawn: invented numbers may lie beyond it."""
 
 ELSEWHERE = {"scatter", "draw_mechanism", "draw_where", "draw_pinned", "draw_values", "draw_answer_errors"}
-ELSEWHERE |= {"draw_gaps", "draw_fullness", "draw_budget"}
+ELSEWHERE |= {"draw_gaps", "draw_fullness", "draw_budget", "draw_sets"}
 """Charts with dots that stand for no single number of the table: capped, of several rows, or of a paper."""
 
 
