@@ -93,8 +93,8 @@ def test_every_address_asks_for_sign_in_also_on_a_server_that_has_shown_nothing_
     for address in reversed(addresses()):
         view.open(f"{address}?tolerance=0.2")
         title(view, "Sign in")
-        view.idle()
-        assert " ".join(view.text().split()) == f"Sign in {ANONYMOUS} Sign in"
+        expect(view.page.get_by_role("button", name="Sign in")).to_be_visible()
+        assert view.steady(lambda: " ".join(view.text().split()), address) == f"Sign in {ANONYMOUS} Sign in"
 
 
 @pytest.mark.long
