@@ -6,16 +6,20 @@ from pages.common import shell
 
 shell.guard()
 
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
-from core.datasets.splits import SETS
+from core.datasets.splits import SETS, split
+from core.errors import InputError
 from core.estimates import count, interval, percent
 from pages.common import cached, column_roles, controls, panels, state, upload
 from pages.common.shell import escape
 
 if TYPE_CHECKING:
+    from core.config import AuditConfig
     from core.datasets.dataset import AuditDataset
 
 uploaded = upload.pending()
@@ -92,7 +96,7 @@ def audited_page() -> None:
     panels.titled("Group sizes and base rates", share, drawing, key="groups_chart")
     if dataset.predictions is not None:
         st.caption(answers(dataset))
-    panels.notes(*dataset.notes)
+    panels.notes(*dataset.notes, *too_small(dataset, config))
     form = column_roles.draw(table, config.roles)
     if table.uploaded:
         upload.model_box(table, config.roles, form.roles)
@@ -135,6 +139,24 @@ def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
     shell.finding(point[:1].upper() + point[1:], evidence, so_what=so_what, to_do=to_do, links=links)
 
 
+def too_small(dataset: AuditDataset, config: AuditConfig) -> tuple[str, ...]:
+    """Say why no model of this table can pass the default policy, where a group has too few test records for it."""
+    needed = math.ceil(RESOLUTION / FALSE_ALARMS)
+    try:
+        test = split(dataset, train_share=config.train_share, seed=config.seed).test
+    except InputError:  # so few people, or such sets, that every page which trains says so
+        return ()
+    tested = np.bincount(dataset.sensitive[test], minlength=dataset.n_groups)
+    smallest = int(tested.argmin())
+    if dataset.predictions is not None or tested[smallest] >= needed:
+        return ()
+    return (
+        "By the default policy no model of this table can pass: to compare groups by the training records identified "
+        f"takes {count(needed)} test records of each group, and “{dataset.group_names[smallest]}” has "
+        f"{count(tested[smallest])}. Bring more records, or set a policy of your own on Report.",
+    )
+
+
 def answers(dataset: AuditDataset) -> str:
     """Say what of a model the table brings."""
     roles = dataset.roles
@@ -157,6 +179,8 @@ def answers(dataset: AuditDataset) -> str:
 
 from core.charts.audit import draw_groups
 from core.datasets.columns import describe_columns
+from core.membership.roc import RESOLUTION
+from core.membership.study import FALSE_ALARMS
 
 if uploaded is None:
     audited_page()

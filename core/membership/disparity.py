@@ -48,7 +48,7 @@ from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.estimates import Estimate, holm, not_measured, proportion, weighted_sum
 from core.membership.evidence import FEWEST
-from core.membership.roc import counts_above, members_above
+from core.membership.roc import RESOLUTION, counts_above, members_above
 from core.seeds import child_generator
 from core.serialize import Result
 from core.validation import binary_array, group_array, one_length
@@ -410,9 +410,6 @@ def recall_by_range(
 
 # ---------------------------------------------------------------------------------------------------- TPR at a low FPR
 
-_FALSE_POSITIVES = 10
-"""False positives an FPR must rest on."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
@@ -505,7 +502,7 @@ def _tested(result: GapResult, test: GapTest) -> GapResult:
 
 def _too_few(side: Codes, member: Codes, names: tuple[str, str], fpr: float) -> str:
     """Return why the gap at a low FPR is not measured; empty if it is."""
-    need = math.ceil(_FALSE_POSITIVES / fpr - 1e-9)
+    need = math.ceil(RESOLUTION / fpr - 1e-9)
     for kind, least, told in ((0, need, "non-members"), (1, FEWEST, "members")):
         counts = np.bincount(side[member == kind], minlength=2)
         small = int(np.argmin(counts[::-1]))  # the group first

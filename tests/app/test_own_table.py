@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from core.config import AuditConfig
 from core.datasets import build_dataset, cautions, read_table, suggest_roles
 from core.datasets.roles import Roles
+from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import accuracy, percent
 from core.release_audit import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
@@ -257,6 +259,21 @@ def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
     dashboard.open("correction")
     assert_one_sentence(dashboard.plain_problem())
     assert "at least 3 people" in dashboard.plain_problem()
+
+
+def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(dashboard: Dashboard):
+    def told() -> list[str]:
+        return [line for line in captions(dashboard) if line.startswith("By the default policy no model")]
+
+    dashboard.open("data")
+    assert told() == []
+    bring_people(dashboard)
+    roles = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
+    dataset = build_dataset(read_table(people(), "people.csv"), roles)
+    women = int(
+        (dataset.sensitive[split(dataset, seed=AuditConfig().seed).test] == dataset.group_names.index("F")).sum()
+    )
+    assert f"takes 1,000 test records of each group, and “F” has {women}." in told()[0]
 
 
 def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
