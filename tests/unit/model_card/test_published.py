@@ -155,6 +155,15 @@ def test_numbers_that_contradict_each_other():
     assert str(caught.value).count(". ") == 0
 
 
+def test_models_that_predict_the_same_or_the_opposite_settle_each_others_counts():
+    release = Release(np.vstack([H[0], H[0], 1 - H[0]]), statistics=("sp_gap",), names=["a", "b", "c"])
+    for told in (("a", 0.5), ("b", 0.5), ("c", -0.5)):  # three of the four accepted by "a" are of group 1
+        counts = Published.from_values(release, {("", "size"): 4, (told[0], "sp_gap"): told[1]}).counts
+        assert counts is not None and counts.limits["all"].tolist() == [[3, 3], [3, 3], [1, 1]]
+    wide = Published.from_values(release, {("", "size"): 4, ("a", "sp_gap"): (0.0, 0.5)}).counts
+    assert wide is not None and wide.limits["all"].tolist() == [[2, 3], [2, 3], [1, 2]]
+
+
 def sizes_of(release: Release, vectors: np.ndarray, part: str) -> set[int]:
     return set((vectors * release.mask(part)).sum(axis=1).tolist())
 
