@@ -220,7 +220,7 @@ def _limits() -> None:
         for limit in policy.limits
     ]
     st.markdown("\n".join(lines))
-    shell.link("report", "Change the limits on the Report page")
+    shell.link("report", "Change the limits on Report, under Policy and limits")
 
 
 def _offered_columns() -> list[str]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from core.choose.candidates import CandidatePoint, ChooseSettings, Half
 from core.errors import InputError
-from core.estimates import Estimate, normal_quantile, paired_gain
+from core.estimates import Estimate, holm, normal_quantile, paired_gain
 from core.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
 from core.seeds import child_generator
 from core.studies import STUDIES
@@ -106,13 +106,16 @@ class Candidate:
         """Whether it is accurate enough on the half that chooses, and does not give everybody the same answer."""
         return self.choosing.accuracy.value >= least and not self.constant
 
-    def leaks_less(self, other: Candidate) -> bool:
-        """Whether it is shown to leak less than another where the chosen one is judged, at the level of the intervals.
+    def as_leaky(self, other: Candidate) -> float:
+        """Return the p-value of leaking at least as much as another, where the chosen one is judged.
 
         The half widths are combined as of independent people: of the same people the difference varies less.
         """
         mine, theirs = self.judging, other.judging
-        return theirs.leak - mine.leak > math.hypot(theirs.leak - theirs.low, mine.high - mine.leak)
+        gap, half = theirs.leak - mine.leak, math.hypot(theirs.leak - theirs.low, mine.high - mine.leak)
+        if not 0.0 < gap < math.inf:
+            return 1.0
+        return math.erfc(normal_quantile(mine.accuracy.level) * gap / half / math.sqrt(2.0)) if half else 0.0
 
     def lead(self, other: Candidate) -> Estimate:
         """Return how much more accurate it is than another on the half that judges, over the seeds both have."""
@@ -151,8 +154,10 @@ class Choice:
 
     @cached_property
     def leak_more(self) -> tuple[Candidate, ...]:
-        """The candidates that are shown to leak more than the chosen one, where that one is judged."""
-        return tuple(each for each in self.candidates if self.chosen.leaks_less(each))
+        """The candidates that are shown to leak more than the chosen one, where that one is judged (Holm, 95%)."""
+        others = [each for each in self.candidates if each is not self.chosen]
+        chances = holm([self.chosen.as_leaky(each) for each in others])
+        return tuple(each for each, chance in zip(others, chances, strict=True) if chance < 0.05)
 
     @property
     def trained(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from core.choose.candidates import PREFERENCES
 from core.choose.choose import Candidate, Choice, Outcomes, Side
 from core.estimates import count, epsilon_text, in_words, interval, number_text, percent, points
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, what_would_settle
@@ -75,7 +76,7 @@ def _told_apart(choice: Choice) -> str:
     if not more:
         return f"None of the {count(n)} others is shown to leak more: their differences may be chance. "
     are = "is" if more == 1 else "are"
-    told = f"{count(more)} {are} shown to leak more (each at 95%)"
+    told = f"{count(more)} {are} shown to leak more (95%{f', adjusted for {n} comparisons' * (n > 1)})"
     return f"Of the {count(n)} others, {told}; the rest may differ by chance. "
 
 
@@ -214,6 +215,8 @@ def held_back(choice: Choice) -> str:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
     if choice.chosen.constant:
         told.insert(0, "It gives everybody the same answer, so it decides nothing.")
+    if choice.prefer == "balanced" and not choice.able:
+        told.append(f"{PREFERENCES['balanced']} weighs models within all limits; without any, the nearest is named.")
     return " ".join(told) or "Its limits hold where it was chosen, and not where it was judged."
 
 

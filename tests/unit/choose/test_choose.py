@@ -137,7 +137,7 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
 def test_who_leaks_more_than_the_least_is_told_from_chance():
     rng = np.random.default_rng(3)
     alike = [chosen([point(k, 0.8, SAFE, rng) for k in range(8)], prefer="leak") for _ in range(60)]
-    assert np.mean([len(each.leak_more) for each in alike]) < 0.05 * 7
+    assert np.mean([bool(each.leak_more) for each in alike]) < 0.1  # 5% of any of them, here 3 times of 60 at most 6
     assert "None of the 7 others is shown to leak more" in next(
         finding(each).evidence for each in alike if not each.leak_more
     )
@@ -145,7 +145,7 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
     assert [each.points[0].config.tolerance for each in planted.leak_more] == [0.003]
     assert [row["Leaks more"] for row in rows(planted)] == ["", "", "", "shown"]
-    assert "Of the 3 others, 1 is shown to leak more (each at 95%)" in finding(planted).evidence
+    assert "Of the 3 others, 1 is shown to leak more (95%, adjusted for 3 comparisons)" in finding(planted).evidence
 
 
 def test_what_leaks_less_but_is_not_accurate_enough_is_not_hidden():
