@@ -190,3 +190,4 @@ def test_the_invented_ratings():
     assert set(np.unique(found.people_train.data)) == {0.2, 0.4, 0.6, 0.8, 1.0}
     assert np.diff(found.people_train.indptr).min() >= 9
     assert same(found, demo_ratings()) and not same(found, demo_ratings(1))
+    assert found.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings
