@@ -383,7 +383,10 @@ with left:
         "Green: the measured values are allowed; a model passes if its whole interval is. Hollow: unfairness above its "
         "limit. Larger: looser tolerance or ε. Lines join settings of a method; grey steps: none is better in both."
     )
-    panels.notes(" ".join(found.caveats))
+    panels.notes(*found.caveats[:1])
+    if more := found.caveats[1:]:
+        with st.expander("What this comparison leaves open", icon=":material/info:"):
+            st.markdown("\n".join(f"- {shell.escape(one)}" for one in more))
     if choice.fair_and_biased:
         shell.link("two_models", STUDIES["two_models"].title)
 with right:

@@ -468,7 +468,7 @@ def show_works(
         told: dict[str, Any] = {"key": f"cancel_{widget}", "on_click": stop, "args": tuple(works)}
         button.button("Cancel", width="stretch", disabled=all(job.stopping for job in busy), **told)
         return
-    if len(jobs) == len(works) and all(job.state == State.FINISHED for job in jobs):
+    if all(work.result is not None or work.state == State.FINISHED for work in works):
         return
     key = f"start_{widget}"
     if error := next((job.error for job in jobs if job.error), ""):
