@@ -85,44 +85,9 @@ _FIRST_STATISTICS = ["sp_gap", "tpr_gap", "fpr_gap", _SIZES]
 def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: AuditDataset) -> ReleaseSettings:
     """Choose whose numbers of which models are published, and how precisely; the slider of models is drawn later."""
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
-    brought = dataset.roles.gives_predictions
-    offered = {name: title for name, title in FAMILIES.items() if candidates or name != GIVEN}
-    first = "audited" if brought else "mixed"
-    family = bound(
-        _SETTINGS["family"],
-        "release_family_brought" if brought else "release_family",
-        place=row[0],
-        options=offered,
-        value=first,
-        help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
-        "them given the attribute: other training records, depths, features, or fairness tolerances.",
-    )
-    family = family if family in offered else first
-    test = int(split(dataset, train_share=config.train_share, seed=config.seed).test.size)
-    sizes = [n for n in PEOPLE if n < test] + [test]
-    people = bound(
-        _SETTINGS["people"],
-        f"release_people_{test}",
-        "select_slider",
-        place=row[1],
-        options=sizes,
-        value=_FIRST_PEOPLE if _FIRST_PEOPLE in sizes else sizes[-1],
-        format_func=lambda n: f"all {count(n)}" if n == test else count(n),
-        help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
-    )
-    columns: tuple[str, ...] = ()
-    if family == GIVEN:
-        own = [dataset.roles.prediction] if dataset.roles.prediction in candidates else []
-        columns = tuple(
-            control(
-                _SETTINGS["columns"],
-                f"release_columns_{table.fingerprint[:16]}",
-                persist_state=None,
-                options=candidates,
-                value=[*own, *(name for name in candidates if "pred" in name.casefold() and name not in own)],
-                help="Columns of two values, written as the label is or as 0 and 1; none of them is a feature then.",
-            )
-        )
+    family = _family(row[0], candidates, dataset)
+    people = _people(row[1], config, dataset)
+    columns = _columns(candidates, table, dataset) if family == GIVEN else ()
     group = ""
     if dataset.n_groups > 2:
         group = control(
@@ -143,9 +108,73 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         bind="query-params",
     )
     decimals, epsilon = PRECISIONS[words]
+    published = _published(row[3])
+    return ReleaseSettings(
+        family=family,
+        columns=columns,
+        people=people,
+        group=group,
+        statistics=tuple(name for name in STATISTICS if name in published),
+        sizes=_SIZES in published or epsilon is not None,
+        decimals=decimals,
+        epsilon=epsilon,
+        seed=config.seed,
+    )
+
+
+def _family(place: Any, candidates: Sequence[str], dataset: AuditDataset) -> str:
+    brought = dataset.roles.gives_predictions
+    offered = {name: title for name, title in FAMILIES.items() if candidates or name != GIVEN}
+    first = "audited" if brought else "mixed"
+    family = bound(
+        _SETTINGS["family"],
+        "release_family_brought" if brought else "release_family",
+        place=place,
+        options=offered,
+        value=first,
+        help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
+        "them given the attribute: other training records, depths, features, or fairness tolerances.",
+    )
+    return family if family in offered else first
+
+
+def _people(place: Any, config: AuditConfig, dataset: AuditDataset) -> int:
+    """Return how many test people are asked about; 0 stands for all."""
+    test = int(split(dataset, train_share=config.train_share, seed=config.seed).test.size)
+    sizes = [n for n in PEOPLE if n < test] + [test]
+    people = bound(
+        _SETTINGS["people"],
+        f"release_people_{test}",
+        "select_slider",
+        place=place,
+        options=sizes,
+        value=_FIRST_PEOPLE if _FIRST_PEOPLE in sizes else sizes[-1],
+        format_func=lambda n: f"all {count(n)}" if n == test else count(n),
+        help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
+    )
+    return 0 if people == test else int(people)
+
+
+def _columns(candidates: Sequence[str], table: Table, dataset: AuditDataset) -> tuple[str, ...]:
+    """Return the columns of answers whose numbers are published."""
+    own = [dataset.roles.prediction] if dataset.roles.prediction in candidates else []
+    return tuple(
+        control(
+            _SETTINGS["columns"],
+            f"release_columns_{table.fingerprint[:16]}",
+            persist_state=None,
+            options=candidates,
+            value=[*own, *(name for name in candidates if "pred" in name.casefold() and name not in own)],
+            help="Columns of two values, written as the label is or as 0 and 1; none of them is a feature then.",
+        )
+    )
+
+
+def _published(place: Any) -> Sequence[str]:
+    """Return the statistics published, and whether group sizes are among them."""
     published = st.session_state.get("release_statistics", _FIRST_STATISTICS)
-    place = row[3].popover(f"Published statistics: {len(published)}", icon=":material/checklist:", width="stretch")
-    chosen = place.pills(
+    box = place.popover(f"Published statistics: {len(published)}", icon=":material/checklist:", width="stretch")
+    chosen = box.pills(
         _SETTINGS["statistics"].param.title,
         [*STATISTICS, _SIZES],
         selection_mode="multi",
@@ -158,17 +187,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         persist_state="session",
         bind="query-params",
     )
-    return ReleaseSettings(
-        family=family,
-        columns=columns,
-        people=0 if people == test else int(people),
-        group=group,
-        statistics=tuple(name for name in STATISTICS if name in (chosen or ())),
-        sizes=_SIZES in (chosen or ()) or epsilon is not None,
-        decimals=decimals,
-        epsilon=epsilon,
-        seed=config.seed,
-    )
+    return chosen or ()
 
 
 def _read(people: ReleasedPeople, settings: Sequence[ReleaseSettings], report: Report) -> tuple[ReleaseStudy, ...]:
