@@ -380,8 +380,8 @@ with left:
     marks = "Each mark is a model, attacked on the half of the people that chooses"
     panels.titled("Accuracy against the worst leak", marks, draw_choice(choice), key="choose_chart")
     st.caption(
-        "Green: the measured values are allowed; a model passes if its whole interval is. Hollow: unfairness above its "
-        "limit. Larger: looser tolerance or ε. Lines join settings of a method; grey steps: none is better in both."
+        "Green: the measured values are allowed; a model passes if its whole interval is. Cross: 95% CIs of the one "
+        "named. Hollow: unfairness above its limit. Larger: looser. Grey steps: none is better in both."
     )
     panels.notes(*found.caveats[:1])
     if more := found.caveats[1:]:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from core.charts.drawing import Axis, Drawing, percents
 from core.charts.words import LINE, fit, short
 from core.choose import Candidate, Choice, Outcomes
+from core.choose.choose import Side
 from core.choose.findings import leak_text, order, rows, short_check
 from core.config import AuditConfig
-from core.estimates import percent
+from core.estimates import interval, percent
 from core.models import METHOD_TITLES
 from core.policy import VERDICT_TITLES
 from core.quantities import plain_row
@@ -55,7 +56,8 @@ def draw_choice(choice: Choice) -> Drawing:
         place=lambda leak: min(leak, _MOST),
     )
     scale = percents("Model accuracy, half that chooses (%)")
-    y = scale.over([each.choosing.accuracy.value for each in found])
+    named = choice.chosen.choosing
+    y = scale.over([*(each.choosing.accuracy.value for each in found), named.accuracy.low, named.accuracy.high])
     least = max(y.ends[0], y.place(choice.least_accuracy))
     top = 30 + _KEY * lines
     drawing = Drawing("Accuracy against the worst leak", height=290 + top, x=x, y=y, margins=(46, 18, top, 48))
@@ -65,6 +67,7 @@ def draw_choice(choice: Choice) -> Drawing:
     if y.ends[0] < least < y.ends[1]:
         drawing.segment(x.ends, least, "ink", width=1.5, dash="longdash")
     _draw_frontier(drawing, choice)
+    _draw_intervals(drawing, named)
     for (method, _), some in groupby(found, key=lambda one: (one.points[0].config.method, one.points[0].config.depth)):
         _draw_method(drawing, method, list(some), choice)
     if choice.outcome == Outcomes.RECOMMENDED:
@@ -76,7 +79,9 @@ def draw_choice(choice: Choice) -> Drawing:
     drawing.rows = [plain_row(row) for row in rows(choice)]
     said = [f"{each.title} {percent(each.choosing.accuracy)}, {_leak(each, choice)}" for each in choice.candidates[:4]]
     more = [f"and {len(choice.candidates) - 4} more"] if len(choice.candidates) > 4 else []
-    drawing.say("Scatter plot, model accuracy by worst leak", order(choice)[0].partition(", ")[2], [*said, *more])
+    leaks = f"{leak_text(named.low)} to {leak_text(named.high)}"
+    ends = f"95% CIs of {choice.chosen.title}: accuracy {interval(named.accuracy)}, leak {leaks}"
+    drawing.say("Scatter plot, model accuracy by worst leak", order(choice)[0].partition(", ")[2], [*said, *more, ends])
     return drawing
 
 
@@ -117,6 +122,13 @@ def _draw_frontier(drawing: Drawing, choice: Choice) -> None:
     x = [across[0], *(at for at in across[1:] for _ in range(2)), drawing.x.ends[1]]
     y = [height for height in up for _ in range(2)]
     drawing.line(x, y, "grey", width=1, opacity=0.7)
+
+
+def _draw_intervals(drawing: Drawing, side: Side) -> None:
+    """Draw a cross as far as the intervals of leak and accuracy reach."""
+    x, y = drawing.x, drawing.y
+    drawing.segment((x.place(max(0.0, side.low)), x.place(side.high)), y.place(side.accuracy.value), "ink", width=1.5)
+    drawing.segment(x.place(side.leak), (y.place(side.accuracy.low), y.place(side.accuracy.high)), "ink", width=1.5)
 
 
 def _draw_method(drawing: Drawing, method: str, some: list[Candidate], choice: Choice) -> None:

@@ -183,25 +183,24 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
 def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return the same for more groups, sample by sample; nan where HiGHS finds nothing."""
     leave, join = np.zeros_like(size), np.zeros(size.shape[:3])
-    scaled = None
-    for number, (people, told) in enumerate(zip(size, tolerance.tolist(), strict=True)):
-        count = people.sum(axis=2)
-        if _unfairness(count[None, None])[0] <= told:
-            continue
-        if scaled is None:  # the first to be corrected sets the scale of the prices
-            scaled = _scaled(price, people, told)
-        leave[number], join[number] = _program(scaled, people, told)
+    beyond = _unfairness(size.sum(axis=3)[:, None]) - tolerance
+    most = int(beyond.argmax())  # its optimum costs about as much as any
+    scaled = _scaled(price, size[most], float(tolerance[most])) if beyond[most] > 0.0 else price
+    for number in np.flatnonzero(beyond > 0.0):
+        leave[number], join[number] = _program(scaled, size[number], float(tolerance[number]))
     return leave, join
 
 
 def _scaled(price: Floats, people: Floats, tolerance: float) -> Floats:
     """Return prices in the unit of about what the optimum costs, cut where one person costs more than that.
 
-    Raw prices may span eighteen magnitudes, which HiGHS cannot distinguish.
+    Raw prices may span eighteen magnitudes, which HiGHS cannot distinguish. Where the optimum moves a part of a person,
+    the unit is what the whole person would cost.
     """
     unit, scaled = np.inf, np.ones_like(price)
     for _ in range(8):
-        found = float(np.nansum(_program(scaled, people, tolerance)[0] * price))
+        moved = _program(scaled, people, tolerance)[0]
+        found = float(np.nansum(moved * price)) / min(1.0, float(np.nansum(moved)) or 1.0)
         if not 0.0 < found < unit / 4:
             break
         unit, scaled = found, np.minimum(price / found, 4.0)

@@ -214,6 +214,9 @@ def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
     assert sum(len(trace.x) for trace in models) == 5
     at = choice.chosen.choosing
     assert (ring.x[0], ring.y[0]) == (at.leak, 100 * at.accuracy.value)
+    lines = [(shape.x0, shape.x1, shape.y0, shape.y1) for shape in figure.layout.shapes if shape.type == "line"]
+    assert (max(0.0, at.low), at.high, ring.y[0], ring.y[0]) in lines  # a cross of its intervals
+    assert (at.leak, at.leak, 100 * at.accuracy.low, 100 * at.accuracy.high) in lines
     assert any(f"recommended: {choice.chosen.title}" in words for words in written(figure))
     assert len({METHOD_STYLES[m].color for m in METHODS}) == len({METHOD_STYLES[m].symbol for m in METHODS}) == 5
     assert len(drawing.table) == 5

@@ -10,7 +10,7 @@ import pytest
 
 from core.adversaries.adversary import AttackedRecords
 from core.correction import Disclosure, correct, disclose, soft_correct
-from core.correction.bootstrap import Blocks, drawn_people, rightly, widened
+from core.correction.bootstrap import Blocks, _of_many, _of_two, drawn_people, rightly, widened
 from core.correction.disclosure import gain_of_best, prices_of
 from core.correction.soft import Tilt, soft_constraints, steps_in_draws
 from core.estimates import Estimate
@@ -77,6 +77,23 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
         assert np.abs(off).max() < 0.02
         if groups == 2:  # with more, who of those who move goes to which group costs nothing, and is chance
             assert abs(off.mean()) < 0.005 and np.std(off) < 0.5 * np.std(np.array(slow) - before)
+
+
+def test_two_groups_cost_what_the_linear_program_says_at_any_tolerance() -> None:
+    """Also where a part of a person is moved in the first sample, and where nearly nothing is forbidden."""
+    corrected = 0
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        size = rng.integers(0, 8, (3, 2, 2, 3)).astype(float)  # sample, prediction, group, block
+        price = np.sort(rng.integers(1, 9, (2, 2, 3)), axis=2).astype(float)
+        fewer = size.sum(axis=(2, 3)).min(axis=1)
+        if fewer.min() < 2 or size.sum(axis=(1, 3)).min() < 2:
+            continue
+        for tolerance in (np.full(3, 0.1), (fewer - 0.5) / size.sum(axis=(1, 2, 3))):
+            fast, slow = ((way(price, size, tolerance)[0] * price).sum(axis=(1, 2, 3)) for way in (_of_two, _of_many))
+            assert fast == pytest.approx(slow, rel=1e-6, abs=1e-6), seed
+            corrected += int((slow > 0).sum())
+    assert corrected > 100
 
 
 @pytest.mark.parametrize("metric", ["statistical_parity", "equalized_odds"])
