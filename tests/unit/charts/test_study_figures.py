@@ -16,8 +16,10 @@ from core.charts import LIGHT, Drawing
 from core.charts.attriguard import draw_defences, draw_mechanism, draw_transfer, draw_value_noise, draw_where
 from core.charts.choose import METHOD_STYLES, draw_choice
 from core.charts.correction import draw_disclosure, draw_landscape, draw_waterfall
+from core.charts.heat import draw_heat
 from core.charts.model_card import draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_values
+from core.charts.words import NARROW, width
 from core.choose import Choice, ChooseSettings, Outcomes, choose
 from core.config import AuditConfig
 from core.correction import STEPS, CorrectionResult, Disclosure, run
@@ -283,3 +285,14 @@ def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
     assert f"{cell.members.value:.3f} ({cell.members.low:.3f} to {cell.members.high:.3f})" in text
     assert f"holds in {cell.n_true} of 20 seeds" in text
     assert all("nothing is disclosed" in row[-1] for row in told)
+
+
+def test_what_a_map_writes_fits_its_cells_beside_a_wide_column_on_the_narrowest_screen():
+    names = ([f"tolerance 0.00{i}" for i in range(5)], ["none", "every setting"])
+    cells, column = [["<b>76.8%</b>"] * 5] * 2, ("Membership AUC", ["0.716 (0.700 to 0.731)"] * 2)
+    told = {"names": names, "titles": ("Tolerance", "ε"), "ends": (0.0, 1.0), "rows": [], "beside": column}
+    drawing = draw_heat("Map", [[0.1] * 5] * 2, cells, **told)
+    (trace,), margin, axis = drawing.data, drawing.layout["margin"], drawing.layout["xaxis"]
+    room = (NARROW - margin["l"] - margin["r"]) / 5
+    assert width(cells[0][0], trace["textfont"]["size"]) <= room
+    assert max(width(name, 12) for name in axis["ticktext"]) <= room
