@@ -32,7 +32,7 @@ from core.estimates import (
 )
 from core.model_card.equations import Modes, modes_of, project
 from core.model_card.published_counts import SIZE_PARTS, part_of
-from core.model_card.release import Published, PublishedNumber, Release, table_value
+from core.model_card.release import Published, PublishedNumber, Release, cut, rounded_limits, table_value
 from core.seeds import child_generator
 from core.serialize import Result
 from core.validation import binary_array, probabilities
@@ -354,10 +354,15 @@ def _again(published: Published, s: Codes, rng: np.random.Generator) -> Publishe
             raise InputError(f"{number.statistic} needs people of both groups.")
         low = high = true
         if number.statistic not in SIZE_PARTS and number.low < number.high:
-            width = number.high - number.low
-            start = true - rng.random() * width
-            if release.decimals is not None and width <= 1.001 * 10.0**-release.decimals:
-                start = round(true, release.decimals) - width / 2
-            low, high = start, start + width
+            low = true - rng.random() * (number.high - number.low)
+            high = low + number.high - number.low
+            if (places := release.decimals) is not None and _is_rounded(number, places):
+                low, high = rounded_limits(number.statistic, round(true, places), places)
         numbers.append(replace(number, value=(low + high) / 2, low=low, high=high))
     return Published(release=release, numbers=tuple(numbers))
+
+
+def _is_rounded(number: PublishedNumber, decimals: int) -> bool:
+    """Whether the interval is that of a number with so many decimals."""
+    name, low, high = number.statistic, number.low, number.high
+    return cut(name, low, high) == rounded_limits(name, number.value, decimals)

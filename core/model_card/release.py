@@ -359,10 +359,19 @@ def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumb
         raise InputError(f"{name} needs people{part_name(part)}, got none among {release.n}.")
     middle = (low + high) / 2
     if low == high and release.decimals is not None:
-        half = 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
-        low, high = low - half, high + half
-    least = -1.0 if name.endswith("_gap") else 0.0
-    return PublishedNumber(model=model, statistic=name, value=middle, low=max(low, least), high=min(high, 1.0))
+        low, high = rounded_limits(name, middle, release.decimals)
+    return PublishedNumber(model=model, statistic=name, value=middle, low=low, high=high)
+
+
+def rounded_limits(name: str, value: float, decimals: int) -> tuple[float, float]:
+    """Return the least and the most that a gap or rate can be which is rounded to a value."""
+    half = 0.5 * 10.0**-decimals + HALF_STEP_ROUNDING
+    return cut(name, value - half, value + half)
+
+
+def cut(name: str, low: float, high: float) -> tuple[float, float]:
+    """Return an interval cut to what a gap or rate can be."""
+    return max(low, -1.0 if name.endswith("_gap") else 0.0), min(high, 1.0)
 
 
 def _without_noise(release: Release, members: Ints) -> tuple[PublishedNumber, ...]:

@@ -135,6 +135,18 @@ def test_typed_intervals_are_tried_out_as_wide():
     assert found.draws and 0 < found.bits.value < 0.7 * exact.bits.value
 
 
+def test_rates_that_round_to_zero_are_tried_out_typed_as_they_are_published():
+    rng = np.random.default_rng(1)
+    q, labels = rng.uniform(0.05, 0.95, 300), rng.integers(0, 2, 300)
+    models = rng.random((8, 300)) < np.where(labels == 1, 0.8, 0.04)
+    release = Release(models.astype(int), labels=labels, statistics=("fpr_rate",), decimals=1)
+    published = release.publish((rng.random(300) < q).astype(np.uint8))
+    typed = Published.from_values(release, {(one.model, one.statistic): one.value for one in published.numbers})
+    assert sum(one.low == 0 for one in typed.numbers) > 8  # cut to what a rate can be
+    found = predict(q, typed)
+    assert found.draws and found.bits.value == pytest.approx(predict(q, published).bits.value)
+
+
 @pytest.mark.parametrize("told", [{}, {"epsilon": 30.0}])
 def test_the_spread_of_the_formula_is_that_of_draws(told: dict):
     case = large_case(7, n=2000, k=2, **told)
