@@ -246,11 +246,12 @@ def advise(
         *((None, budget) for budget in sorted(noisy, reverse=True)),
     ]
     tried, steps = list[Tried](), Progress(len(plans), report)
-    predicted: dict[Meter, float] = {}  # precisions that leave the same open are tried out once
+    # precisions that leave the same open are tried out once; numbers may tell sizes that are not published
+    predicted: dict[tuple[Meter, int | None], float] = {}
     for decimals, epsilon in plans:
         if epsilon is None or release.sizes:
             plan = release.with_precision(decimals=decimals, epsilon=epsilon)
-            read = meter(posterior, plan)
+            read = meter(posterior, plan), None if release.sizes else decimals
             if read not in predicted:
                 predicted[read] = predict(posterior, plan, seed=seed).bits.value
             worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
