@@ -92,7 +92,10 @@ class Exposure(Result):
 
     def baseline(self, *, balanced: bool) -> Estimate:
         """Return how often naming the most frequent value for everybody is right, as it is counted."""
-        return certain(1.0 / len(self.values), self.truth.size) if balanced else self.majority
+        if not balanced:
+            return self.majority
+        there = np.unique(self.truth)  # accuracy counts alike the values that somebody has
+        return certain(float((there == np.argmax(self.shares)).mean()), self.truth.size)
 
     def mechanism(self, budget: float) -> Floats:
         """Return how often each noise is used at a budget, (u, m); see `allocate`."""

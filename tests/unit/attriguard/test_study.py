@@ -57,6 +57,13 @@ def test_balanced_by_hand() -> None:
     assert tied.reported == tied.accuracy and tied.accuracy.value == 2 / 8
 
 
+@pytest.mark.parametrize("truth", [TRUTH, TRUTH[[0, 6]], TRUTH[:1]])
+def test_the_balanced_baseline_is_what_its_guess_reaches(truth: np.ndarray) -> None:
+    shown = study(truth, guesses=(naming(np.full_like(truth, 2)),))  # the value most of the known people have
+    (point,) = shown.undefended()
+    assert shown.baseline(balanced=True).value == pytest.approx(point.balanced.value)
+
+
 def test_the_attacker_trained_at_the_nearest_budget_is_asked() -> None:
     trained = tuple(naming((TRUTH + k) % 3, attacker="adversarial", trained_at=b) for k, b in enumerate((1.0, 3.0)))
     of = study(guesses=(naming(TRUTH), *trained))
