@@ -72,7 +72,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     known = there(known, needed, f"without {' or '.join(map(shown, needed))}")
     taken = {roles.label, roles.sensitive, *crossed, *roles.excluded, *roles.given}
     others = [column for column in frame.columns if column not in taken]
-    features, told = usable_columns(frame.loc[known, others])
+    features, told = usable_columns(frame[others], known)
     if roles.missing == "drop":
         known = there(known, features, "with a missing feature")
     labels = (as_text(frame[roles.label])[known] == roles.positive).to_numpy(dtype=np.uint8)

@@ -28,6 +28,7 @@ _AT_THE_END = {"nr", "no", "num", "number", "nummer", "numero", "número", "num�
 _ENDINGS = ("nummer", "kennzeichen", "kennziffer")
 _PARTS = re.compile(r"[A-ZÄÖÜ]?[a-zà-ÿß]+|[A-ZÄÖÜ]+(?![a-z])|#")
 _FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
+_NUMBERING = "numbers the records"
 _IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
 _MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
 
@@ -45,7 +46,7 @@ def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) 
         return ""
     distinct = np.unique(values).size
     if distinct == records and values.max() - values.min() == distinct - 1:
-        return "numbers the records"
+        return _NUMBERING
     if distinct <= _FEW_VALUES or not _says_so(
         name, every_one=distinct == values.size, most=distinct > values.size / 2
     ):
@@ -154,11 +155,12 @@ def names_records(column: pandas.Series, name: str) -> bool:
     return bool(values.size and np.isfinite(values).all() and identifier_reason(values, len(column), name))
 
 
-def usable_columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the columns to predict from, and a note for each of the others."""
+def usable_columns(frame: pandas.DataFrame, known: npt.NDArray[np.bool_]) -> tuple[list[str], list[str]]:
+    """Return the columns to predict from, given which records are used, and a note for each of the others."""
     usable, notes = [], []
     for name in frame.columns:
-        if reason := set_aside(frame[name], str(name)):
+        # a running number of all records does not run on among those used
+        if reason := set_aside(frame.loc[known, name], str(name)) or _NUMBERING * _numbers_records(frame[name]):
             notes.append(f"Column {shown(name)} {reason} and is left out.")
         else:
             usable.append(name)
@@ -168,6 +170,14 @@ def usable_columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
             "identifier."
         )
     return usable, notes
+
+
+def _numbers_records(column: pandas.Series) -> bool:
+    if not is_numeric(column) or column.isna().any():
+        return False
+    values = column.to_numpy(dtype=np.float64)
+    apart = values.max(initial=-np.inf) - values.min(initial=np.inf) == values.size - 1
+    return bool(apart and (values == np.round(values)).all() and np.unique(values).size == values.size)
 
 
 def set_aside(column: pandas.Series, name: str) -> str:

@@ -485,10 +485,9 @@ def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDA
     rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
     near: dict[str, dict[str, float]] = {side: {} for side in sides}
     for name in map(str, frame.columns):
-        column = frame[name].iloc[rows]
-        if name in (roles.sensitive, *roles.excluded, *roles.given) or names_records(column, name):
+        if name in (roles.sensitive, *roles.excluded, *roles.given) or names_records(frame[name], name):
             continue
-        values = _codes(column)
+        values = _codes(frame[name].iloc[rows])
         for side in sides:
             if not (side == "label" and name == roles.label):
                 near[side][name] = _balanced_accuracy(values, sides[side][rows])

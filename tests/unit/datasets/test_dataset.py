@@ -133,6 +133,14 @@ def test_column_made_constant_by_dropping_is_set_aside() -> None:
     assert "Column flag holds the same value in every record and is left out." in data.notes
 
 
+def test_a_running_number_is_no_feature_where_records_are_left_out() -> None:
+    table = table_of(row=list(range(N)))
+    frame = table.frame.assign(hired=table.frame["hired"].where(table.frame.index != 7))
+    for used in (table, replace(table, frame=frame)):
+        data = build_dataset(used, GOOD_ROLES)
+        assert "row" not in data.feature_names and "Column row numbers the records and is left out." in data.notes
+
+
 def test_codes_do_not_depend_on_the_order_of_records() -> None:
     table = table_of(job=["cook", "nurse", None, "Äbtissin", "clerk"], pay=[3.5, None, 1.5])
     order = np.random.default_rng(0).permutation(N)
