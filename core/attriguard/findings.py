@@ -230,10 +230,10 @@ def decisions(before: UtilityPoint, here: UtilityPoint, majority: Estimate, metr
 
 
 def recommendations(made: Recommendation, budget: float) -> Finding:
-    """Say how many of the items recommended are right; the interval with noise decides whether that changed."""
-    here, before = made.at(budget), made.before
+    """Say how many of the items recommended are right; the interval of the same people's change decides on one."""
+    here, before, change = made.at(budget), made.before, made.change(budget)
     point = f"{percent(here)} of the {made.recommended} items recommended are right (95% CI {interval(here)})"
-    if here.low <= before.value <= here.high:
+    if change.low <= 0 <= change.high:
         point += f": no significant change from {percent(before)}"
     else:
         point += f", instead of {percent(before)}"

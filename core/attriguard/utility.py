@@ -56,7 +56,14 @@ class Recommendation(Result):
 
     def at(self, budget: float) -> Estimate:
         """Return the precision at a budget, over people and draws."""
-        return mean(np.einsum("ki,ki->k", self.noise.mechanism(self.target, budget), self.noisy))
+        return mean(self._expected(budget))
+
+    def change(self, budget: float) -> Estimate:
+        """Return by how much the precision of the same people changes at a budget."""
+        return mean(self._expected(budget) - self.clean)
+
+    def _expected(self, budget: float) -> Floats:
+        return np.einsum("ki,ki->k", self.noise.mechanism(self.target, budget), self.noisy)
 
     @property
     def before(self) -> Estimate:

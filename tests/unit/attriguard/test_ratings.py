@@ -10,6 +10,7 @@ from scipy import sparse
 
 from core.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
 from core.attriguard.attackers import RATING_ATTACKERS
+from core.attriguard.findings import recommendations
 from core.attriguard.guard import MAKERS
 from core.attriguard.panda import POLICIES
 from core.attriguard.settings import DEFENDERS
@@ -148,6 +149,16 @@ def test_noise_moves_recommendations():
     assert (found.noise.size == np.where(read, 0, 6)).all()
     assert found.noisy == pytest.approx(np.where(read, 1.0, 0.2))
     assert found.at(50.0).value == pytest.approx(0.6)
+
+
+def test_recommendations_change_by_the_same_people(guarded: Guarded):
+    found = recommendation(guarded, people=60)
+    clean = np.linspace(0.0, 1.0, 60)
+    worse = replace(found, clean=clean, noisy=np.repeat(0.9 * clean[:, None], 4, axis=1))
+    told = recommendations(worse, 1.0)  # everybody has fewer, within what people differ by
+    assert worse.at(1.0).low < worse.before.value < worse.at(1.0).high and "instead of 50%" in told.point
+    same = replace(found, noisy=np.repeat(found.clean[:, None], 4, axis=1))
+    assert "no significant change" in recommendations(same, 1.0).point
 
 
 def test_recommendation_needs_ratings():
