@@ -15,12 +15,13 @@ from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest
 from core.attriguard.guard import TableGuard, Transfer
 from core.attriguard.noisy_records import Concentration
 from core.attriguard.utility import Recommendation, UtilityPoint
-from core.estimates import Estimate, count, interval, mean, percent
+from core.estimates import Estimate, count, gap, interval, mean, percent
 from core.fairness import difference_title
 from core.quantities import Quantity, Row, Tables, share
 from core.study import Finding
 
 _MOST_NAMED = 3
+_ROUNDING = 1e-9
 
 
 def surrogate_attacker(exposure: Exposure, defender: str) -> str:
@@ -214,11 +215,15 @@ def concentrated(found: Concentration, unit: str) -> Finding:
 
 
 def decisions(before: UtilityPoint, here: UtilityPoint, majority: Estimate, metric: str) -> Finding:
-    """Say what the noise does to the audited model's accuracy and unfairness; the interval decides on a change."""
-    was, now = before.unfairness, here.unfairness
+    """Say what the noise does to the audited model's accuracy and unfairness.
+
+    The interval of the same people's change decides on one.
+    """
+    was, now, change = before.unfairness, here.unfairness, here.change
     limits = f"95% CI {now.low:.3f} to {now.high:.3f}"
-    told = f"changes from {was.value:.3f} to {now.value:.3f} ({limits})"
-    if now.low <= was.value <= now.high:
+    moved = f"by {gap(change.value)}, 95% CI {gap(change.low)} to {gap(change.high)}"
+    told = f"changes from {was.value:.3f} to {now.value:.3f} ({moved})"
+    if _none(change):
         told = f"shows no significant change: {now.value:.3f} ({limits}), {was.value:.3f} without noise"
     return Finding(
         point=f"Model accuracy is {percent(here.accuracy)} instead of {percent(before.accuracy)}; unfairness {told}",
@@ -233,7 +238,7 @@ def recommendations(made: Recommendation, budget: float) -> Finding:
     """Say how many of the items recommended are right; the interval of the same people's change decides on one."""
     here, before, change = made.at(budget), made.before, made.change(budget)
     point = f"{percent(here)} of the {made.recommended} items recommended are right (95% CI {interval(here)})"
-    if change.low <= 0 <= change.high:
+    if _none(change):
         point += f": no significant change from {percent(before)}"
     else:
         point += f", instead of {percent(before)}"
@@ -243,6 +248,11 @@ def recommendations(made: Recommendation, budget: float) -> Finding:
         f"factorisation recommends from the others. Without noise 95% CI {interval(made.before)}. Baseline: the most "
         f"popular items, {percent(made.control)}",
     )
+
+
+def _none(change: Estimate) -> bool:
+    """Whether the interval holds no change; sums over the noises differ in the last digits."""
+    return change.low <= _ROUNDING and change.high >= -_ROUNDING
 
 
 def other_defences(exposure: Exposure, budget: float, rows: Sequence[Compared]) -> Finding:

@@ -13,6 +13,7 @@ the less the more people there are. Noise that hides an attribute is no fairness
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,7 +27,7 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
-from core.estimates import Estimate, mean, mean_rate, strongest
+from core.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile, strongest
 from core.fairness import distance_from_all, largest_difference, row_sets
 from core.models import GIVEN
 from core.seeds import child_generator, child_seed
@@ -148,13 +149,15 @@ class UtilityPoint(Result):
     """The audited model at one budget; None without noise.
 
     `accuracy` is the probability of a right decision, over people and draws; `unfairness` the largest distance of a
-    group's expected positive rate from everybody's, by the audit's metric; `gap` the largest difference between two
-    groups' rates, over the sets of records the metric compares.
+    group's expected positive rate from everybody's, by the audit's metric, and `change` by how much it differs from
+    that of the same people without noise; `gap` the largest difference between two groups' rates, over the sets of
+    records the metric compares.
     """
 
     budget: float | None
     accuracy: Estimate
     unfairness: Estimate
+    change: Estimate
     gap: float
 
 
@@ -182,15 +185,20 @@ class TableUtility(Result):
 
     def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
         right = np.where(self.labels == 1, positive, 1.0 - positive)
-        truth, sets = self.guard.people.truth, row_sets(self.metric, self.labels, self.labels.size)
-        parts = [(positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets]
+        parts = self._parts(positive)
         rates = [[mean_rate(values[groups == group]) for group in np.unique(groups)] for values, groups in parts]
         return UtilityPoint(
             budget=budget,
             accuracy=mean_rate(right),
             unfairness=_unfairness(parts),
+            change=_change(self._parts(self.clean), parts),
             gap=largest_difference(rates).value,
         )
+
+    def _parts(self, positive: Floats) -> list[tuple[Floats, Ints]]:
+        """Return decisions and groups of each set of records that the metric compares."""
+        truth, sets = self.guard.people.truth, row_sets(self.metric, self.labels, self.labels.size)
+        return [(positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets]
 
 
 def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
@@ -248,3 +256,30 @@ def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
     }
     _, largest = strongest(found, within=(0.0, 1.0))
     return replace(largest, n=sum(values.size for values, _ in parts))
+
+
+def _change(before: Sequence[tuple[Floats, Ints]], after: Sequence[tuple[Floats, Ints]]) -> Estimate:
+    """Return by how much the unfairness changes, over the same sets of (values, groups).
+
+    The distance of the group that is farthest is a weighted sum over people, and so is the difference of two: its
+    variance is that of the people's shares in it, group by group.
+    """
+    adds = [now - was for now, was in zip(_farthest(after), _farthest(before), strict=True)]
+    value, variance = sum(float(own.sum()) for own in adds), 0.0
+    for own, (_, groups) in zip(adds, after, strict=True):
+        for group in np.unique(groups):
+            inside = own[groups == group]
+            variance += inside.size * float(inside.var(ddof=1)) if inside.size > 1 else 0.0
+    half, n = normal_quantile(LEVEL) * math.sqrt(variance), sum(own.size for own in adds)
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
+
+
+def _farthest(parts: Sequence[tuple[Floats, Ints]]) -> list[Floats]:
+    """Return everybody's share, set by set, in the distance between everybody's mean and that farthest from it."""
+    shares: list[list[Floats]] = [[np.zeros(values.size) for values, _ in parts]]
+    for place, (values, groups) in enumerate(parts):
+        for group in np.unique(groups):
+            inside = groups == group
+            own = values * (inside / inside.sum() - 1.0 / values.size)
+            shares.append([*shares[0][:place], own * (1.0 if own.sum() > 0 else -1.0), *shares[0][place + 1 :]])
+    return max(shares, key=lambda each: sum(float(own.sum()) for own in each))

@@ -24,7 +24,7 @@ from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
-from core.fairness import METRICS, difference_between_groups, unfairness, unfairness_estimate
+from core.fairness import METRICS, difference_between_groups, row_sets, unfairness, unfairness_estimate
 from tests import samples
 from tests.table_people import people
 
@@ -198,6 +198,28 @@ def test_expectations_are_the_mean_over_draws(audited: TableGuard, utility: Tabl
         rates.append([drawn[audited.people.truth == group].mean() for group in (0, 1)])
     assert point.accuracy.value == pytest.approx(np.mean(right), abs=0.003)
     assert point.gap == pytest.approx(abs(np.subtract(*np.mean(rates, axis=0))), abs=0.008)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_unfairness_changes_as_in_samples_of_the_same_people(
+    audited: TableGuard, utility: TableUtility, metric: str
+) -> None:
+    point = replace(utility, metric=metric).at(0.5)
+    clean = replace(utility, metric=metric).without_noise()
+    assert point.change.value == pytest.approx(point.unfairness.value - clean.unfairness.value)
+    assert clean.change.low == clean.change.value == clean.change.high == 0.0
+    rng, n = np.random.default_rng(0), utility.labels.size
+    s, y, noisy = audited.people.truth, utility.labels, np.einsum("ki,ki->k", audited.mechanism(0.5), utility.noisy)
+    rows = [each if each is not None else np.full(n, True) for _, each in row_sets(metric, y, n)]
+
+    def distance(values: np.ndarray, drawn: np.ndarray) -> float:
+        parts = [drawn[own[drawn]] for own in rows]
+        return max(abs(values[p[s[p] == g]].mean() - values[p].mean()) for p in parts for g in np.unique(s[p]))
+
+    drawn = [rng.integers(0, n, n) for _ in range(400)]
+    spread = np.std([distance(noisy, some) - distance(utility.clean, some) for some in drawn])
+    error = (point.change.high - point.change.low) / 3.92
+    assert 0.75 * spread < error < (1.4 if len(rows) > 1 else 1.25) * spread  # the larger of two is spread less
 
 
 def test_any_model_can_be_asked(audited: TableGuard, data: AuditDataset) -> None:
