@@ -87,6 +87,17 @@ class AnswersLeak(Result):
         """The leak of the decoder that gains most."""
         return max(self.leaks, key=lambda leak: leak.gain.value)
 
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the intervals over repetitions."""
+        return self.leaks[0].leakage.n - 1
+
+    @property
+    def gain(self) -> Estimate:
+        """The gain of that decoder, with an interval that holds although it was picked among those tried."""
+        gains = {leak.decoder: leak.gain for leak in self.leaks}
+        return strongest(gains, freedom=self.freedom, within=(-1.0, 1.0))[1]
+
 
 def answers_leak(
     trials: Trials,
@@ -180,7 +191,7 @@ def _useless(found: AnswersLeak, answering: Answering) -> bool:
 
 def _point(found: AnswersLeak, answering: Answering) -> str:
     now, attribute, error = found.best, found.attribute, found.errors.get(answering.noise)
-    answers, one, gain = answers_text(now.m, answering), now.m == 1, now.gain
+    answers, one, gain = answers_text(now.m, answering), now.m == 1, found.gain
     if not now.m:
         return f"Without any answer, features alone infer {attribute} with {percent(now.leakage)} balanced accuracy."
     if error is not None and _useless(found, answering):
@@ -232,7 +243,7 @@ def _to_do(found: AnswersLeak, answering: Answering) -> str:
         return f"Noisy sums keep the same ε with median error {error_text(sums.median)}. {desk}"
     if _useless(found, answering):
         return f"Ask fewer queries, about more people, or raise ε. {desk}"
-    if found.best.gain.low > 0:
+    if found.gain.low > 0:
         return f"Lower ε, answer fewer queries, or ask about more people. {desk}"
     return "Answer real queries at the query desk, with one total privacy budget."
 
@@ -324,8 +335,6 @@ def answers_excess(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
         return _none_planned("answers_excess", found, 0.0)
     if not found.leaks:
         return not_run("answers_excess", found.reason)
-    freedom = found.leaks[0].leakage.n - 1
-    best, gain = strongest({leak.decoder: leak.gain for leak in found.leaks}, freedom=freedom, within=(-1.0, 1.0))
     target = f"Whether the {found.attribute} is {found.largest}," if found.largest else f"The {found.attribute}"
     n1, n0 = found.sizes
     assumptions = ["The queries are slight changes of the audited model; other queries may reveal more or less."]
@@ -338,12 +347,12 @@ def answers_excess(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
     rates = {f"{DECODER_TITLES[leak.decoder]}, balanced accuracy": leak.leakage.value for leak in found.leaks}
     return Measurement(
         check="answers_excess",
-        estimate=gain,
-        freedom=freedom,
+        estimate=found.gain,
+        freedom=found.freedom,
         control=found.prior,
         control_name="features alone, no answers",
         attacked=f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} repetitions, read by "
-        f"the {DECODER_TITLES[best]} from {answers_text(planned.questions, planned.answering)}.",
+        f"the {DECODER_TITLES[found.best.decoder]} from {answers_text(planned.questions, planned.answering)}.",
         knows=f"The features and labels of these people, that {n1:,} and {n0:,} of them are in the two groups, {_HOW}.",
         assumptions=(
             *assumptions,

@@ -182,6 +182,16 @@ def test_the_interval_decides_whether_answers_add_anything(gain: float, half: fl
     assert "query desk" in told.to_do
 
 
+@pytest.mark.parametrize(("gain", "clear"), [(0.022, False), (0.03, True)])
+def test_the_finding_on_the_best_of_several_decoders_is_that_of_the_check(gain: float, clear: bool):
+    found = leaked(0.65, gain, 0.02)
+    (own,) = found.leaks
+    tried = replace(found, leaks=tuple(replace(own, decoder=decoder) for decoder in DECODERS))
+    (told,) = findings(tried, Answering(noise="cauchy"))
+    assert ("a gain of" in told.point) == (answers_excess(tried, SUMS).estimate.low > 0) == clear
+    assert "a gain of" in findings(found, Answering(noise="cauchy"))[0].point
+
+
 @pytest.mark.parametrize(("noise", "advice"), [("laplace", "Noisy sums keep the same ε"), ("noisy_sums", "raise ε")])
 @pytest.mark.parametrize("error", [0.5, 5.0])
 def test_answers_off_by_more_than_any_gap_are_useless(noise: str, advice: str, error: float):
