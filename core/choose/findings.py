@@ -134,7 +134,8 @@ def _point(choice: Choice, passing: int) -> str:
     if choice.outcome == Outcomes.RECOMMENDED:
         best = "smallest measured leak" if choice.leaks_least else "best"
         among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
-        return f"Choose {name}: {among} within all limits{' and accurate enough' if enough else ''}."
+        where = "" if passing else " where it is judged"
+        return f"Choose {name}: {among} within all limits{where}{' and accurate enough' if enough else ''}."
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     if choice.chosen.constant:
@@ -186,9 +187,17 @@ def _meaning(choice: Choice) -> str:
     names = _names(choice, _held_back(choice))
     told = "" if recommended or not names else f"Held back by: {listed(names)}."
     if free is None or free is choice.chosen:
-        within = "Its whole interval is within every limit that is judged here, on both halves of the people."
+        within = f"Its whole interval is within every limit that is judged here, {_where(choice)}."
         return within if recommended else told or held_back(choice)
     return f"{told} {_cost(choice.chosen, free)}".strip()
+
+
+def _where(choice: Choice) -> str:
+    """Return on which people a recommended model is within all limits."""
+    unclear = _names(choice, choice.chosen.choosing.blocking)
+    if not unclear:
+        return "on both halves of the people"
+    return f"on the half that judges; on the half that chooses, it is inconclusive on {listed(unclear)}"
 
 
 def _cost(chosen: Candidate, free: Candidate) -> str:
@@ -287,7 +296,7 @@ def why_this_one(choice: Choice) -> str:
         judged = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
         return held_back(choice) + judged * bool(chosen.choosing.blocking)
     required = sum(row.counts for row in chosen.judging.verdict.rows)
-    told = [f"All {in_words(required)} required checks pass on both halves."]
+    told = [f"All {in_words(required)} required checks pass {_where(choice)}."]
     better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
     failing = [c for c in better if c.choosing.status != Status.PASS]
     if failing:
@@ -298,7 +307,8 @@ def why_this_one(choice: Choice) -> str:
         told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {listed(names[:2])}.")
     if (other := choice.runner_up) is not None:
         lead = chosen.lead(other)
-        fair = "" if lead.low > 0 else " Not significant, so that one is a fair choice too."
+        chance = lead.low <= 0.0 <= lead.high
+        fair = " Not significant, so that one is a fair choice too." if chance else ""
         told.append(
             f"The recommended model's lead over {spoken(other)}: {points(lead)} ({_ends(lead.low, lead.high)}).{fair}"
         )

@@ -96,6 +96,25 @@ def test_the_lead_is_paired_and_of_the_people_who_judge():
     assert lead.value == 0.0 and lead.high - lead.low < 0.005
 
 
+def test_a_lead_that_is_negative_beyond_chance_is_not_called_insignificant():
+    rng = np.random.default_rng(21)
+    exact, quiet = point(1, 0.9, {**SAFE, "membership_auc": 0.52}, rng), point(3, 0.7, SAFE, rng)
+    found = chosen([exact, quiet], prefer="leak")
+    assert found.outcome == Outcomes.RECOMMENDED and found.chosen.lead(found.runner_up).high < 0.0
+    assert "lead over" in why_this_one(found) and "Not significant" not in why_this_one(found)
+    alike = chosen([point(k, 0.8, SAFE, rng) for k in range(2)])
+    assert why_this_one(alike).endswith("Not significant, so that one is a fair choice too.")
+
+
+def test_what_is_within_all_limits_where_it_is_judged_alone_is_not_said_to_be_so_on_both_halves():
+    rng = np.random.default_rng(2)
+    found = chosen([point(1, 0.8, {**SAFE, "membership_auc": 0.53}, rng)])
+    assert found.outcome == Outcomes.RECOMMENDED and found.chosen.choosing.status == Status.INCONCLUSIVE
+    told = f"{finding(found).text} {why_this_one(found)}"
+    assert "both halves" not in told and "within all limits where it is judged." in told
+    assert told.count("on the half that chooses, it is inconclusive on membership (AUC)") == 2
+
+
 def test_balanced_prefers_the_smaller_leak_among_those_about_as_accurate():
     rng = np.random.default_rng(7)
     right = half(0.8, SAFE, rng)
