@@ -120,7 +120,7 @@ def four_fifths(subject: Subject) -> Measurement:
     name, estimate = least(ratios)
     return Measurement(
         check="four_fifths",
-        estimate=estimate,
+        estimate=estimate.within(0.0, 1.0),
         attacked=f"Selection rates on {test.size:,} test records, {name}.",
         knows="There is no attacker.",
         assumptions=_assumed(subject),

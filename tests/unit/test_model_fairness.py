@@ -12,6 +12,7 @@ from core.correction import true_tolerance
 from core.estimates import proportion, tolerance_text
 from core.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
 from core.model_fairness import STUDY, FairnessSettings, fairness_metrics, headline, metric_words, metrics_heading
+from core.model_fairness.study import four_fifths
 from core.planted import draw_people, subject_of
 from core.subject import Subject
 
@@ -141,3 +142,18 @@ def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(
     one_unlike[made.splits.train[0]] = 1 - answer
     varied = replace(made, model=replace(made.model, predictions=one_unlike))
     assert "same answer" not in headline(varied).point
+
+
+@pytest.mark.parametrize("accepted", [(0, 0, 18), (9, 10, 9), (0, 1, 20)])
+def test_the_ratio_of_three_groups_has_an_interval_that_a_ratio_can_have(accepted: tuple[int, int, int]):
+    found = subject()
+    test, groups = found.splits.test[:60], np.repeat([0, 1, 2], 20)
+    said, group = found.model.predictions.copy(), found.dataset.sensitive.copy()
+    group[test] = groups
+    said[test] = np.concatenate([np.arange(20) < n for n in accepted])
+    dataset = replace(found.dataset, sensitive=group, group_names=("a", "b", "c"))
+    few = replace(found.splits, test=test)
+    made = replace(found, dataset=dataset, model=replace(found.model, predictions=said), splits=few)
+    ratio = four_fifths(made).estimate
+    assert ratio is not None and ratio.value == min(accepted) / max(accepted)
+    assert 0.0 <= ratio.low <= ratio.value <= ratio.high <= 1.0
