@@ -51,6 +51,11 @@ TOLERANCE_STEP = 0.001
 """Steps in which a tolerance is raised until it holds."""
 
 
+def keeps(achieved: float, tolerance: float) -> bool:
+    """Return whether an unfairness keeps to a tolerance; one that is equal but for rounding does."""
+    return achieved <= tolerance + 1e-12
+
+
 def is_smallest(tolerance: float, achieved: float) -> bool:
     """Return whether a tolerance is the smallest, in steps of `TOLERANCE_STEP`, that an unfairness keeps to."""
     return -1e-9 <= tolerance - achieved < TOLERANCE_STEP

@@ -28,6 +28,7 @@ from core.fairness import (
     difference_title,
     group_rates,
     is_smallest,
+    keeps,
     unfairness,
     unfairness_estimate,
 )
@@ -60,7 +61,7 @@ def headline(subject: Subject) -> Finding:
         point = f"Unfairness is {here} on the {seen} and {test.value:.3f} on the {unseen}."
         asked = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
     elif constrained:
-        holds, there = train <= config.tolerance, test.value <= config.tolerance
+        holds, there = (keeps(found, config.tolerance) for found in (train, test.value))
         limit = tolerance_text(config.tolerance)
         what = "satisfies" if holds else "violates"
         point = f"The model {what} its fairness constraint on the {seen} ({here} {'≤' if holds else '>'} {limit})"
@@ -104,12 +105,12 @@ def _meaning(subject: Subject) -> tuple[str, str]:
             "A tolerance you publish should hold for new people too; this one does not.",
             "Use more training data or a looser tolerance, or publish the test-set value with its CI.",
         )
-    if subject.model.unfairness_train > tolerance:
+    if not keeps(subject.model.unfairness_train, tolerance):
         return (
             "The constraint does not hold for the people attacked, so publishing it would be wrong.",
             "Publish a tolerance that holds on both sets, then see what it reveals.",
         )
-    if test.value > tolerance:
+    if not keeps(test.value, tolerance):
         return (
             "Whether the tolerance holds for new people is unclear: the CI contains it.",
             "Test on more people before you publish the tolerance, or use a looser one.",
