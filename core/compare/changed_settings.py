@@ -42,15 +42,15 @@ def changed_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> tup
 def same_people(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool | None:
     """Return whether two audits judge the same people; None where the reports do not tell.
 
-    They do if records and split are the same. Given predictions are part of the records' fingerprint, so that two
-    models' predictions of the same people do not show that they are the same.
+    They do if records and split are the same, and do not if the split is another. The records' fingerprint is of every
+    column used and of given predictions: another one, such as without a feature, does not show that the people differ.
     """
     digits = [told["data"]["fingerprint"] for told in (before, after)]
     if not all(digits):
         return None
-    if digits[0] == digits[1]:
-        return _split(before) == _split(after)
-    return None if "predictions" in (before["plan"]["model"]["kind"], after["plan"]["model"]["kind"]) else False
+    if _split(before) != _split(after):
+        return False
+    return True if digits[0] == digits[1] else None
 
 
 def _split(document: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -199,6 +199,14 @@ def test_what_changed_is_named_part_by_part():
     assert "Also changed: data, plan, code, seeds." in comparison.detail
 
 
+def test_a_table_without_one_feature_is_not_said_to_be_about_other_people():
+    before, after = report(), report()
+    after["data"]["fingerprint"], after["data"]["features"] = "ab" * 32, after["data"]["features"][1:]
+    assert compare(before, after).same_people is None
+    after["data"]["sets"]["test"] -= 1
+    assert compare(before, after).same_people is False
+
+
 def test_external_reports_are_compared_as_far_as_they_carry_what_is_needed():
     before, after = (
         report(edition="disclosure"),
