@@ -10,7 +10,7 @@ from core.compare.changes import NO_PROOF, CheckChange, Comparison, Turn, change
 from core.policy import VERDICT_TITLES, estimate_text
 from core.policy.verdict import on_scale
 from core.report.charts import bar
-from core.report.junit import Case, junit_xml
+from core.report.junit import Case, junit_xml, stopping
 from core.report.page import environment, logo
 
 COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
@@ -86,11 +86,16 @@ def since(found: CheckChange) -> tuple[str, str, str]:
 def comparison_junit(found: Comparison) -> bytes:
     """Return the checks as test cases; failures are required ones, so that there is one wherever a check stops a gate.
 
-    Skipped is what cannot be compared and was not measured before either, and what is worse but not required.
+    Skipped is what cannot be compared and was not measured before either, and what is worse but not required. A case of
+    its own says what stops a gate where no check does: a self-test that failed, or that nothing can be compared.
     """
     return junit_xml(
         f"FairLeak comparison: {found.before.name} → {found.after.name}",
-        [_case(one) for one in found.checks],
+        stopping(
+            [_case(one) for one in found.checks],
+            found.verdict in ("worse", "inconclusive"),
+            Case(name="Comparison", outcome="failure", kind=found.verdict, message=found.headline),
+        ),
         classname="fairleak.compare",
         properties={
             "verdict": found.verdict,

@@ -67,6 +67,11 @@ def junit_xml(
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
+def stopping(cases: Sequence[Case], stops: bool, whole: Case) -> list[Case]:
+    """Return the cases, and the whole as one more where it stops a gate and none of them does."""
+    return [*cases, *([whole] if stops and not any(case.outcome == "failure" for case in cases) else [])]
+
+
 def _attributes(found: Mapping[str, str]) -> dict[str, str]:
     return {name: _clean(value) for name, value in found.items()}
 
@@ -78,17 +83,23 @@ def _clean(text: str) -> str:
 def audit_junit(document: Mapping[str, Any]) -> bytes:
     """Return an audit's checks that its policy limits: those that block a release have failed.
 
-    What does not pass and does not block, because it is not required, is skipped.
+    What does not pass and does not block, because it is not required, is skipped. A case of its own says what blocks
+    where no check does: a self-test that failed, or that no required check could be run.
     """
+    verdict = document["verdict"]
     title = document["plan"]["title"] or document["data"]["title"]
     times = document["times"]
     return junit_xml(
         f"FairLeak audit: {title}",
-        [_case(row) for row in check_rows(document) if row.limit is not None],
+        stopping(
+            [_case(row) for row in check_rows(document) if row.limit is not None],
+            verdict["overall"] != "pass",
+            Case(name="Release", outcome="failure", kind=verdict["overall"], message=verdict["headline"]),
+        ),
         classname="fairleak.audit",
         started=str(times.get("started", "")),
         seconds=number_of(times.get("seconds")),
-        properties={"verdict": document["verdict"]["overall"], "fingerprint": document["fingerprint"]},
+        properties={"verdict": verdict["overall"], "fingerprint": document["fingerprint"]},
     )
 
 

@@ -85,6 +85,30 @@ def test_an_audit_as_junit_has_a_case_for_every_limit(versions: Path):
         assert float(suite.attrib["time"]) == pytest.approx(document["times"]["seconds"], abs=6e-4)
 
 
+def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
+    """A failed self-test, of which no check of its own tells, and checks none of which could be run."""
+    broken = report({"membership_caught": estimate(0.01, 0.001)})
+    for test in broken["self_tests"]:
+        test["passed"] = False
+    compared = compare(report(), broken)
+
+    def failed(made: bytes) -> list[Any]:
+        return [case for case in read_junit(made).iter("testcase") if case.find("failure") is not None]
+
+    (case,) = failed(comparison_junit(compared))
+    assert case.attrib["name"] == "Comparison" and case.find("failure").text == compared.headline
+    for overall in ("inconclusive", "not_run"):
+        document = report()
+        document["verdict"]["checks"] = [row | {"blocks": False} for row in document["verdict"]["checks"]]
+        document["verdict"] |= {"overall": overall, "headline": "Do not release yet: the self-test failed."}
+        (case,) = failed(audit_junit(document))
+        assert case.attrib["name"] == "Release" and case.find("failure").attrib["type"] == overall
+    passed = report()
+    passed["verdict"] |= {"overall": "pass"}
+    passed["verdict"]["checks"] = [row | {"blocks": False} for row in passed["verdict"]["checks"]]
+    assert not failed(audit_junit(passed))
+
+
 def test_hostile_names_are_texts_in_junit_and_on_the_page():
     steering = "\x00\x1b[31m\ud800\ufffe\u202e]]>&amp;"
     made = junit_xml(HOSTILE + steering, [Case(name=HOSTILE, outcome="failure", message=steering)], classname="x")
