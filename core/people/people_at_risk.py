@@ -75,10 +75,8 @@ class PeopleAtRisk(Result):
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether any attack finds more people than chance alone, its 95% interval considered."""
-        counts = self.leaks.sum(axis=0).tolist()
-        pairs = zip(counts, self.attacks, strict=True)
-        return any(hits and self.n * proportion(hits, self.n).low > attack.chance for hits, attack in pairs)
+        """Whether any attack finds more people than chance alone."""
+        return any(attack.beyond_chance for attack in self.attacks)
 
     @property
     def by_chance(self) -> float:

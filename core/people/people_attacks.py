@@ -24,6 +24,7 @@ from core.arrays import Codes, Floats, Ints, Mask
 from core.correction import true_tolerance
 from core.correction.soft import soft_correct
 from core.errors import InputError
+from core.estimates import proportion
 from core.fairness import row_sets
 from core.membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
 from core.membership.attack import MemberGuess
@@ -75,6 +76,8 @@ class Found(Result):
     """(n,): of these, whom imputation does not find too."""
     chance: float = 0.0
     """How many of the leaks it would find by chance alone."""
+    beyond_chance: bool = False
+    """Whether the leaks are more than chance alone gives, at 95% confidence."""
 
 
 def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> Found:
@@ -84,25 +87,39 @@ def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: s
     claims = sure & (prior <= KNOWN)
     inside = truth[:, np.newaxis] == np.arange(k)
     wrong = np.array([claims[~inside[:, g], g].mean() if not inside[:, g].all() else 0.0 for g in range(k)])
+    leak, chance = claims[own, truth], float(inside.sum(axis=0) @ wrong)
     return Found(
         attack=attack,
         setting=setting,
         found=sure[own, truth],
-        leak=claims[own, truth],
-        chance=float(inside.sum(axis=0) @ wrong),
+        leak=leak,
+        chance=chance,
+        beyond_chance=bool(leak.any()) and n * proportion(int(leak.sum()), n).low > chance,
     )
 
 
 def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = "") -> Found:
     """Return which of the chosen, all members, score above the threshold that 1% of the non-members exceed.
 
-    `chosen` are places among the judged, whose scores are of shape (m,).
+    `chosen` are places among the judged, whose scores are of shape (m,). The threshold is itself a non-member's score:
+    where nobody shares it, j + 1 of n + 1 people like the n non-members lie above the score that j of them exceed. That
+    there are no more found than by chance is Fisher's exact test, in which the threshold is chance too.
     """
+    from scipy.stats import hypergeom
+
     outside = np.sort(score[~member])[::-1]
     threshold = outside[int(FALSE_ALARMS * outside.size)]
     found = score[chosen] > threshold
-    false = float((outside > threshold).mean())
-    return Found(attack=attack, setting=setting, found=found, leak=found, chance=false * chosen.size)
+    hits, above = int(found.sum()), int((outside > threshold).sum())
+    alone = int((outside == threshold).sum() == 1)
+    return Found(
+        attack=attack,
+        setting=setting,
+        found=found,
+        leak=found,
+        chance=chosen.size * (above + alone) / (outside.size + alone),
+        beyond_chance=bool(hypergeom.sf(hits - 1, outside.size + chosen.size, chosen.size, hits + above) < 0.025),
+    )
 
 
 class PeopleAttacks:

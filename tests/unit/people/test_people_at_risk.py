@@ -192,7 +192,19 @@ def test_claims_at_random_find_no_more_than_chance(shares: tuple[float, ...]):
     score = rng.random(n)
     member = np.arange(n) < n // 2
     found = exceeding("membership", score, member, np.arange(n // 2))
-    assert found.chance == 20.0 and abs(int(found.leak.sum()) - 20) < 4 * 20**0.5
+    assert found.chance == pytest.approx(2000 * 21 / 2001) and abs(int(found.leak.sum()) - 21) < 4 * 21**0.5
+
+
+def test_people_found_by_a_threshold_that_chance_drew_seldom_pass_for_more_than_chance():
+    rng, n, tables = np.random.default_rng(4), 1000, 400
+    member = np.arange(2 * n) < n
+    drawn = [exceeding("membership", rng.random(2 * n), member, np.arange(n)) for _ in range(tables)]
+    counts = np.array([found.leak.sum() for found in drawn])
+    assert abs(counts.mean() - drawn[0].chance) < 3 * counts.std() / tables**0.5  # 11 of 1,000, not 10
+    assert np.mean([found.beyond_chance for found in drawn]) < 0.025 + 3 * (0.025 * 0.975 / tables) ** 0.5
+    assert exceeding("membership", rng.random(2 * n) + 0.02 * member, member, np.arange(n)).beyond_chance
+    tied = exceeding("membership", np.ones(2 * n), member, np.arange(n))
+    assert tied.chance == 0.0 and not tied.beyond_chance
 
 
 def test_what_imputation_finds_is_no_leak():
@@ -258,7 +270,7 @@ def test_the_headline_says_what_is_assumed_and_nothing_of_it_is_for_others(resul
     assumed = "Assumed to be published: bias queries (20 exact answers); model card (6 models, 3 decimals)."
     evidence = findings(result)[0].evidence
     assert evidence.endswith(f"{assumed} Without bias queries: {others or 'none'} found.")
-    at_chance = replace(result, attacks=tuple(replace(one, chance=float(one.leak.sum())) for one in result.attacks))
+    at_chance = replace(result, attacks=tuple(replace(one, beyond_chance=False) for one in result.attacks))
     told = findings(at_chance)[0]
     assert told.point.endswith("no more than by chance.")
     assert told.to_do == (
