@@ -17,6 +17,7 @@ from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, 
 from core.membership.disparity import OTHERS, DisparityResult, GapTest
 from core.membership.fairpick import DELETION_REMINDER, FairPickFindings
 from core.membership.inference import AttackFindings, MembershipFindings
+from core.membership.roc import is_muted
 from core.membership.settings import MembershipSettings
 from core.membership.targets import most_caught
 from core.models import GIVEN
@@ -198,6 +199,8 @@ def guarantee(read: Reading) -> str:
     if not math.isfinite(epsilon):
         private = read.chosen.target == "dp_id3"
         return f"No DP guarantee ({'ε = ∞' if private else 'trained without a privacy budget'}).{measured}"
+    if read.chosen.accounting == "naive":
+        return f"No DP guarantee: the naive accounting does not keep ε = {epsilon_text(epsilon)}.{measured}"
     if read.chosen.theta < 1.0:
         return (
             "FairPick looks at everybody's record before the private training starts, so the guarantee of "
@@ -229,7 +232,7 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
         return "What DP training noise changes"
     low, high = done[0], done[-1]
     far = " so far" if growing else ""
-    chance = list(takewhile(lambda band: band.values["auc"].low <= 0.5 <= band.values["auc"].high, done))
+    chance = list(takewhile(lambda band: is_muted(band.values["auc"]), done))
     if chance:
         vd = chance[-1].values["vd"]
         still = f", though VD still reads {gap(vd.value)} there" if significant(vd) else ""

@@ -97,6 +97,12 @@ def test_the_guarantee_is_twice_epsilon_for_who_takes_ones_place(epsilon: float)
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 
 
+def test_a_budget_that_is_not_kept_guarantees_nothing():
+    told = guarantee(Reading(findings([attack("network")]), replace(CHOSEN, accounting="naive")))
+    assert told.startswith("No DP guarantee: the naive accounting does not keep ε = 1. Measured")
+    assert "times as likely" not in told
+
+
 def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
     drawn = bands((0.01, 0.1, 1.0, 10.0, math.inf))
     chance = [band.at for band in drawn if band.values["auc"].low <= 0.5]
@@ -106,6 +112,9 @@ def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
     assert "so far" not in said and "so far" in epsilon_heading(drawn, ("women", "men"), growing=True)
     assert epsilon_heading(drawn[:2], ("women", "men")).startswith("At every ε the attack is not significantly")
     assert epsilon_heading(drawn[-2:], ("women", "men")).startswith("Membership-advantage gap, women − men: ")
+    below = replace(drawn[0].values["auc"], value=0.48, low=0.47, high=0.49)
+    worse = replace(drawn[0], values={**drawn[0].values, "auc": below})
+    assert epsilon_heading([worse, *drawn[1:]], ("women", "men")) == said  # worse than chance is no better than it
 
 
 def test_a_muted_attack_is_no_better_than_random_guessing():
