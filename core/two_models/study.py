@@ -358,13 +358,14 @@ def _finding(result: TwoModels, found: Inferred, gain: Estimate) -> Finding:
     members, leaks = found is result.membership, gain.low > 0
     what = "identifying training records" if members else f"inferring the {result.attribute} ({found.target})"
     reveals = "whether a person was in the training data" if members else f"the {result.attribute}"
+    shown = "scores" if "scores" in result.released else "labels"
     alone, low = found.alone[found.better], points(gain.low).removesuffix(" points")
     return Finding(
         point=f"Releasing both models adds {points(gain)} to {what}"
-        f"{'' if leaks else ', which is not statistically significant'}.",
+        f"{', which is not statistically significant' if gain.low <= 0 <= gain.high else ''}.",
         evidence=f"95% CI {low} to {points(gain.high)}, {count(gain.n)} people. Balanced accuracy: {percent(alone)} "
         f"from {_models(result)[found.better]} alone, {percent(found.both)} from both.",
-        so_what=f"How the two models' scores differ reveals {reveals}." if leaks else "",
+        so_what=f"How the two models' {shown} differ reveals {reveals}." if leaks else "",
         to_do="Do not release both models: withdraw one, or train them on different people." if leaks else "",
         caveats=_CAVEATS,
         redacted=f"What a second model of the same records adds to {what.partition(' (')[0]} was measured.",

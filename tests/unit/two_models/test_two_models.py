@@ -48,10 +48,19 @@ def test_a_difference_that_reveals_what_neither_model_does_is_found(seed: int, o
     told = STUDY.findings(result, SETTINGS)
     leaking = told[seed % 2]
     assert leaking.to_do.startswith("Do not release both models") and "not statistically" not in leaking.point
+    assert leaking.so_what.startswith(f"How the two models' {outputs.released} differ reveals")
     quiet = told[1 - seed % 2]
     assert quiet.to_do == "" and quiet.point.endswith("which is not statistically significant.")
     rows = STUDY.tables(result, SETTINGS)[STUDY.title]
     assert [row["inferred"] for row in rows] == ["membership"] * 3 + ["group 1"] * 3
+
+
+def test_a_loss_that_is_significant_is_not_said_to_be_none():
+    result = planted(2, False)
+    lost = replace(result.membership.gain, value=-0.04, low=-0.07, high=-0.01)
+    worse = replace(result, membership=replace(result.membership, gain=lost))
+    told = STUDY.findings(worse, SETTINGS)[0]
+    assert told.point == "Releasing both models adds −4.0 points to identifying training records." and not told.to_do
 
 
 def test_models_that_differ_by_chance_reveal_nothing():
