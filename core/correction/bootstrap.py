@@ -307,8 +307,8 @@ def rightly(size: Floats, named: Floats) -> Floats:
 
 
 def rightly_balanced(size: Floats, named: Floats) -> Floats:
-    """Return the balanced accuracy in each row, over the groups that are there."""
-    return np.asarray(np.nansum(_share(named, size), axis=1) / (size > 0).sum(axis=1))
+    """Return the balanced accuracy in each row, over the groups that are there; nan where `named` is not known."""
+    return np.asarray(_quotient(named, size).sum(axis=1) / (size > 0).sum(axis=1))
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

@@ -10,7 +10,7 @@ import pytest
 
 from core.adversaries.adversary import AttackedRecords
 from core.correction import Disclosure, correct, disclose, soft_correct
-from core.correction.bootstrap import Blocks, _of_many, _of_two, drawn_people, rightly, widened
+from core.correction.bootstrap import Blocks, _of_many, _of_two, drawn_people, rightly, rightly_balanced, widened
 from core.correction.disclosure import gain_of_best, prices_of
 from core.correction.soft import Tilt, soft_constraints, steps_in_draws
 from core.estimates import Estimate
@@ -144,6 +144,13 @@ def test_an_interval_holds_its_own_and_what_the_draws_add() -> None:
     off = widened(own, np.full(42, 0.4))  # blocks miss the value by a tenth
     assert (off.low, off.high) == (pytest.approx(0.4), pytest.approx(0.6))
     assert widened(own, drawn, within=(0.45, 0.6)) == replace(own, low=0.45, high=0.6)
+
+
+def test_a_draw_without_a_correction_is_no_balanced_accuracy_of_nought() -> None:
+    """Nor is a group missing from a draw one that nobody is inferred correctly of."""
+    size = np.array([[4.0, 2.0], [4.0, 2.0], [6.0, 0.0]])
+    named = np.array([[3.0, 1.0], [np.nan, np.nan], [3.0, 0.0]])
+    assert rightly_balanced(size, named) == pytest.approx([0.625, np.nan, 0.5], nan_ok=True)
 
 
 def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:
