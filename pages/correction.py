@@ -89,8 +89,9 @@ attribute = shell.escape(named)
 def told() -> None:
     """Draw everything that follows the slider."""
     first = findings.first_tolerance(result)
-    tolerance = round(state.standing("told", first, most=_MOST_TOLERANCE), 3)
-    now, curve = result.disclose(tolerance, **attacker), result.curve(tolerance, **attacker)
+    most = max(_MOST_TOLERANCE, first)
+    tolerance = round(state.standing("told", first, most=most), 6)
+    now, curve = result.disclose(tolerance, **attacker), result.curve(min(tolerance, _MOST_TOLERANCE), **attacker)
     strong = adversary in STRONG
     whose, beside = ("Gradient boosting", None) if strong else ("Published attack", result.strong)
     left, right = st.columns([3, 2], gap="large")
@@ -104,7 +105,7 @@ def told() -> None:
         st.slider(
             "Disclosed tolerance",
             0.0,
-            _MOST_TOLERANCE,
+            most,
             first,
             0.001,
             format="%.3f",

@@ -46,10 +46,10 @@ _NONE = "has no statistically significant effect"
 
 
 def first_tolerance(result: CorrectionResult) -> float:
-    """Return what is disclosed at first: the tolerance of the settings, else the smallest that holds, at most 0.2."""
+    """Return what is disclosed at first: the tolerance of the settings, else the smallest that holds."""
     if result.config.method in ("exponentiated_gradient", GIVEN):
-        return min(0.2, round(result.config.tolerance, 3))
-    return min(0.2, math.ceil(1000 * result.model.unfairness_train - 1e-9) / 1000)
+        return result.config.tolerance
+    return math.ceil(1000 * result.model.unfairness_train - 1e-9) / 1000
 
 
 def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_published: bool = False) -> Finding:

@@ -54,6 +54,15 @@ def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking
     assert proof.point == "No correction exists at tolerance 0." and headline.estimate is None
 
 
+@pytest.mark.parametrize("tolerance", [0.0004, 0.4])
+def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, tolerance: float) -> None:
+    """However fine, and however loose: the truth of another one is no truth of it."""
+    subject = replace(leaking.subject, config=replace(leaking.subject.config, tolerance=tolerance))
+    result = replace(leaking, subject=subject)
+    assert subject.model.unfairness_train < 0.0004 and findings.first_tolerance(result) == tolerance
+    assert STUDY.findings(result, CorrectionSettings())[2].point == "The disclosed tolerance holds."
+
+
 def test_an_attacker_below_the_majority_class_is_called_worse_than_it(leaking: CorrectionResult) -> None:
     now = leaking.disclose(0.1, adversary="features")
     own = now.after or now.before
