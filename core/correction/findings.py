@@ -118,7 +118,10 @@ def _smallest(now: Disclosure) -> str:
         return "the time was up"
     if now.smallest_tolerance is None or now.smallest_tolerance > 1:
         return "no tolerance can be met"
-    return f"the smallest that can be met is {tolerance_text(now.smallest_tolerance)}"
+    least = now.smallest_tolerance
+    if least >= 5e-5:
+        least = math.ceil(1e4 * least - 1e-11) / 1e4  # rounded down it could not be met
+    return f"the smallest that can be met is {tolerance_text(least)}"
 
 
 def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str, ...]:

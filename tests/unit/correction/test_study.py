@@ -51,6 +51,8 @@ def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking
     headline, _, _, proof, *_ = STUDY.findings(result, CorrectionSettings(tolerance=0.0))
     smallest = result.disclose(0.0).smallest_tolerance
     assert smallest is not None and f"the smallest that can be met is {smallest:.2g}" in headline.point
+    named = float(headline.point.rstrip(".").rpartition(" ")[2])
+    assert smallest <= named < smallest + 1e-4 and result.disclose(named).after is not None
     assert proof.point == "No correction exists at tolerance 0." and headline.estimate is None
 
 
