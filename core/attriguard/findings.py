@@ -15,7 +15,7 @@ from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest
 from core.attriguard.guard import TableGuard, Transfer
 from core.attriguard.noisy_records import Concentration
 from core.attriguard.utility import Recommendation, UtilityPoint
-from core.estimates import Estimate, count, gap, interval, mean, percent
+from core.estimates import Estimate, count, gap, interval, mean, percent, strongest
 from core.fairness import difference_title
 from core.quantities import Quantity, Row, Tables, share
 from core.study import Finding
@@ -56,12 +56,12 @@ def headline(
     budget, clean = now[0].budget, exposure.undefended()
     own, floor = surrogate_attacker(exposure, defender), exposure.baseline(balanced=balanced)
     here, was = (next(p.rate(balanced=balanced) for p in points if p.attacker == own) for points in (now, clean))
-    strongest = strongest_point(now, balanced=balanced)
-    best = strongest.rate(balanced=balanced)
-    several = strongest.attacker != own
-    name, rival = attacker_label(own), f"{attacker_label(strongest.attacker)}: {percent(best)}"
+    first = strongest_point(now, balanced=balanced)
+    best = first.rate(balanced=balanced)
+    several = first.attacker != own
+    name, rival = attacker_label(own), f"{attacker_label(first.attacker)}: {percent(best)}"
     no_more = ", no more than the baseline" if best.value <= floor.value else ""
-    other, fooled = f"{_kind(strongest)} ({rival}{no_more})", bool(budget) and here.high < floor.value
+    other, fooled = f"{_kind(first)} ({rival}{no_more})", bool(budget) and here.high < floor.value
     if fooled:
         below = f"{percent(here)}, below the {percent(floor)} baseline"
         point = f"AttriGuard fools an attacker who ignores it ({name}: {below})"
@@ -81,7 +81,7 @@ def headline(
     measure = f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
     value = exposure.values[int(exposure.shares.argmax())]
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
-    protects = best.low <= floor.value
+    protects = not _beats(now, floor, balanced=balanced)
     return Finding(
         point=f"{point}{_untrained(now, learning, state)}.",
         evidence=f"{spent}{used}{measure}: 95% CI{'s' * several} {intervals} over {count(exposure.truth.size)} people. "
@@ -89,13 +89,19 @@ def headline(
         so_what="" if protects or not budget else "Obfuscation, not protection: plan for an adaptive attacker.",
         to_do="" if protects or not budget else "Read the highest curve, not the lowest; check the utility loss.",
         caveats=(f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",)
-        if unhidden.low <= floor.value
+        if not _beats(clean, floor, balanced=balanced)
         else (),
         redacted=f"AttriGuard was measured at a budget of {budget:g} {exposure.unit} changed per person.",
         estimate=best,
         baseline=floor,
         attacker_knows="Records of other people with their values, and, if adaptive, how the noise is made.",
     )
+
+
+def _beats(points: Sequence[Point], floor: Estimate, *, balanced: bool) -> bool:
+    """Whether the best attacker does better than the baseline, although picked among several."""
+    rates = {point.attacker: point.rate(balanced=balanced) for point in points}
+    return strongest(rates, within=(0.0, 1.0))[1].low > floor.value
 
 
 def _kind(point: Point) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.attriguard import Exposure, attacker_label, findings
+from core.attriguard.attackers import ATTACKER_TITLES
 from core.attriguard.exposure import Guesses
 from core.attriguard.findings import value_rows
 from core.attriguard.utility import UtilityPoint
@@ -157,6 +158,15 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
 def test_where_nobody_beats_the_majority_guess_there_is_little_to_hide(clean: int, little: bool):
     caveats = headline(read=70, trained=75, clean=clean).caveats
     assert ("Little to hide: even without noise the best attacker reaches only 83%." in caveats) == little
+
+
+@pytest.mark.parametrize(("attackers", "little"), [(1, False), (8, True)])
+def test_the_best_of_many_attackers_beats_the_majority_guess_by_more_than_luck(attackers: int, little: bool):
+    shown = read_by(read=88, trained=88, clean=88)  # one alone does at 95%
+    tried = tuple(replace(shown.guesses[0], attacker=name) for name in ATTACKER_TITLES)[:attackers]
+    found = findings.headline(replace(shown, guesses=tried), replace(shown, guesses=tried).at(0.5))
+    assert any("Little to hide" in caveat for caveat in found.caveats) == little
+    assert (found.so_what == "") == little
 
 
 def estimate(value: float, half: float) -> Estimate:
