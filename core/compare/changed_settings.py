@@ -120,6 +120,9 @@ def _settings(before: Mapping[str, Any], after: Mapping[str, Any], part: str) ->
         prefix, asked = "role of ", [document["plan"]["config"]["roles"] or {} for document in (before, after)]
     elif part == "Plan":
         prefix, asked = "", [_none_in_words(_asked(document["plan"])) for document in (before, after)]
+        if any(document["plan"]["config"]["tolerance"] is None for document in (before, after)):  # withheld
+            for own in asked:
+                del own["config"]["tolerance"]
     else:
         return {}
     differences = same_numbers({"settings": asked[0]}, {"settings": asked[1]}).differences

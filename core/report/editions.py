@@ -4,10 +4,11 @@ What is protected in the external report: the number of people in a group, and o
 prediction or both, on the test records, on the training records and in the whole table, and so on the records outside
 the test, which the difference tells. Where one of these counts is below the threshold, no number that hangs on who is
 in which group stands in the edition: no count or rate of any group, nothing that compares groups, no inference of the
-attribute and no table of these, and nothing of what the report's own numbers reveal. All of them go, whichever count it
-is and however many there are: a rule that withheld the small ones, and as many others as it takes to hide them, would
-tell by its choice what it hides. So two tables that differ in a small count give the same edition to the byte, as long
-as their verdicts and the model's answers are the same.
+attribute and no table of these, nothing of what the report's own numbers reveal, and no tolerance of a model that was
+not trained here: a plan begins with the smallest that holds, which tells the unfairness. All of them go, whichever
+count it is and however many there are: a rule that withheld the small ones, and as many others as it takes to hide
+them, would tell by its choice what it hides. So two tables that differ in a small count give the same edition to the
+byte, as long as their verdicts and the model's answers are the same.
 
 Nothing about single people stands in it, counts of them included: neither the section of people at risk, nor that the
 plan asks for one.
@@ -242,7 +243,7 @@ _HIDDEN = (
     "Not withheld are the verdicts, which show on which side of its limit a number lies.",
     f"A count of a group is below {THRESHOLD}. With it every number that hangs on who is in which group is withheld, "
     "always all of them, so that what is left out does not reveal which count it is: counts and rates of all groups, "
-    "comparisons between groups, and inferences of the attribute.",
+    "comparisons between groups, inferences of the attribute, and the tolerance of a model that was not trained here.",
 )
 
 
@@ -250,7 +251,7 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
     """Return the external report without leakage estimate and fingerprint."""
     plan, hidden = audit.plan, has_small_count(whole)
     because = _withheld(whole, hidden)
-    facts = _facts(audit)
+    facts = _facts(audit, hidden)
     measurements = [_measurement(one, plan, facts, because.get(one["check"], "")) for one in whole["measurements"]]
     tables = [cut for table in whole["tables"] for cut in _table(table, hidden)]
     notes = [*_ALWAYS, *(_HIDDEN if hidden else _SHOWN)]
@@ -267,7 +268,7 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
         **{name: part for name, part in whole.items() if name != PEOPLE_AT_RISK},
         "edition": "disclosure",
         "groups": [_group(group, hidden) for group in whole["groups"]],
-        "plan": _plan(whole["plan"], plan, whole["data"]["title"]),
+        "plan": _plan(whole["plan"], plan, whole["data"]["title"], hidden),
         "data": _data(whole["data"], plan),
         "model": _model(whole["model"], plan, hidden),
         "measurements": measurements,
@@ -318,8 +319,16 @@ def _data(data: Document, plan: AuditPlan) -> Document:
     }
 
 
+def _measured_tolerance(plan: AuditPlan, hidden: bool) -> bool:
+    """Whether a tolerance is withheld: it may be the smallest that given predictions keep to, and so their unfairness.
+
+    It hangs on no count whether it is that one, so that what is left out does not tell.
+    """
+    return hidden and plan.model.kind != "train"
+
+
 def _model(model: Document, plan: AuditPlan, hidden: bool) -> Document:
-    """Return the model without fingerprint and file; its unfairness unless it is hidden."""
+    """Return the model without fingerprint and file; its unfairness, and a measured tolerance, unless it is hidden."""
     rates = {
         name: None if model[name]["n"] < THRESHOLD else rounded_estimate(model[name])
         for name in ("accuracy_train", "accuracy_test", "majority_test")
@@ -330,19 +339,24 @@ def _model(model: Document, plan: AuditPlan, hidden: bool) -> Document:
         "title": "Model file, not named here" if plan.model.kind == "file" else model["title"],
         "unfairness_test": None if hidden else rounded_estimate(model["unfairness_test"]),
         "achieved": None if hidden else rounded(model["achieved"]),
+        "tolerance": None if _measured_tolerance(plan, hidden) else model["tolerance"],
         "notes": [note for note in model["notes"] if note in tuple(ModelNote)],
         "fingerprint": "",
     }
 
 
-def _plan(plan: Document, audited: AuditPlan, title: str) -> Document:
-    """Return the plan without files and seed; its title goes where it names a file or is the table's own `title`."""
+def _plan(plan: Document, audited: AuditPlan, title: str, hidden: bool) -> Document:
+    """Return the plan without files, seed and a measured tolerance.
+
+    Its title goes where it names a file or is the table's own `title`.
+    """
     own, name = _own(audited), plan["title"]
     for path in (audited.data.file, audited.model.file, audited.policy):
         file = re.split(r"[\\/]", path)[-1].casefold()
         if file and (file in name.casefold() or file.rpartition(".")[0] == name.casefold()):
             name = ""
     kept = [study for study in plan.get("studies", ()) if study[0] != PEOPLE.name]
+    gone = {"seed": None, **({"tolerance": None} if _measured_tolerance(audited, hidden) else {})}
     return {
         **{part: told for part, told in plan.items() if part != "studies"},
         **({"studies": kept} if kept else {}),
@@ -350,7 +364,7 @@ def _plan(plan: Document, audited: AuditPlan, title: str) -> Document:
         "data": {**plan["data"], "file": "withheld" if plan["data"]["file"] else ""},
         "model": {**plan["model"], "file": "withheld" if plan["model"]["file"] else ""},
         "policy": "withheld" if plan["policy"] else "",
-        "config": {**plan["config"], "seed": None, **({"dataset": "upload"} if own else {})},
+        "config": {**plan["config"], **gone, **({"dataset": "upload"} if own else {})},
     }
 
 
@@ -376,7 +390,7 @@ def _withheld(whole: Document, hidden: bool) -> dict[str, str]:
     return because
 
 
-def _facts(audit: ReleaseAudit) -> dict[str, Any]:
+def _facts(audit: ReleaseAudit, hidden: bool) -> dict[str, Any]:
     """Return what the redacted sentences of checks are filled in with: settings alone."""
     plan, metric = audit.plan, audit.plan.config.metric
     outputs = OutputsPlan(released="labels") if audit.labels_only else plan.outputs
@@ -390,7 +404,7 @@ def _facts(audit: ReleaseAudit) -> dict[str, Any]:
         "known": "other people" + (" or of half of the training records" if plan.sets_known else ""),
         "released": outputs.text,
         "metric": METRIC_TITLES.get(metric, metric).lower(),
-        "tolerance": f"{plan.config.tolerance:g}",
+        "tolerance": "a tolerance withheld here" if _measured_tolerance(plan, hidden) else f"{plan.config.tolerance:g}",
     }
     return dict(strict(facts))
 

@@ -8,6 +8,7 @@ document itself stands at the end of the page as text.
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -58,7 +59,8 @@ def constraint_words(model: Mapping[str, Any]) -> str:
     achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
     smallest = model["kind"] != "train" and is_smallest(tolerance, achieved)
     what = "smallest tolerance that holds:" if smallest else "tolerance"
-    return f"{METRIC_TITLES.get(model['metric'], model['metric'])}, {what} {tolerance_text(tolerance)}"
+    told = "withheld" if math.isnan(tolerance) else tolerance_text(tolerance)
+    return f"{METRIC_TITLES.get(model['metric'], model['metric'])}, {what} {told}"
 
 
 def to_html(document: Document) -> str:

@@ -43,9 +43,9 @@ _LEFT_OUT = {
 """Fields that reports from before them do not have."""
 
 _WITHHELD = {
-    "AuditConfig": ("seed",),
+    "AuditConfig": ("seed", "tolerance"),
     "GroupSummary": ("count", "label_rate", "test_rate", "test_tpr", "test_fpr"),
-    "ModelSummary": ("unfairness_test", "accuracy_train", "accuracy_test", "majority_test"),
+    "ModelSummary": ("tolerance", "unfairness_test", "accuracy_train", "accuracy_test", "majority_test"),
 }
 """Fields that an edition may leave null."""
 

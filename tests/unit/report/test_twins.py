@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +10,12 @@ import pandas as pd
 import pytest
 
 from core.cli.audit import write_audit
+from core.compare import compare
 from core.config import AuditConfig
 from core.datasets import Roles, read_table
 from core.policy import predictions_policy
 from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, OutputsPlan, audit_with_people
-from core.report import Reports
+from core.report import Reports, from_json
 from tests.leaky_report import Cells, leaky, people_in
 
 PLAIN = (60, 70, 80, 90, 50, 40)
@@ -79,6 +81,25 @@ def test_twins_give_others_the_same_folder(named: str, tmp_path: Path):
         external(Reports(leaky(cells), people_in(cells)), tmp_path / str(number)) for number, cells in enumerate(twins)
     ]
     assert folders[0] == folders[1] and "report.html" in folders[0]
+
+
+def promised(tolerance: float, kind: str) -> Reports:
+    """Return the reports of a model with a small group, under the tolerance its plan begins with."""
+    audit = leaky(with_cells(Female=(3, 70, 80, 90, 50, 40)))
+    plan = replace(audit.plan, model=ModelPlan(kind=kind), config=replace(audit.plan.config, tolerance=tolerance))
+    return Reports(replace(audit, plan=plan, model=replace(audit.model, kind=kind, tolerance=tolerance)))
+
+
+def test_the_smallest_tolerance_that_given_predictions_keep_to_is_their_unfairness_and_is_withheld(tmp_path: Path):
+    folders = [external(promised(one, "predictions"), tmp_path / str(one)) for one in (0.277, 0.402)]
+    assert folders[0] == folders[1]
+    text = folders[0]["report.json"].decode()
+    assert "within a tolerance withheld here" in text
+    assert "tolerance withheld" in folders[0]["report.html"].decode()
+    inside, outside = promised(0.277, "predictions").document(), from_json(text)
+    assert not [one for one in compare(inside, outside).changed if "tolerance" in one.what]
+    trained = promised(0.277, "train").document("disclosure")
+    assert trained["model"]["tolerance"] == 0.277, "which was chosen, not measured"
 
 
 ROLES = Roles(
