@@ -25,17 +25,19 @@ def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_publ
     if len(gains) < 4:
         point = "Sweep over trained tolerances"
     elif helps or misleads:
-        does, times = ("helps", helps) if helps else ("misleads", misleads)
-        point = f"Disclosure {does} the attacker significantly at {times} of {len(gains)} tolerances"
+        does = ((helps, "helps"), (misleads, "misleads"))
+        told = " and ".join(f"{verb} the attacker significantly at {n}" for n, verb in does if n)
+        point = f"Disclosure {told} of {len(gains)} tolerances"
     else:
         point = "Disclosure has no statistically significant effect at any of these tolerances"
     attribute = config.roles.attribute if config.roles else "attribute"
     holds = "raised until it holds" if as_published else "hollow: it does not hold for the model"
+    counted = " Significant: the 95% CI excludes 0; not corrected for the number of tolerances."
     others = "" if config.method == "exponentiated_gradient" else " All are trained by exponentiated gradient."
     return Finding(
         point=point,
         evidence=f"Accuracy at inferring {attribute}. Each point is a model trained for that tolerance, which is "
-        f"disclosed; {holds}.{others}",
+        f"disclosed; {holds}.{others}{counted * ('significantly' in point)}",
     )
 
 

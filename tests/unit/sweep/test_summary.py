@@ -16,6 +16,7 @@ from scipy import stats
 from core.config import AuditConfig
 from core.estimates import Estimate
 from core.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
+from core.sweep.findings import trained_tolerances
 from tests.sweep_work import BASE, people
 
 ATTACKERS = list(itertools.product(("features", "predictions"), ("held_out", "as_published"), ("published", "count")))
@@ -154,3 +155,20 @@ def test_missing_corrections_are_counted_one_seed_keeps_its_interval_and_table_t
 
 def row_setting(row: object) -> tuple[str, str, float]:
     return row.method, row.metric, row.tolerance  # type: ignore[attr-defined]
+
+
+def test_tolerances_at_which_disclosure_helps_and_misleads_are_both_counted_and_said_to_be_uncorrected():
+    rows = [row for row in summarise([made(GRID[0])]) if row.gain is not None][:1]
+    gains = (0.06, 0.07, -0.06, -0.07, -0.08, 0.0)
+    several = [replace(rows[0], gain=replace(rows[0].gain, **vars_of(at(value)))) for value in gains]
+    told = trained_tolerances(several, BASE, as_published=True)
+    assert told.point == (
+        "Disclosure helps the attacker significantly at 2 and misleads the attacker significantly at 3 of 6 tolerances"
+    )
+    assert "not corrected for the number of tolerances" in told.evidence
+    none = trained_tolerances([several[5]] * 6, BASE, as_published=True)
+    assert "no statistically significant effect" in none.point and "corrected" not in none.evidence
+
+
+def vars_of(found: Estimate) -> dict[str, float]:
+    return {name: getattr(found, name) for name in ("value", "low", "high")}
