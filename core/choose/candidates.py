@@ -267,15 +267,22 @@ class Asked:
 
 
 def same_people(asked: Sequence[Asked]) -> None:
-    """Refuse candidates about different people, or about other features, labels or groups of them."""
+    """Refuse candidates about different people, other features, labels or groups of them, or another division."""
     first = asked[0].dataset
     for other in asked[1:]:
+        for key, title in (("seed", "seed"), ("train_share", "training share"), ("metric", "fairness metric")):
+            if len({getattr(config, key) for config in (asked[0].configs[0], other.configs[0])}) > 1:
+                raise InputError(
+                    f"Models can be compared under one {title} alone, got another one for {other.name!r} than for "
+                    f"{asked[0].name!r}."
+                )
         for what, one, two in (
             ("features", first.features, other.dataset.features),
             ("labels", first.labels, other.dataset.labels),
             ("groups", first.sensitive, other.dataset.sensitive),
+            ("sets", first.sets, other.dataset.sets),
         ):
-            if not np.array_equal(one, two):
+            if not np.array_equal(np.asarray(one), np.asarray(two)):
                 raise InputError(
                     f"Models can be compared on the same people alone, got other {what} for {other.name!r} than for "
                     f"{asked[0].name!r}; leave the columns of the other models out (excluded)."

@@ -23,7 +23,7 @@ import numpy as np
 
 from core.choose.candidates import CandidatePoint, ChooseSettings, Half
 from core.errors import InputError
-from core.estimates import Estimate, holm, normal_quantile, paired_gain
+from core.estimates import Estimate, holm, normal_quantile, not_measured, paired_gain
 from core.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
 from core.seeds import child_generator
 from core.studies import STUDIES
@@ -118,14 +118,14 @@ class Candidate:
         return math.erfc(normal_quantile(mine.accuracy.level) * gap / half / math.sqrt(2.0)) if half else 0.0
 
     def lead(self, other: Candidate) -> Estimate:
-        """Return how much more accurate it is than another on the half that judges, over the seeds both have."""
+        """Return how much more accurate it is than another where it is judged, over the seeds both have, if any."""
         rivals = {point.config.seed: point for point in other.points}
         gains = []
         for point in self.points:
             if (rival := rivals.get(point.config.seed)) is not None:
                 mine, theirs = point.judging.correct, rival.judging.correct
                 gains.append(paired_gain(int((mine & ~theirs).sum()), int((theirs & ~mine).sum()), mine.size))
-        return mean_of(gains)
+        return mean_of(gains) if gains else not_measured()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -186,7 +186,7 @@ def _meaning(choice: Choice) -> str:
     free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
     names = _names(choice, _held_back(choice))
     told = "" if recommended or not names else f"Held back by: {listed(names)}."
-    if free is None or free is choice.chosen:
+    if free is None or free is choice.chosen or not choice.chosen.lead(free).n:
         within = f"Its whole interval is within every limit that is judged here, {_where(choice)}."
         return within if recommended else told or held_back(choice)
     return f"{told} {_cost(choice.chosen, free)}".strip()
@@ -305,8 +305,7 @@ def why_this_one(choice: Choice) -> str:
         does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
         word = does.get(nearest.choosing.status, "was not measured on")
         told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {listed(names[:2])}.")
-    if (other := choice.runner_up) is not None:
-        lead = chosen.lead(other)
+    if (other := choice.runner_up) is not None and (lead := chosen.lead(other)).n:
         chance = lead.low <= 0.0 <= lead.high
         fair = " Not significant, so that one is a fair choice too." if chance else ""
         told.append(

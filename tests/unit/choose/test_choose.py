@@ -106,6 +106,13 @@ def test_a_lead_that_is_negative_beyond_chance_is_not_called_insignificant():
     assert why_this_one(alike).endswith("Not significant, so that one is a fair choice too.")
 
 
+def test_models_without_a_common_seed_have_no_lead():
+    rng = np.random.default_rng(1)
+    found = chosen([point(k, 0.8, SAFE, rng, seed=k, **own) for k, own in ((1, {}), (2, {"method": "unmitigated"}))])
+    assert found.runner_up is not None and found.chosen.lead(found.runner_up).n == 0
+    assert "lead" not in why_this_one(found) and "costs" not in finding(found).so_what and finding(found).so_what
+
+
 def test_what_is_within_all_limits_where_it_is_judged_alone_is_not_said_to_be_so_on_both_halves():
     rng = np.random.default_rng(2)
     found = chosen([point(1, 0.8, {**SAFE, "membership_auc": 0.53}, rng)])

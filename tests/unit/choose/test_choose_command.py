@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -138,6 +139,14 @@ def test_models_about_other_people_are_refused(folder: Path):
     one, two = samples.dataset(400), samples.dataset(400, seed=1)
     asked = [Asked([AuditConfig()], data, AuditPlan(), name) for name, data in (("a", one), ("b", two))]
     with pytest.raises(InputError, match="other features for 'b' than for 'a'"):
+        next(measure_all(asked))
+
+
+@pytest.mark.parametrize("other", [{"seed": 3}, {"train_share": 0.5}, {"metric": "equal_opportunity"}])
+def test_models_about_people_divided_or_measured_otherwise_are_refused(other: dict[str, Any]):
+    data, config = samples.dataset(400), AuditConfig()
+    asked = [Asked([own], data, AuditPlan(), name) for name, own in (("a", config), ("b", replace(config, **other)))]
+    with pytest.raises(InputError, match=r"under one .* alone, got another one for 'b' than for 'a'\."):
         next(measure_all(asked))
 
 
