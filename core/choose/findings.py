@@ -296,7 +296,8 @@ def why_this_one(choice: Choice) -> str:
         judged = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
         return held_back(choice) + judged * bool(chosen.choosing.blocking)
     required = sum(row.counts for row in chosen.judging.verdict.rows)
-    told = [f"All {in_words(required)} required checks pass {_where(choice)}."]
+    passes = f"All {in_words(required)} required checks pass" if required > 1 else "The one required check passes"
+    told = [f"{passes} {_where(choice)}."]
     better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
     failing = [c for c in better if c.choosing.status != Status.PASS]
     if failing:
