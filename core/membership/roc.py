@@ -198,7 +198,9 @@ def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate
     The variance is that of DeLong, DeLong and Clarke-Pearson (1988): a member's placement is the share of non-members
     below, ties half, and the variances of both sides' placements add, each divided by its number. Midranks give the
     placements with ties exactly (Sun and Xu 2014). The interval is set on the logit of the area, so that it stays
-    inside [0, 1]. At 0 and 1 the placements do not vary; there it is Newcombe's score interval (2006, method 5).
+    inside [0, 1]. At 0 and 1 the placements do not vary; there it is Newcombe's score interval (2006, method 5). Where
+    fewer than 10 of a side are placed other than the rest of it, so few show too little variance, and none shows none:
+    there the interval is widened to hold the normal one with a placement of 0 and one of 1 added to either side.
     """
     from scipy.stats import rankdata
 
@@ -211,9 +213,21 @@ def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate
     if value in (0.0, 1.0):
         low, high = _separated(value, m, n, z)
     else:
-        error = math.sqrt(float(above.var(ddof=1)) / m + float(below.var(ddof=1)) / n)
-        low, high = _logit_interval(value, z * error)
+        low, high = _logit_interval(value, z * _error(above, below))
+        if min(_varied(above), _varied(below)) < _SPARSE:
+            half = z * _error(*(np.append(side, (0.0, 1.0)) for side in (above, below)))
+            low, high = max(0.0, min(low, value - half)), min(1.0, max(high, value + half))
     return Estimate(value=value, low=low, high=high, n=m + n, level=level)
+
+
+def _error(above: Floats, below: Floats) -> float:
+    """Return the standard error of an area by the placements of both sides."""
+    return math.sqrt(sum(float(side.var(ddof=1)) / side.size for side in (above, below)))
+
+
+def _varied(placements: Floats) -> int:
+    """Return how many of a side are not placed as most of it are."""
+    return int(placements.size - np.unique(placements, return_counts=True)[1].max())
 
 
 def _logit_interval(value: float, half: float) -> tuple[float, float]:
