@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
 from core.membership.attack import MemberGuess
 from core.membership.attacks import REGISTRY, attacks_on
-from core.membership.disparity import GapResult, lira_gaps
+from core.membership.disparity import OTHERS, GapResult, lira_gaps
 from core.membership.evidence import Evidence, Train, judging_everybody
 from core.membership.findings import release_findings
 from core.membership.roc import Roc, advantage, roc
@@ -303,7 +303,9 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
         for name, curve in result.curves.items():
             rates = {"everybody": curve.tpr_at(FALSE_ALARMS)}
             for gap in result.gaps[name]:
-                rates |= zip((gap.group, gap.others), gap.rates, strict=True)
+                rates[gap.group] = gap.rates[0]
+                if gap.others != OTHERS:  # of more than two groups the others differ from group to group
+                    rates[gap.others] = gap.rates[1]
             whole: Row = {
                 "attack": REGISTRY[name].title,
                 "AUC": curve.auc.value,

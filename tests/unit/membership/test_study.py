@@ -19,6 +19,7 @@ from core.membership import (
     MemberGuess,
     MemberPeople,
     MembershipFindings,
+    MembershipPlan,
     MembershipSettings,
     accountings,
     attack_steps,
@@ -28,6 +29,7 @@ from core.membership import (
     guesses,
     judge,
     ledger_of,
+    roc,
     summarise_curve,
     target_of,
     vulnerability_disparity,
@@ -35,6 +37,8 @@ from core.membership import (
 from core.membership.disparity import Disparities
 from core.membership.findings import MEASURES, NO_BETTER, curve_rows, gap_rows
 from core.membership.inference import two_sides
+from core.membership.study import STUDY, JudgedMembers
+from core.planted import Drawn, subject_of
 from core.quantities import plain_row
 from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, low_fpr
 from tests.unit.membership.samples import invented, study
@@ -120,6 +124,28 @@ def whole_curve() -> tuple[CurvePoint, ...]:
 
 def points(**more: object) -> list[CurvePoint]:
     return list(epsilon_curve(people(), SETTINGS, epsilons=(0.5, math.inf), repeats=3, **more))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("names", [("men", "women"), ("A", "B", "C")])
+def test_the_table_of_an_audit_has_a_row_a_group_and_no_others_that_differ_by_group(names: tuple[str, ...]):
+    side, rng = 1000 * len(names), np.random.default_rng(2)
+    drawn = Drawn(
+        features=np.zeros((2 * side + 200, 1)),
+        labels=np.arange(2 * side + 200, dtype=np.uint8) % 2,
+        sensitive=(np.arange(2 * side + 200) % len(names)).astype(np.uint8),
+    )
+    subject = subject_of(drawn, drawn.labels, (side, 200, side), seed=0)
+    subject.dataset = replace(subject.dataset, group_names=names)
+    rows = np.concatenate([subject.splits.train, subject.splits.test])
+    guess = MemberGuess(name="loss", rows=rows, score=rng.random(2 * side), verdict=None)
+    result = JudgedMembers(subject=subject, shadows=0, guesses={"loss": guess})
+    table = STUDY.tables(result, MembershipPlan(shadows=0))["Membership attacks"]
+    shown = {row["people"]: row["TPR at 1% FPR"] for row in table}
+    assert sorted(shown) == sorted((*names, "everybody"))
+    for code, name in enumerate(names):
+        own = drawn.sensitive[rows] == code
+        one = roc(guess.score[own], result.inside(guess)[own]).tpr_at(0.01).value
+        assert shown[name] == pytest.approx(one)
 
 
 def test_a_curve_goes_through_all_budgets_of_a_repeat_first():
