@@ -90,6 +90,8 @@ def test_loss_and_confidence_are_what_they_say():
     assert np.exp(loss.score) == pytest.approx(true_label_probability(p, y)[loss.rows])
     assert sure.score == pytest.approx(np.maximum(p, 1 - p)[sure.rows])
     assert np.isfinite(guess("loss", 1.0 - y, y, split).score).all()
+    thirds = np.where(p < 0.5, 1 / 3, 2 / 3)  # a model as sure of everybody, whichever label it prefers
+    assert np.unique(guess("confidence", thirds, y, split).score).size == 1
 
 
 def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():

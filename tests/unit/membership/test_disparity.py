@@ -173,7 +173,10 @@ def test_bad_input_is_told_in_one_sentence(changed: dict, told: str) -> None:
     assert str(raised.value).startswith(told)
 
 
-@pytest.mark.parametrize("p, place", [(0.0, 0), (0.1, 1), (0.3, 3), (0.6, 6), (0.7, 7), (0.9, 9), (1.0, 9)])
+@pytest.mark.parametrize(
+    "p, place",
+    [(0.0, 0), (0.1, 1), (1 - 0.9, 1), (1 - 0.8, 2), (0.3, 3), (0.6, 6), (0.7, 7), (0.9, 9), (1.0, 9)],
+)
 def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, place: int) -> None:
     found = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
     assert (found.group, found.others) == ("women", "men")
