@@ -130,7 +130,7 @@ class FairModel:
 
     def _weighted_trees(self) -> list[tuple[float, Any]]:
         """Return the trees exponentiated gradient draws from, each with its chance."""
-        weights = np.asarray(self.estimator.weights_, dtype=np.float64)
+        weights = np.asarray(self.estimator.weights_.sort_index(), dtype=np.float64)  # named by tree, in any order
         trees = zip(weights / weights.sum(), self.estimator.predictors_, strict=True)
         return [(weight, tree) for weight, tree in trees if weight > 0]
 
