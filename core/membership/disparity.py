@@ -394,7 +394,10 @@ def recall_by_range(
     The probability, of shape (n,), in [0, 1], is what the model gave to each judged person's true label; the other
     arguments are those of `vulnerability_disparity`.
     """
-    p, side = np.round(probability, 12), np.asarray(group, dtype=np.int64)  # 1 - 0.8 is in the range of 0.2
+    p, side = (
+        np.asarray(probability, dtype=np.float64).round(12),
+        np.asarray(group, dtype=np.int64),
+    )  # 1 - 0.8 is in the range of 0.2
     inside = np.asarray(member) == 1
     caught = inside & (np.asarray(verdict) == 1)
     edges = np.arange(RANGES + 1) / RANGES

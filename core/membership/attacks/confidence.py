@@ -13,8 +13,8 @@ from core.membership.evidence import Evidence
 
 def scores(evidence: Evidence) -> Judged:
     """Judge people by the probability of the label the model prefers."""
-    p = evidence.probability
-    return above_threshold(np.round(np.maximum(p, 1.0 - p), 12), evidence)  # 1 - 1/3 ties with 2/3
+    p = np.asarray(evidence.probability, dtype=np.float64)
+    return above_threshold(np.maximum(p, 1.0 - p).round(12), evidence)  # 1 - 1/3 ties with 2/3
 
 
 ATTACK = Attack(
