@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import pypdfium2
@@ -145,6 +146,12 @@ def test_the_external_page_says_what_the_external_report_says_and_no_more():
     assert {check["value"] for check in content["checks"]} >= {"withheld"}
     with pytest.raises(InputError, match="Signatures must be left out of the external report"):
         one_page(document, signed())
+
+
+def test_the_day_of_the_audit_stands_at_its_head():
+    told = Reports(sample()).document()
+    day = datetime.fromisoformat(told["times"]["started"]).date()
+    assert page_content(told)["edition"] == f"Internal report · {day}"
 
 
 def test_what_was_not_tested_and_not_covered_is_said():
