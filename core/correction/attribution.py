@@ -38,7 +38,7 @@ from core.estimates import (
     mean,
     over_seeds,
 )
-from core.fairness import row_sets
+from core.fairness import keeps, row_sets
 from core.projection import ProjectionStatus, project
 from core.serialize import Result
 from core.validation import unit_interval
@@ -156,7 +156,7 @@ def attribute_leak(
         metric=metric,
         tolerance=tolerance,
         n_seeds=1,
-        n_true=int(true_unfairness(with_predictions, with_predictions.truth, metric) <= tolerance + 1e-12),
+        n_true=int(keeps(true_unfairness(with_predictions, with_predictions.truth, metric), tolerance)),
         steps=tuple(_measure(step, known, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in known),
     )
 

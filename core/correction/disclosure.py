@@ -58,7 +58,7 @@ from core.estimates import (
     paired_gain,
     proportion,
 )
-from core.fairness import METRICS, row_sets, unfairness
+from core.fairness import METRICS, keeps, row_sets, unfairness
 from core.serialize import Result
 from core.validation import choice, positive_array, unit_interval
 
@@ -134,7 +134,7 @@ class Disclosure(Result):
     @property
     def is_true(self) -> bool:
         """Whether the model really satisfies what was disclosed."""
-        return self.achieved <= self.used + 1e-12
+        return keeps(self.achieved, self.used)
 
 
 def disclose(

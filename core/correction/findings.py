@@ -29,7 +29,7 @@ from core.estimates import (
     points,
     tolerance_text,
 )
-from core.fairness import METRIC_TITLES, difference_title
+from core.fairness import METRIC_TITLES, difference_title, keeps
 from core.models import GIVEN
 from core.quantities import Quantity, Row, Tables, change, share
 from core.study import Finding
@@ -198,7 +198,7 @@ def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
 
 def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
     """Return whether a disclosed tolerance holds for the model on the attacked records, by both measures."""
-    holds = now.achieved <= tolerance + 1e-12
+    holds = keeps(now.achieved, tolerance)
     reached = tolerance_text(now.achieved, limit=tolerance)
     evidence = (
         f"The model's unfairness on these records (largest deviation of a group from the overall rate) is {reached}"
