@@ -44,7 +44,7 @@ def test_proportion_is_the_wilson_interval(case: tuple[int, int]) -> None:
 
 
 def test_accuracies_nothing_measured_and_impossible_counts() -> None:
-    assert math.isnan(proportion(0, 0).value)
+    assert math.isnan(proportion(0, 0).value) and proportion(0, 0, level=0.99).level == 0.99
     assert math.isnan(balanced_accuracy([], []).value)
     assert math.isnan(paired_gain(0, 0, 0).value)
     truth, guess = np.array([1, 1, 1, 1, 0, 0]), np.array([1, 1, 1, 0, 0, 1])

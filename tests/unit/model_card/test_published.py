@@ -30,6 +30,13 @@ def test_whole_people_settle_a_count_of_rounded_and_of_typed_numbers():
     assert counts.told["all"].tolist() == [True, False]
 
 
+def test_a_gap_that_rounds_to_nothing_has_no_sign():
+    accepted = np.repeat([1, 0], [10, 9])
+    release = Release(np.array([accepted, 1 - accepted]), statistics=("sp_gap",), decimals=0)
+    gaps = [row.value for row in release.publish(np.arange(19) % 2).numbers if row.statistic == "sp_gap"]
+    assert [str(gap) for gap in gaps] == ["0.0", "0.0"]
+
+
 def test_noise_is_of_the_scale_it_should_be_and_intervals_hold_95_times_of_100():
     rng = np.random.default_rng(1)
     s, h, y = rng.integers(0, 2, 500), rng.integers(0, 2, (3, 500)), rng.integers(0, 2, 500)

@@ -183,6 +183,9 @@ def test_rounded_answers_contradict_each_other_without_slack():
     assert found.status == "infeasible" and found.values is None and found.threshold is None
     assert found.reason == "No attributes explain every answer."
     assert (found.recovered == 1).all()  # the larger group
+    prior = np.linspace(0.3, 0.9, a.size)
+    found = recover_compressed(scores, np.round(answers, 2), method="box", prior=prior, **sizes(a))
+    assert found.recovered.tolist() == (prior >= a.mean()).tolist()
 
 
 SCORES, ANSWERS = np.full((2, 4), 0.5), np.zeros(2)
