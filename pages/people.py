@@ -152,7 +152,7 @@ except InputError as error:
     panels.problem(str(error))
     shown = result.chosen(at_least=len(result.attacks) + 1)
 
-left, right = st.container(key="people_body").columns([2, 1], gap="medium")
+left, right = st.columns([2, 1], gap="medium")
 with left:
     attacks = "an attack" if at_least == 1 else f"{in_words(at_least)} or more attacks"
     people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from core.charts import DARK, LIGHT
+from core.charts.words import NARROW
 from core.desk import Columns, TestSet, open_ledger
 from core.models import METHOD_TITLES
 from tests.browser.axe import Violation, violations
@@ -58,6 +59,8 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
 """Address -> charts at least, key of the sections below, and these."""
 
 STREAMLITS_OWN = {"list", "listitem", "presentation-role-conflict"}
+
+ROOM = "all => all.map(chart => chart.clientWidth)"
 
 WORK = ("cancel_choose", "cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep")
 
@@ -130,3 +133,8 @@ def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, known: set
         view.until(lambda: view.inks() == {ink}, f"{theme} charts")
     assert {one: told for one, told in violations(view.page).items() if one not in known} == {}
     view.in_order()
+    drawn = view.page.locator(".stPlotlyChart:visible")
+    for width in (1024, 720) if theme == "light" else ():  # a small laptop, or this screen magnified
+        view.page.set_viewport_size({"width": width, "height": 900})
+        view.until(lambda: min(drawn.evaluate_all(ROOM), default=NARROW) >= NARROW, f"charts in {width} px")
+        view.fits(f"{path} at {width} px")

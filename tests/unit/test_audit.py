@@ -17,7 +17,7 @@ from core.correction.attribute_attacks import AttackFindings, protocols_of
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.errors import Cancelled, InputError
-from core.subject import Progress, Subject, train_model
+from core.subject import Progress, Subject, check_cells, train_model
 from tests.samples import ROLES, dataset
 
 CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)
@@ -115,6 +115,13 @@ def test_a_group_without_people_of_a_label_is_one_sentence(people: AuditDataset)
         run(replace(CONFIG, metric="predictive_equality"), dataset=empty)
     found = told_tolerances(replace(CONFIG, method="unmitigated"), empty)
     assert found.disclose(0.1).certificate.status == "optimal"
+    splits = split(people)
+    for rows in (splits.train, splits.validation, splits.test):
+        labels[rows[people.sensitive[rows] == 1][:3]] = 0
+    check_cells("predictive_equality", replace(people, labels=labels), splits)
+    labels[splits.test[people.sensitive[splits.test] == 1][0]] = 1
+    with pytest.raises(InputError, match="among the test records, got 2 of"):
+        check_cells("predictive_equality", replace(people, labels=labels), splits)
 
 
 @pytest.mark.parametrize(("members", "words"), [(1, "at least 3 people of each group"), (9, "group third has")])
