@@ -285,7 +285,7 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             f"Decided at {level_text(level)} confidence over all limits together; "
             "it holds for these attacks on this model and this table, and says nothing about others."
         )
-        return _kept(n, bool(others or excused)), _joined(claim, calculated, excused, _optional(others))
+        return _kept(n, bool(others), bool(excused)), _joined(claim, calculated, excused, _optional(others))
     warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
@@ -304,10 +304,10 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     return f"{_sentence(in_words(n))} {follow} from the plan alone, without an attack."
 
 
-def _kept(n: int, others: bool) -> str:
-    kind = "required limit" if others else "limit"
+def _kept(n: int, others: bool, excused: bool) -> str:
+    kind = "required limit" if others or excused else "limit"
     if n == 1:
-        return f"The one {kind} of the policy is kept; no other check was judged."
+        return f"The one {kind} of the policy is kept{'' if others else '; no other check was judged'}."
     return f"{'Both' if n == 2 else f'All {in_words(n)}'} {kind}s of the policy are kept."
 
 

@@ -170,6 +170,17 @@ def test_checks_that_do_not_count_for_the_decision_and_how_reports_once_said_it(
     assert detail == now and once in earlier_words(detail)
 
 
+@pytest.mark.parametrize(
+    ("optional", "headline"),
+    [
+        ("", "The one limit of the policy is kept; no other check was judged."),
+        ("f", "The one required limit of the policy is kept."),
+    ],
+)
+def test_one_kept_limit_says_that_it_was_alone_only_where_it_was(optional: str, headline: str) -> None:
+    assert sketch(kept=1, optional=optional).headline == headline
+
+
 def test_a_limit_of_at_least_is_kept_from_above() -> None:
     asked = policy(four_fifths=0.8)
     for value, expected in ((0.9, "pass"), (0.7, "fail"), (0.805, "inconclusive")):
