@@ -49,13 +49,13 @@ class Subject:
 
 
 CHOSEN = "chosen_model"
-"""Where the session keeps the chosen model's settings, and how it was chosen."""
+"""Where the session keeps the chosen model's settings, the fingerprint of its table, and how it was chosen."""
 
 
-def _chosen(config: AuditConfig) -> StudyFindings | None:
-    """Return how the model of these settings was chosen in this session."""
-    kept, told = st.session_state.get(CHOSEN, (None, None))
-    return told if kept is not None and replace(kept, roles=None) == replace(config, roles=None) else None
+def _chosen(config: AuditConfig, table: Table) -> StudyFindings | None:
+    """Return how the model of these settings, roles included, was chosen in this session."""
+    *chosen, told = st.session_state.get(CHOSEN, (None,))
+    return told if chosen == [config, table.fingerprint] else None
 
 
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
@@ -88,11 +88,11 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
 
 def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
-    roles = config.roles or table.roles[0]
+    roles, chosen = config.roles or table.roles[0], _chosen(config, table)
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(wanted, data=data, config=replace(config, roles=None))
-        return Subject(plan=plan, table=table, chosen=_chosen(config))
+        return Subject(plan=plan, table=table, chosen=chosen)
     data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
     model, model_file = ModelPlan(), None
     threshold = roles.threshold
@@ -104,7 +104,7 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
     plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
-    return Subject(plan=plan, table=table, model_file=model_file, chosen=_chosen(config))
+    return Subject(plan=plan, table=table, model_file=model_file, chosen=chosen)
 
 
 def released(outputs: OutputsPlan) -> str:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,12 @@ import pytest
 import core.choose
 from core.choose import Asked, CandidatePoint, ChooseSettings
 from core.cli.arguments import Parser
+from core.datasets import load
 from core.estimates import proportion
+from core.release_audit import AuditPlan
 from core.settings import add_arguments, from_arguments
 from core.sweep import point_key
+from pages.common import report_plan
 from pages.common.background import Store
 from tests import samples
 from tests.app.dashboard import Dashboard
@@ -83,16 +87,24 @@ def test_the_chosen_private_tree_is_audited_with_its_own_budget(dashboard: Dashb
     assert dashboard.test.session_state["epsilon"] == 3.0  # which the page's slider offers
 
 
-def test_another_model_can_be_audited_and_its_report_says_who_picked_it(dashboard: Dashboard, safe: Measured):
+def test_another_model_can_be_audited_and_its_report_says_who_picked_it(
+    dashboard: Dashboard, safe: Measured, monkeypatch: pytest.MonkeyPatch
+):
     box = opened(dashboard).test.selectbox(key="choose_audited")
     assert box.value == "" and len(box.options) == 19
     box.select_index(2)
     dashboard.settle()
     picked = dashboard.test.selectbox(key="choose_audited").value
     dashboard.press("audit_chosen")
-    config, told = dashboard.test.session_state["chosen_model"]
+    config, digits, told = dashboard.test.session_state["chosen_model"]
     assert picked.endswith(f"depth {config.depth}") and (config.method, config.depth, config.tolerance) != BEST
     assert "picked by hand. By the policy it would be exponentiated gradient (tolerance 0.05" in str(told.findings[1])
+    monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state={"chosen_model": (config, digits, told)}))
+    table = load("demo")
+    assert report_plan.subject(config, table, AuditPlan()).chosen is told
+    race = replace(config, roles=table.roles[1])
+    assert report_plan.subject(race, table, AuditPlan()).chosen is None, "another attribute, another model"
+    assert report_plan.subject(config, replace(table, fingerprint="other"), AuditPlan()).chosen is None
 
 
 def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboard, safe: Measured):
