@@ -104,7 +104,7 @@ def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
         "tint": verdict["overall"] if verdict["overall"] in COLOURS else "none",
         "word": f"{word}.",
         "headline": plain_words(verdict["headline"], 160),
-        "detail": plain_words(verdict["detail"], 420, prose=True),
+        "detail": plain_words(verdict["detail"], 900, prose=True),
         "banner": placeholders_text(policy_of(told), signed=bool(signatures)),
         "audited": [(term, plain_words(words, most)) for term, words, most in _audited(told) if words],
         "checks": [_check(row) for row in rows if row.limit],

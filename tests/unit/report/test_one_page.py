@@ -15,7 +15,7 @@ import pytest
 
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate
-from core.policy import CHECKS, Limit, default_policy, judge, placeholders_text
+from core.policy import CHECKS, Limit, default_policy, judge, placeholders_text, predictions_policy
 from core.release_audit import ReleaseAudit
 from core.report import Reports, check_rows
 from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_words
@@ -162,6 +162,13 @@ def test_what_was_not_tested_and_not_covered_is_said():
     assert "Two models released: gain over the better one (+1.2 points" in lists["Not covered by the policy"]
     document = Reports(replace(sample(), self_tests=())).document()
     assert "the self-test of FairLeak's attacks" in dict(page_content(document)["lists"])["Not tested"]
+
+
+def test_a_self_test_that_failed_is_not_cut_off_behind_a_long_verdict():
+    document = Reports(judged(policy=predictions_policy(), tests=sample().self_tests)).document()
+    detail = document["verdict"]["detail"]
+    assert len(detail) > 420 and detail.endswith("no verdict here can be relied on until the cause is found.")
+    assert page_content(document)["detail"] == detail
 
 
 def test_a_void_signature_says_why():
