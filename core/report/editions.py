@@ -216,7 +216,8 @@ def has_small_count(whole: Document) -> bool:
         rates = (group[name] for name in ("test_tpr", "test_fpr", "label_rate"))
         positive, negative, labels = (_split_by(rate["n"], rate["value"]) for rate in rates)
         counts += [*positive, *negative, labels[0] - sum(positive), labels[1] - sum(negative)]
-    uncounted = len({row["group"] for row in training}) < len(whole["groups"])
+    parts = {row.get("among") for row in training} or {""}
+    uncounted = len(training) < len(parts) * len(whole["groups"])
     return uncounted or min(counts) < THRESHOLD
 
 

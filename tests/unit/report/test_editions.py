@@ -34,10 +34,21 @@ def counted(cells: tuple[int, ...] = CELLS, *, people: int = 100, accepted: int 
     return replace(audit, tables={**audit.tables, "Rates by group": rows})
 
 
+def one_label(n: int):
+    """Return an audit by equalized odds; of one group n training records have a positive label."""
+    audit, rates = counted(), "Rates by group"
+    both = [row | {"among": f"label {label}"} for label in (0, 1) for row in audit.tables[rates]]
+    few = {"people": 2 * n, "positive predictions": 0.5} if n else None
+    last = max(i for i, row in enumerate(both) if row["records"] == "training")
+    rows = tuple(row | (few or {}) if i == last else row for i, row in enumerate(both) if few or i != last)
+    return replace(audit, tables={**audit.tables, rates: rows})
+
+
 PLACES = {
     **{f"cell {i}": lambda n, i=i: counted((*CELLS[:i], n, *CELLS[i + 1 :])) for i in range(6)},
     "training, accepted": lambda n: counted(accepted=n),
     "training, refused": lambda n: counted(accepted=100 - n),
+    "training, one label": lambda n: one_label(n),
 }
 """Where there are n people of a group -> the audit."""
 
