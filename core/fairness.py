@@ -58,7 +58,7 @@ def keeps(achieved: float, tolerance: float) -> bool:
 
 def is_smallest(tolerance: float, achieved: float) -> bool:
     """Return whether a tolerance is the smallest, in steps of `TOLERANCE_STEP`, that an unfairness keeps to."""
-    return -1e-9 <= tolerance - achieved < TOLERANCE_STEP
+    return -1e-9 <= tolerance - achieved < TOLERANCE_STEP - 1e-9
 
 
 def difference_title(metric: str) -> str:

@@ -177,17 +177,17 @@ def printed(value: float, low: float, high: float) -> tuple[float, float, float]
     decimals = decimals_of(low, high)
     if low == value == high:  # computed, not estimated
         return _near(value, 3), _near(value, 3), _near(value, 3)
-    if decimals == 3 and decimals_of(_out(low, 3, -1), _out(high, 3, 1)) == 2:
+    if decimals == 3 and decimals_of(outward(low, 3, -1), outward(high, 3, 1)) == 2:
         decimals = 2
-    return _near(value, decimals), _out(low, decimals, -1), _out(high, decimals, 1)
+    return _near(value, decimals), outward(low, decimals, -1), outward(high, decimals, 1)
 
 
 def _near(value: float, decimals: int) -> float:
     return value if not math.isfinite(value) else round(value, decimals) + 0.0
 
 
-def _out(value: float, decimals: int, side: int) -> float:
-    """Round down (side −1) or up (side 1)."""
+def outward(value: float, decimals: int, side: int) -> float:
+    """Return a number rounded down (side −1) or up (side 1)."""
     if not math.isfinite(value):
         return value
     steps = value * 10**decimals

@@ -51,6 +51,7 @@ from core.release_audit.result import ModelNote, TableTitle
 from core.report.canonical import (
     THRESHOLD,
     number_of,
+    outward,
     printed,
     read,
     rounded,
@@ -329,7 +330,10 @@ def _measured_tolerance(plan: AuditPlan, hidden: bool) -> bool:
 
 
 def _model(model: Document, plan: AuditPlan, hidden: bool) -> Document:
-    """Return the model without fingerprint and file; its unfairness, and a measured tolerance, unless it is hidden."""
+    """Return the model without fingerprint and file; its unfairness, and a measured tolerance, unless it is hidden.
+
+    On the training records it is rounded up, so that a tolerance holds here where it does inside.
+    """
     rates = {
         name: None if model[name]["n"] < THRESHOLD else rounded_estimate(model[name])
         for name in ("accuracy_train", "accuracy_test", "majority_test")
@@ -339,7 +343,7 @@ def _model(model: Document, plan: AuditPlan, hidden: bool) -> Document:
         **rates,
         "title": "Model file, not named here" if plan.model.kind == "file" else model["title"],
         "unfairness_test": None if hidden else rounded_estimate(model["unfairness_test"]),
-        "achieved": None if hidden else rounded(model["achieved"]),
+        "achieved": None if hidden else strict(outward(number_of(model["achieved"]), 3, 1)),
         "tolerance": None if _measured_tolerance(plan, hidden) else model["tolerance"],
         "notes": [note for note in model["notes"] if note in tuple(ModelNote)],
         "fingerprint": "",

@@ -11,6 +11,7 @@ from core.policy import CHECKS
 from core.report import check_rows, document
 from core.report.document import internal_document
 from core.report.editions import has_small_count
+from core.report.page import constraint_words
 from core.study import not_run
 from core.subject import SETS_UNKNOWN
 from tests.judged_report import judged
@@ -125,6 +126,16 @@ def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
     assert (found["data"]["title"], found["data"]["source"]) == ("Adult census", "1994 census, UCI.")
     own = disclosure_edition(audit)["data"]
     assert own["title"] == "A table of the auditor's own" and own["source"] == f"{own['title']}, not named here."
+
+
+@pytest.mark.parametrize(("achieved", "smallest"), [(0.0492, True), (0.0498, True), (0.0504, False), (0.0486, False)])
+def test_rounding_does_not_change_whether_a_tolerance_is_the_smallest_that_holds(achieved: float, smallest: bool):
+    audit = sample()
+    plan = replace(audit.plan, config=replace(audit.plan.config, tolerance=0.05))
+    model = replace(audit.model, kind="predictions", achieved=achieved, tolerance=0.05)
+    for edition in ("internal", "disclosure"):
+        found = document(replace(audit, plan=plan, model=model), edition=edition)
+        assert ("smallest tolerance that holds" in constraint_words(found["model"])) == smallest
 
 
 def test_what_would_settle_a_check_hangs_on_nothing_that_is_withheld():
