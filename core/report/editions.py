@@ -75,6 +75,7 @@ from core.report.tables import csv_files
 from core.settings import params
 from core.study import Measurement, Redacted
 from core.subject import SETS_UNKNOWN, OutputsPlan
+from core.two_models import ONE_MODEL
 from core.validation import choice
 
 
@@ -453,8 +454,8 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
     if measurement["outcome"] == "done":
         value = measurement["estimate"] and measurement["estimate"]["value"]
         return "There was nothing to measure." if value is None else ""
-    if measurement["reason"] == SETS_UNKNOWN:  # it counts nobody
-        return SETS_UNKNOWN
+    if measurement["reason"] in (SETS_UNKNOWN, ONE_MODEL):  # they count nobody
+        return str(measurement["reason"])
     needs, roles = CHECKS[measurement["check"]].needs, plan.config.roles
     if "planned answers" in needs and not plan.answers.questions:
         return "No answers are planned."

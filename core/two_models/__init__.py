@@ -2,6 +2,7 @@
 
 from core.two_models.study import (
     COUNTERPART,
+    ONE_MODEL,
     UNFAIR,
     WARNING,
     Inferred,
@@ -13,6 +14,7 @@ from core.two_models.study import (
 
 __all__ = [
     "COUNTERPART",
+    "ONE_MODEL",
     "UNFAIR",
     "WARNING",
     "Inferred",

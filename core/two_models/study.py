@@ -55,6 +55,9 @@ UNFAIR = ("unmitigated", "dp_id3")
 WARNING = "These models are variants of one table: if two are released, their difference can reveal people."
 """What is said wherever a biased and a fair model, or other variants, could both be released."""
 
+ONE_MODEL = "No second model is released: choose its method to see what both models reveal together."
+"""Why the study is not run where the plan names no second model."""
+
 FEWEST = 40
 """Fewest people of either kind: of 20 in each half something can be learned."""
 
@@ -260,7 +263,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
     def unavailable(self, subject: Subject, settings: TwoModelsSettings) -> str:
         """Return why there is one model alone: it was not trained here, or the second would be the same."""
         if settings.companion == NONE:
-            return "No second model is released: choose its method to see what both models reveal together."
+            return ONE_MODEL
         if not subject.trainable:
             return "Two models of the same records are needed; only the predictions of one are given."
         if (method := companion_of(subject, settings)) == subject.config.method:

@@ -14,6 +14,7 @@ from core.report.editions import has_small_count
 from core.report.page import constraint_words
 from core.study import not_run
 from core.subject import SETS_UNKNOWN
+from core.two_models import ONE_MODEL
 from tests.judged_report import judged
 from tests.leaky_report import groups_of
 from tests.samples_report import GROUPS, POLICY, SMALL_GROUPS, not_there, sample
@@ -104,6 +105,12 @@ def test_a_check_that_no_column_allows_says_so_and_is_neither_measured_nor_requi
         (row,) = (row for row in check_rows(document(audit, edition=edition)) if row.check == "membership_auc")
         assert row.found.reason == row.why == SETS_UNKNOWN
         assert row.basis == "not measured" and "required where it can be run" in dict(row.lines)["Limit"]
+
+
+def test_a_study_of_two_models_that_nobody_planned_says_so():
+    told = tuple(replace(m, outcome="not_run", estimate=None, reason=ONE_MODEL) for m in sample().measurements)
+    found = {m["check"]: m for m in disclosure_edition(replace(sample(), measurements=told))["measurements"]}
+    assert found["two_models_gain"]["reason"] == ONE_MODEL
 
 
 def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
