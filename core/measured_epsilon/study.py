@@ -168,7 +168,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             so_what=so_what,
             to_do=to_do,
             caveats=tuple(caveats),
-            redacted=point,
+            redacted=f"Mechanisms with a privacy budget of ε = {promised} were audited.",
             attacker_knows="The mechanism, every record but one, and what is released. Of a canary everything but "
             "whether it is in the table.",
         )
@@ -178,7 +178,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         point = f"Outside the tree the largest measured is {_bound(tight, settings)}: {tight.mechanism}."
         listed = "; ".join(f"{one.mechanism} {_bound(one, settings)}" for one in others)
         evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of two tables: {listed}."
-        return headline, Finding(point=point, evidence=evidence, redacted=point)
+        return headline, Finding(point=point, evidence=evidence)
 
     def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
