@@ -106,8 +106,13 @@ class CheckVerdict(Result):
 
     @property
     def measured(self) -> bool:
-        """Whether there is a number."""
-        return self.found.outcome == Outcome.DONE and self.value != "no value"
+        """Whether there is a number to show."""
+        return self.found.outcome == Outcome.DONE and self.value not in ("no value", "withheld")
+
+    @property
+    def withheld(self) -> bool:
+        """Whether there is a number that the external report does not show."""
+        return self.found.outcome == Outcome.DONE and self.found.estimate is None
 
     @property
     def basis(self) -> str:
@@ -116,7 +121,7 @@ class CheckVerdict(Result):
 
     @property
     def value(self) -> str:
-        """The number, such as "+7.0 points"; "no value" where there is none."""
+        """The number, such as "+7.0 points"; "no value" where there is none, "withheld" where it is not shown."""
         return self._words[0]
 
     @property
@@ -192,7 +197,7 @@ class CheckVerdict(Result):
         """The number and its interval; a number that is computed, not estimated, has no interval to miss."""
         estimate = self.found.estimate
         if estimate is None or estimate.value != estimate.value:
-            return "no value", ""
+            return "withheld" if self.withheld else "no value", ""
         beside = None if self.limit is None else self.limit.value
         if estimate.low == estimate.high:
             computed = self.found.basis == "declared"

@@ -116,7 +116,7 @@ def _checks(told: Mapping[str, Any], reason: str) -> Iterator[tuple[str, ...]]:
 
 def _result(row: CheckVerdict, reason: str) -> str:
     if not row.measured:
-        return "withheld" if row.found.outcome == "done" else "not run"
+        return "withheld" if row.withheld else "not run"
     if reason and row.check in _COMPUTED:
         return "left out"
     return f"{row.value} ({row.interval.removeprefix('95%: ')})" if row.interval else row.value

@@ -164,7 +164,7 @@ def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
 
 def _check(row: CheckVerdict) -> dict[str, Any]:
     """Return what the table has of one check with a limit."""
-    places, withheld = places_of(row), _is_withheld(row)
+    places = places_of(row)
     sides = ["forbidden", "allowed"] if CHECKS[row.check].at_least else ["allowed", "forbidden"]
     bar = None
     if places is not None:
@@ -176,7 +176,7 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
         "title": plain_words(row.title, 90),
         "brief": "" if row.found.outcome != Outcome.DONE else plain_words(row.found.attacked, 110, prose=True),
         "optional": bool(row.limit and not row.limit.required),
-        "value": "withheld" if withheld else row.value,
+        "value": row.value,
         "interval": interval,
         "sides": sides if bar else ["empty", "empty"],
         "bar": bar,
@@ -186,14 +186,9 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
     }
 
 
-def _is_withheld(row: CheckVerdict) -> bool:
-    """Whether there is a number that the external report does not show."""
-    return row.found.outcome == Outcome.DONE and not row.measured and row.found.estimate is None
-
-
 def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tuple[str, str]]:
     """Yield what was not tested, what the policy does not cover, and what is withheld: all checks by name."""
-    missing = [row for row in rows if not row.measured and not _is_withheld(row)]
+    missing = [row for row in rows if not row.measured and not row.withheld]
     reasons: dict[str, list[str]] = {}
     for row in missing:
         reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(plain_words(row.title, 70))
@@ -206,7 +201,7 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tu
     free = [row for row in rows if not row.limit and row.measured]
     shown = (f"{plain_words(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
     yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
-    gone = [plain_words(row.title, 70) for row in rows if _is_withheld(row)]
+    gone = [plain_words(row.title, 70) for row in rows if row.withheld]
     yield "Numbers withheld in the external report", f"{'; '.join(gone)}." if gone else ""
 
 

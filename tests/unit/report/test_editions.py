@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from core.policy import CHECKS
-from core.report import check_rows, document
+from core.report import board_html, check_rows, document
 from core.report.document import internal_document
 from core.report.editions import has_small_count
 from core.report.page import constraint_words
@@ -86,6 +86,8 @@ def test_a_withheld_number_gives_the_rule_that_withholds_it_and_keeps_its_verdic
     for words in (rows["unfairness"]["why"], told["correction_gain"]["reason"]):
         assert words == f"The number is withheld here because {rule}; the verdict is that of the whole audit."
     assert told["correction_gain"]["control"] is None and told["correction_gain"]["control_name"] == ""
+    board = board_html(check_rows(found))
+    assert board.count("<b>withheld</b>") == board.count('aria-label="Withheld. Limit: ') == 5
     assert told["attribute_bits"]["reason"].startswith("It could not be run on these people; the reason stands in")
     (note,) = [note for note in found["withheld"]["notes"] if "below 10" in note]
     assert "always all of them" in note and not any(g["group"] in note for g in found["groups"])
