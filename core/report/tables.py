@@ -86,14 +86,17 @@ def _is_number(value: Any) -> bool:
 
 
 def shown(value: Cell) -> str:
-    """Write a cell: four digits, a true minus, "–" for nothing."""
+    """Write a cell: four digits, from 1,000 on whole, a true minus, "–" for nothing."""
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))
     if isinstance(value, int):
         return count(value).replace("-", "−")
-    text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.4g}"
+    if abs(value) >= 1000:
+        text = f"{value:,.0f}"
+    else:
+        text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.4g}"
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from core.report import document, embedded_document, to_json
 from core.report.canonical import parse_json, strict
 from core.report.schema import schema_error
-from core.report.tables import csv_files
+from core.report.tables import csv_files, shown
 from tests.report_people import with_texts
 from tests.samples_report import sample
 
@@ -121,3 +121,4 @@ def test_numbers_stay_numbers_and_formulas_become_texts():
     assert found["attacker"].tolist() == ['\'=HYPERLINK("http://x","y")', "'@SUM(A1)", "' \t+cmd"]
     assert found["note"].tolist()[0] == "'-1+1"
     assert b"\r\n\"'=HYPERLINK" in content and b",-0.05," in content
+    assert [*map(shown, (12345.6, 2300.7, 999.96, -0.00001))] == ["12,346", "2,301", "1000", "0"]
