@@ -191,7 +191,7 @@ def _difference(told: Document) -> str:
     known = [[rate for rate in part if rate is not None] for part in parts]
     if model["unfairness_test"] is None or known != parts:
         return _absent(told)
-    return _between(largest_difference(known))
+    return _between(largest_difference(known)) + ", from rounded rates" * (told["edition"] == "disclosure")
 
 
 def _absent(told: Document) -> str:

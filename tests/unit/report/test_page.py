@@ -97,6 +97,7 @@ def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_edit
             if theirs != "withheld":
                 rates = [group["test_rate"]["value"] for group in found["groups"]]
                 assert theirs.startswith(f"{max(rates) - min(rates):.3f} (")
+                assert theirs.endswith("from rounded rates") == (edition == "disclosure")
 
 
 def test_what_is_not_withheld_is_not_said_to_be():
