@@ -172,7 +172,7 @@ def not_releasable(document: Mapping[str, Any]) -> str:
     if blocking:
         missing.append(f"Required and not passed: {_listed(blocking)}.")
     elif verdict["overall"] != "pass":
-        missing.append("The self-test or a required check fails.")
+        missing.append(verdict["headline"])
     if unsourced:
         missing.append(f"Limits without a source: {_listed(unsourced)}.")
     return " ".join(missing)

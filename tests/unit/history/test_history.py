@@ -80,6 +80,10 @@ def test_release_is_signed_only_where_everything_passes_and_has_a_source(history
     with pytest.raises(InputError) as error:
         sign(history, history.keep(sealed(unsourced), project=PROJECT, who=WHO), "release")
     assert str(error.value) == f"“Release” cannot be signed. Limits without a source: {title}."
+    untried = report(releasable=True)
+    untried["verdict"] |= {"overall": "not_run", "headline": "Do not release yet: no required check could be run."}
+    with pytest.raises(InputError, match=r"cannot be signed\. Do not release yet: no required check could be run\.$"):
+        sign(history, history.keep(sealed(untried), project=PROJECT, who=WHO), "release")
     signed = sign(history, keep(history, releasable=True), "release")
     assert (signed.title, signed.void, history.signatures()) == ("Release", "", (signed,))
 
