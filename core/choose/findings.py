@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from core.choose.candidates import PREFERENCES
 from core.choose.choose import Candidate, Choice, Outcomes, Side
-from core.estimates import count, epsilon_text, in_words, interval, number_text, percent, points
+from core.estimates import count, epsilon_text, in_words, interval, joined, number_text, percent, points
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, what_would_settle
 from core.policy.checks import check_title
-from core.policy.verdict import listed, times_needed
+from core.policy.verdict import times_needed
 from core.quantities import Quantity, share
 from core.release_audit.result import StudyFindings
 from core.study import Finding, Row
@@ -185,7 +185,7 @@ def _unfair(choice: Choice) -> str:
 def _meaning(choice: Choice) -> str:
     free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
     names = _names(choice, _held_back(choice))
-    told = "" if recommended or not names else f"Held back by: {listed(names)}."
+    told = "" if recommended or not names else f"Held back by: {joined(names)}."
     if free is None or free is choice.chosen or not choice.chosen.lead(free).n:
         within = f"Its whole interval is within every limit that is judged here, {_where(choice)}."
         return within if recommended else told or held_back(choice)
@@ -197,7 +197,7 @@ def _where(choice: Choice) -> str:
     unclear = _names(choice, choice.chosen.choosing.blocking)
     if not unclear:
         return "on both halves of the people"
-    return f"on the half that judges; on the half that chooses, it is inconclusive on {listed(unclear)}"
+    return f"on the half that judges; on the half that chooses, it is inconclusive on {joined(unclear)}"
 
 
 def _cost(chosen: Candidate, free: Candidate) -> str:
@@ -219,7 +219,7 @@ def held_back(choice: Choice) -> str:
     told = [f"On the half that {half}, {one}" if i == 0 else one[:1].upper() + one[1:] for i, one in enumerate(told)]
     said = _names(choice, side.blocking[:2])
     if others := [name for name in _names(choice, side.blocking) if name not in said]:
-        told.append(f"Also held back by: {listed(others)}.")
+        told.append(f"Also held back by: {joined(others)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
     if choice.chosen.constant:
@@ -305,7 +305,7 @@ def why_this_one(choice: Choice) -> str:
         names = _names(choice, nearest.choosing.blocking)
         does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
         word = does.get(nearest.choosing.status, "was not measured on")
-        told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {listed(names[:2])}.")
+        told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {joined(names[:2])}.")
     if (other := choice.runner_up) is not None and (lead := chosen.lead(other)).n:
         chance = lead.low <= 0.0 <= lead.high
         fair = " Not significant, so that one is a fair choice too." if chance else ""
@@ -352,7 +352,7 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     if choice.fair_and_biased:
         told.append(WARNING)
     if choice.left_out:
-        names = listed([check_title(name, choice.attribute) for name in choice.left_out])
+        names = joined([check_title(name, choice.attribute) for name in choice.left_out])
         told.append(f"Not measured for candidates: {names}.")
     if choice.untried:
         what = "are still to come" if running else "were not tried for this choice"
@@ -384,7 +384,7 @@ def rows(choice: Choice) -> tuple[Row, ...]:
             "Accuracy": share(each.choosing.accuracy),
             "Worst leak": round(each.choosing.leak, 3),
             "Attack": short_check(each.choosing.leaking, choice.attribute),
-            "Held back by": listed([*["same answer"] * each.constant, *_names(choice, each.choosing.blocking)]),
+            "Held back by": joined([*["same answer"] * each.constant, *_names(choice, each.choosing.blocking)]),
             **({"Leaks more": "shown" if each in choice.leak_more else ""} if choice.prefer == "leak" else {}),
             **({"Judged": VERDICT_TITLES[each.judging.status]} if each is choice.chosen else {}),
             **({"Judged accuracy": share(each.judging.accuracy)} if each is choice.chosen else {}),

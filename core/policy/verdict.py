@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from core.estimates import Estimate, in_words, interval
+from core.estimates import Estimate, in_words, interval, joined
 from core.policy.checks import CHECKS
 from core.policy.limits import (
     Limit,
@@ -339,7 +339,7 @@ def _further(required: Counter[Status], worst: str) -> str:
 def _excused(rows: Sequence[CheckVerdict]) -> str:
     """Write which checks the policy lets go because they could not be run."""
     titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
-    return f"Not tested, and not blocking under this policy: {listed(titles)}." if titles else ""
+    return f"Not tested, and not blocking under this policy: {joined(titles)}." if titles else ""
 
 
 def _optional(others: Counter[Status]) -> str:
@@ -353,7 +353,7 @@ def _optional(others: Counter[Status]) -> str:
     told = [f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in found]
     if len(found) == 1:
         told = [f"{'both' if n == 2 else f'all {in_words(n)}'} {_SEVERAL[found[0][0]]}"]
-    return f"{_sentence(in_words(n))} further checks do not count for the decision; {listed(told)}."
+    return f"{_sentence(in_words(n))} further checks do not count for the decision; {joined(told)}."
 
 
 _EARLIER = {
@@ -376,12 +376,6 @@ def earlier_words(text: str) -> tuple[str, str]:
     for now, once in _EARLIER.items():
         first = first.replace(now, once)
     return first, last
-
-
-def listed(words: Sequence[str]) -> str:
-    """Write "one, two and three"."""
-    *most, last = words or [""]
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _counted(count: int, verdict: Status) -> str:

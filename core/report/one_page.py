@@ -20,10 +20,9 @@ from typing import Any
 from core.charts import LIGHT
 from core.datasets.role_suggestion import names_attribute
 from core.errors import FairLeakError, InputError
-from core.estimates import count
+from core.estimates import count, joined
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.policy import bullet as places_of
-from core.policy.verdict import listed
 from core.report.canonical import number_of, read
 from core.report.charts import clean
 from core.report.document import check_rows, policy_of
@@ -194,7 +193,7 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tu
         reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(plain_words(row.title, 70))
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
     if others := [name for name in told["data"]["features"] if names_attribute(name)]:
-        parts.append(f"{plain_words(listed(others), 90)} (may be sensitive too)")
+        parts.append(f"{plain_words(joined(others), 90)} (may be sensitive too)")
     if not told["self_tests"]:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
@@ -214,7 +213,7 @@ def _signing(signatures: Sequence[Signed]) -> str:
 def disagreement(signatures: Sequence[Signed]) -> str:
     """Return that signatures that stand decide differently; "" where they agree."""
     decisions = dict.fromkeys(one.title for one in signatures if not one.void)
-    return f"They disagree: {listed([f'“{title}”' for title in decisions])}." if len(decisions) > 1 else ""
+    return f"They disagree: {joined([f'“{title}”' for title in decisions])}." if len(decisions) > 1 else ""
 
 
 def _signature(one: Signed) -> dict[str, Any]:
