@@ -13,9 +13,10 @@ and of all others together are a card of one model (`core.model_card.measure_car
 
 Three forms of the numbers are estimated: every digit, as the files and the text at the end of the page have them; the
 digits that the page prints; and what is left of these in the disclosure edition. Of more than two groups each has a
-card, against all others; a form's row is the group with the most bits. What all cards say together is the posterior
-that agrees with each of them: it is moved by one after the other, which leaves the odds between the other groups as
-they are, until it no longer moves (cyclic I-projections, Csiszár 1975).
+card, against all others; a form's row is the group whose card exposes the most people, of several such groups the one
+with the most bits. What all cards say together is the posterior that agrees with each of them: it is moved by one after
+the other, which leaves the odds between the other groups as they are, until it no longer moves (cyclic I-projections,
+Csiszár 1975).
 
 Not read: numbers about other records (sizes and label rates of the whole table, unfairness on the training records),
 and whatever the verdicts and the numbers of the attacks themselves tell. What those add was not tried.
@@ -226,7 +227,7 @@ BITS_OF_THE_METER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What one form of the numbers reveals: the card of the group with the most bits, and `joint_bits` of all.
+    """What one form of the numbers reveals: the card that exposes the most people, and `joint_bits` of all.
 
     `before` is a card of the same people, for what they are before reading; there is no `study` where nothing is said.
     """
@@ -285,15 +286,20 @@ def cards_of(documents: Mapping[str, Mapping[str, Any]], people: ReleasedPeople)
             measure_card(replace(people, group=people.group_names[code]), ReleaseSettings(), published=published)
             for code, published in told.items()
         ]
-        study = max(cards, key=lambda card: card.prediction.bits.value, default=None)
+        study = max(cards, key=_exposes, default=None)
         before = found[0].before if found else study
         if before is None:
             raise InputError("no size or rate of a group on the test records is published")
-        if study is not None and study.status == "infeasible":
+        if any(card.status == "infeasible" for card in cards):
             raise InputError(f"no memberships agree with its numbers ({form})")
         joint = _joint_bits(people, told) if len(codes) > 1 else None
         found.append(Card(form=form, before=before, study=study, joint_bits=joint))
     return tuple(found)
+
+
+def _exposes(card: ReleaseStudy) -> tuple[bool, int, float]:
+    """Return how much a card exposes; one whose projection did not converge counts as the worst."""
+    return card.status != "converged", card.pinned.count, card.prediction.bits.value
 
 
 _ROUNDS = 200

@@ -15,6 +15,7 @@ from core.errors import InputError
 from core.model_card import Release, ReleasedPeople, measured, meter, pinned, predict, project
 from core.report import Reports, document
 from core.report.canonical import decimals_of, printed
+from core.report.card_section import exposure
 from core.report.metering import published_of
 from tests.oracles.edition_attack import attacked
 from tests.report_people import people_of
@@ -130,6 +131,19 @@ def test_of_more_groups_the_one_with_the_most_bits_is_told():
     assert row.df_bits == pytest.approx(max(bits.values())) and row.group == max(bits, key=bits.get)
     assert row.numbers == 9  # sizes, and rates of this group and of all others
     assert f"Of {row.group} against all others: Information gain" in audit.meter.told
+
+
+def test_of_more_groups_the_one_that_exposes_the_most_people_is_told():
+    """The group with the most bits exposes nobody here, another one twelve people."""
+    groups = (*EVEN, group("d", (40, 30, 20, 60), 200, 400))
+    who = people_of(groups)
+    planted = (who.predictions[0] == 1) & (who.labels == 0)
+    certain = np.where(np.eye(4)[who.codes] == 1, 1 - 3e-6, 1e-6)
+    certain[np.flatnonzero((who.codes == 1) & planted)[:12]] = [1e-6, 0.4, 0.6 - 2e-6, 1e-6]
+    certain[np.isin(who.codes, (0, 3)) & ~planted] = [0.5 - 1e-6, 1e-6, 1e-6, 0.5 - 1e-6]
+    audit, _ = metered(groups, replace(who, posteriors=certain))
+    assert row_of(audit, "disclosure").pinned == 12
+    assert "nearly certain of the sex of 12 people" in exposure(audit.document("disclosure"))
 
 
 def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
