@@ -229,7 +229,7 @@ BITS_OF_THE_METER = (
 class Card:
     """What one form of the numbers reveals: the card that exposes the most people, and `joint_bits` of all.
 
-    `before` is a card of the same people, for what they are before reading; there is no `study` where nothing is said.
+    `before` says what the people are before reading: the study, or where nothing is said that of another form.
     """
 
     form: str
@@ -287,7 +287,7 @@ def cards_of(documents: Mapping[str, Mapping[str, Any]], people: ReleasedPeople)
             for code, published in told.items()
         ]
         study = max(cards, key=_exposes, default=None)
-        before = found[0].before if found else study
+        before = found[0].before if study is None and found else study
         if before is None:
             raise InputError("no size or rate of a group on the test records is published")
         if any(card.status == "infeasible" for card in cards):

@@ -245,7 +245,8 @@ def self_test_table(tests: Sequence[Mapping[str, Any]]) -> ReportTable:
 
 
 def _meter(meter: Mapping[str, Any]) -> ReportTable:
-    """Return the release meter, a row a form."""
+    """Return the release meter, a row a form; its controls are of the first form's group, and stand with no other."""
+    whose = meter["forms"][0]["group"]
     rows = [
         {
             **{"form": FORM_TITLES[form["form"]], "group": form["group"], "people": meter["people"]},
@@ -260,8 +261,8 @@ def _meter(meter: Mapping[str, Any]) -> ReportTable:
                 "near-certain and correct": form["pinned_right"],
             },
             **_of_estimate("accuracy", form["accuracy"]),
-            **_of_estimate("accuracy before", meter["accuracy_before"]),
-            **_of_estimate("majority", meter["majority"]),
+            **_of_estimate("accuracy before", meter["accuracy_before"] if form["group"] == whose else None),
+            **_of_estimate("majority", meter["majority"] if form["group"] == whose else None),
             "projection": form["status"],
         }
         for form in meter["forms"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from core.model_card import Release, ReleasedPeople, measured, meter, pinned, pr
 from core.report import Reports, document
 from core.report.canonical import decimals_of, printed
 from core.report.card_section import exposure
-from core.report.metering import published_of
+from core.report.metering import meter_of, published_of
 from tests.oracles.edition_attack import attacked
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
@@ -144,6 +145,18 @@ def test_of_more_groups_the_one_that_exposes_the_most_people_is_told():
     audit, _ = metered(groups, replace(who, posteriors=certain))
     assert row_of(audit, "disclosure").pinned == 12
     assert "nearly certain of the sex of 12 people" in exposure(audit.document("disclosure"))
+
+
+def test_forms_about_different_groups_are_not_held_against_each_others_control():
+    cells = ((400, 300, 200, 600), (40, 30, 25, 60), (30, 40, 20, 50))
+    groups = tuple(group(name, own, 200, 5000) for name, own in zip("abc", cells, strict=True))
+    audit, _ = metered(groups, people_of(groups, seed=1))
+    first, other, _ = audit.cards
+    assert other.row.group != first.row.group
+    assert meter_of([other]).accuracy_before == other.study.measured.accuracy_before
+    rows = list(csv.DictReader(audit.files()["release-meter.csv"].decode("utf-8-sig").splitlines()))
+    assert float(rows[0]["accuracy before"]) == pytest.approx(first.study.measured.accuracy_before.value, abs=1e-6)
+    assert (rows[1]["group"], rows[1]["accuracy before"]) == (other.row.group, "")
 
 
 def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
