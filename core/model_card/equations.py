@@ -272,6 +272,8 @@ def modes_of(posterior: npt.ArrayLike, released: Release | Published) -> Modes:
     release = released if isinstance(released, Release) else released.release
     q = probabilities(posterior, release.n, name="posterior")
     rows, variance = _expected_rows(released, q) if isinstance(released, Release) else _published_rows(released, q)
+    if release.epsilon is None:  # otherwise each has noise of its own
+        rows, variance = _once(rows, variance)
     features = rows / np.sqrt(variance)[:, None]
     values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)
     return Modes(release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features)
@@ -317,12 +319,16 @@ def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
         if not (part == "all" and settled and release.sizes):
             features.append(rows)
             variance.append(open_)
-    found = np.vstack(features)
-    first: dict[bytes, int] = {}  # of equal rows
-    for i, row in enumerate(found):
-        first.setdefault(row.tobytes(), i)
-    kept = list(first.values())
-    return found[kept], np.concatenate(variance)[kept]
+    return np.vstack(features), np.concatenate(variance)
+
+
+def _once(rows: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """Return equal rows once, with the least variance of them."""
+    finest: dict[bytes, int] = {}
+    for i in np.argsort(variance, kind="stable").tolist():
+        finest.setdefault(rows[i].tobytes(), i)
+    kept = sorted(finest.values())
+    return rows[kept], variance[kept]
 
 
 def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, step: float) -> tuple[Floats, Floats]:

@@ -57,8 +57,14 @@ def test_a_number_that_follows_from_others_counts_once():
     assert alone.independent == 2 + 2 * 2  # two sizes; of three gaps of a model two are independent
     twice = Release(np.tile(case.release.predictions, (3, 1)), labels=case.release.labels)
     assert meter(case.posterior, twice).df_bits == pytest.approx(alone.df_bits)
+    h = case.release.predictions * case.release.labels  # nobody else is accepted, so both gaps are of the same count
+    both, one = (Release(h, labels=case.release.labels, statistics=told, decimals=1) for told in (TWO, TWO[:1]))
+    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, one).joint_bits)
+    both, one = (release.with_precision(decimals=6).publish(case.sensitive) for release in (both, one))
+    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, one).joint_bits)
 
 
+TWO = ("tpr_gap", "sp_gap")
 RATES = {"sizes": False, "statistics": ("sp_rate", "tpr_rate")}
 
 
