@@ -135,9 +135,11 @@ def _agreeing(published: Published, shape: tuple[int, ...]) -> Mask:
         if number.statistic in SIZE_PARTS:
             agrees &= np.abs(size - number.value) < 0.5
             continue
+        people = float(cells.size(part))
+        agrees &= (size > 0) & (size < people)  # a rate of one group, too, is published where there are both
         accepted = cells.inside(part) & (cells.predictions[row[number.model]] == 1)
         positives = float(cells.people[accepted].sum())
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = value_of(number.statistic, total(accepted), size, positives, float(cells.size(part)))
+            values = value_of(number.statistic, total(accepted), size, positives, people)
         agrees &= (values >= number.low - _ROUNDING) & (values <= number.high + _ROUNDING)
     return agrees
