@@ -274,17 +274,21 @@ def advice(found: Advice, study: ReleaseStudy) -> Finding:
     attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
     rounding = "" if found.decimals is None else f"at most {precision_text(found.decimals, None)}"
     noise = "" if found.epsilon is None else f"DP noise with ε ≤ {found.epsilon:g}"
+    noisy = any(row.epsilon is not None for row in found.tried)
     point = f"Publish {' or '.join(filter(None, (rounding, noise)))}: then nobody's {attribute} is disclosed here."
     if found.exact:
         point = f"Even exact numbers disclose nobody's {attribute} here."
         if found.misled:
             caveats.append("With noise somebody is disclosed in some draws: noise also misleads the attacker.")
     elif not rounding and not noise:
-        point = "Publish fewer models: neither one decimal nor the strongest noise tried prevents every disclosure."
+        told = "neither one decimal nor the strongest noise tried" if noisy else "not even one decimal"
+        point = f"Publish fewer models: {told} prevents every disclosure."
     elif not rounding:
         caveats.append("Rounding to one decimal is not enough.")
     if noise and not found.exact:
         caveats.append(f"Noise is advised only if nobody is disclosed in {DRAWS} draws.")
+    elif not noisy and not found.exact:
+        caveats.append("DP noise was not tried, because it comes with group sizes.")
     elif rounding and not found.exact:
         caveats.append("No noise tried is enough.")
     return Finding(point=point, caveats=tuple(caveats))

@@ -16,6 +16,7 @@ from core.model_card import (
     Release,
     ReleaseSettings,
     ReleaseStudy,
+    Tried,
     measure_card,
     release_of,
 )
@@ -142,8 +143,15 @@ def test_a_guess_that_was_too_sure_gains_more_than_predicted():
     ],
 )
 def test_the_advice(decimals: int | None, epsilon: float | None, point: str, caveat: str):
-    found = said.advice(Advice(exact=False, decimals=decimals, epsilon=epsilon, tried=()), card(2))
+    tried = (Tried(decimals=None, epsilon=10.0, pinned=int(epsilon != 10.0), df_bits=1.0),)
+    found = said.advice(Advice(exact=False, decimals=decimals, epsilon=epsilon, tried=tried), card(2))
     assert found.point.startswith(point) and caveat in " ".join(found.caveats)
+
+
+@pytest.mark.parametrize("decimals", [1, None])
+def test_the_advice_on_a_card_without_sizes_says_nothing_of_noise(decimals: int | None):
+    found = said.advice(Advice(exact=False, decimals=decimals, epsilon=None, tried=()), card(2))
+    assert "noise tried" not in found.text and "DP noise was not tried" in found.caveats[-1]
 
 
 # Typed numbers against their table
