@@ -152,7 +152,7 @@ def first_budget(exposure: Exposure) -> float:
 
 def _wanted(exposure: Exposure) -> Floats:
     """Return what everybody would change if the budget were no limit."""
-    return np.asarray(np.where(exposure.found, exposure.size, 0) @ exposure.target)
+    return np.asarray((exposure.mechanism(float(exposure.size.max())) * exposure.size).sum(axis=1))
 
 
 _RATINGS, _TABLE = params(GuardSettings), params(TableSettings)

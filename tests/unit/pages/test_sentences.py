@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -14,10 +15,11 @@ from core.membership.findings import Reading, epsilon_heading, guarantee, headli
 from core.policy import Limit, bullet, default_policy
 from core.report import check_rows, document
 from core.report.charts import bullet as drawn
-from pages.common.attriguard_controls import by_value
+from pages.common.attriguard_controls import by_value, last_budget
 from pages.common.panels import csv_name
 from pages.common.report_policy import changed_limit, with_limit
 from tests.samples_report import sample
+from tests.unit.attriguard.conftest import exposure
 from tests.unit.charts.membership_samples import attack, bands, findings
 
 LIMIT = Limit(
@@ -161,6 +163,13 @@ def test_a_card_of_many_values_has_a_row_a_value():
     listed = by_value(pd.DataFrame(cells | {"Kiel": ["1", "–"]}))
     assert listed["target value"].tolist() == ["Ulm", "Bonn", "Kiel"]
     assert listed["what changes"].tolist() == ["app 1: – → 1", "nothing", "app 1: – → 1, app 2: 0.4 → –"]
+
+
+def test_the_budget_reaches_what_people_change_where_a_value_has_no_noise():
+    """The share of the value without noise goes to the others: 1.5 changes on average, not 1."""
+    size, found = np.tile([0, 3, 0], (8, 1)), np.tile([True, True, False], (8, 1))
+    study = exposure(np.zeros(8, dtype=np.int64), (0.3, 0.3, 0.4), size=size, found=found)
+    assert last_budget(study) == 2.0
 
 
 @pytest.mark.parametrize(
