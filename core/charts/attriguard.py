@@ -248,14 +248,12 @@ def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str)
         place=math.log10,
     )
     shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
-    counts = [int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS]
-    dots = [
-        Dot(x=k, of=share, hover=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:")
-        for k, share in zip(counts, _MARKS, strict=True)
-    ]
+    least = dict.fromkeys(int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS)
+    reached = [(k, float(total[k - 1])) for k in least]
+    dots = [Dot(x=k, of=share, hover=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:") for k, share in reached]
     xs, ys = [*shown.tolist(), entries], [*total[shown - 1].tolist(), 1.0]
     curves = [Curve(x=xs, of=ys, color="leak", width=3, dots=dots, size=12)]
-    for k, share in zip(counts, _MARKS, strict=True):
+    for k, share in reached:
         carry = f"carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"
         curves.append(pointed(k, share, "before", carry, f"{k:,}"))
     return x, curves

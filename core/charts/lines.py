@@ -248,11 +248,11 @@ def _slider(drawing: Drawing, at: float, placed: Sequence[_Placed]) -> None:
 
 
 def _dots(drawing: Drawing, curve: Curve) -> None:
-    """Draw what was measured, with its interval where it shows one, cut at the ends of the axis."""
+    """Draw what was measured, with its interval where it shows one, kept between the ends of the axis."""
     if not curve.dots:
         return
     y, name = drawing.y, fit(curve.name, 9999)
-    heights = [y.place(value_of(dot.of)) for dot in curve.dots]
+    heights = [min(max(y.place(value_of(dot.of)), y.ends[0]), y.ends[1]) for dot in curve.dots]
     ends = []
     for dot, height in zip(curve.dots, heights, strict=True):
         low, high = (y.place(end) for end in ends_of(dot.of))

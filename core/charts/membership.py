@@ -198,7 +198,7 @@ def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:
     if roc.fpr.size > 2 and not math.isnan(at):
         caught = float(roc.reached(at))
         value, hover = percent(caught), f"{short(name)}: TPR at {100 * at:g}% FPR"
-        dots = [Dot(x=at, of=max(caught, _LEAST), hover=hover)]
+        dots = [Dot(x=at, of=caught, hover=hover)]
     x, y = grid.tolist(), roc.reached(grid).tolist()
     return Curve(x=x, of=y, name=name, value=value, dots=dots, size=12, **look)
 

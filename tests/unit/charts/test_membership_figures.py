@@ -113,6 +113,12 @@ def test_a_curve_is_what_breaking_ties_at_random_reaches(levels: int):
         assert 10 ** (y - 2) == pytest.approx(max(float(own.reached(10 ** (x - 2))), 1e-4))
 
 
+def test_where_nobody_is_caught_the_pointer_says_so_at_the_end_of_the_axis():
+    none = replace(roc(0.8, 3000), fpr=np.array([0.0, 0.5, 1.0]), tpr=np.array([0.0, 0.0, 1.0]))
+    (dot, _) = dots(check(draw_roc(findings([attack("lira", roc_by_group=(none, none))]))))
+    assert dot.y[0] == pytest.approx(-1.0) and dot.text[0].endswith("TPR at 1% FPR 0.0%")
+
+
 def test_one_score_for_everybody_is_not_told_as_a_rate():
     flat, fine = roc(0.8, 3000), roc(0.8, 3000, seed=2)
     flat = replace(flat, fpr=np.array([0.0, 1.0]), tpr=np.array([0.0, 1.0]))
