@@ -122,9 +122,9 @@ def another_attack(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
         return
     found = findings.by_proof_and_simulation(attacked, attacked.desia)
     quantity = "People inferred correctly from the same numbers, 95% CI"
-    drawn = panels.titled(heading(found), quantity, draw_attacks(attacked), key="release_attacks_chart")
+    panels.titled(heading(found), quantity, draw_attacks(attacked), key="release_attacks_chart")
     st.caption(words(found.evidence, found.so_what, *found.caveats))
-    panels.numbers({drawn.title: drawn.table, ATTACKS: panels.frame(attack_rows(attacked))}, key="card-attacks")
+    panels.numbers({ATTACKS: panels.frame(attack_rows(attacked))}, key="card-attacks")
 
 
 FURTHER = {
