@@ -254,12 +254,13 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
 
     The row of `chosen`, the precision (decimals, epsilon) of the controls, is set off where it was tried.
     """
-    lines = []
+    advised, lines = {(advice.decimals, None), (None, advice.epsilon)}, []
+    if not advice.exact:
+        advised.discard((None, None))
     for row in advice.tried:
         now = (row.decimals, row.epsilon) == chosen
         people = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.known else "not known"
-        finest = (row.decimals, row.epsilon) in ((advice.decimals, None), (None, advice.epsilon))
-        if people == "nobody" and finest:
+        if people == "nobody" and (row.decimals, row.epsilon) in advised:
             people = "<b>✓ nobody</b>"
         look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.known else None}
         bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)

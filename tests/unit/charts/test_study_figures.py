@@ -197,6 +197,9 @@ def test_a_precision_nobody_knows_about_pins_not_nobody():
     tried = Tried(decimals=2, epsilon=None, pinned=0, df_bits=3.0)
     advice = Advice(exact=False, decimals=2, epsilon=None, tried=(replace(tried, known=False), tried))
     assert "2 decimals not known · 3.0; 2 decimals ✓ nobody · 3.0" in draw_precisions(advice, (None, None)).alt
+    # three decimals expose somebody where exact numbers happen not to: these are not advised
+    advice = replace(advice, tried=(replace(tried, decimals=None), replace(tried, decimals=3, pinned=1), tried))
+    assert "exact nobody · 3.0; 3 decimals 1 · 3.0" in draw_precisions(advice, (None, None)).alt
 
 
 # Choice
