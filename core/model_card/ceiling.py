@@ -79,7 +79,7 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> Floats | None
     if release.n > MOST_PEOPLE or math.prod(shape) > MOST_VECTORS:
         return None
     members = [np.flatnonzero(release.cells.pattern == cell) for cell in range(len(shape))]
-    laws = [_law(q[people]) for people in members]
+    laws = [_laws(q[people])[-1] for people in members]
     weight = _agreeing(published, shape).astype(np.float64)
     for law in laws:  # each law along the axis of its cell, which comes to the front in turn
         weight = np.moveaxis(weight, 0, -1) * law
@@ -93,28 +93,22 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> Floats | None
     return np.clip(posterior, 0.0, 1.0)
 
 
-def _law(q: Floats) -> Floats:
-    """Return the law of the number of successes, shape (n + 1,)."""
-    law = np.ones(1)
+def _laws(q: Floats) -> list[Floats]:
+    """Return the laws of the number of successes among the first 0, 1, ..., n."""
+    laws = [np.ones(1)]
     for one in q:
-        law = np.convolve(law, [1.0 - one, one])
-    return law
+        laws.append(np.convolve(laws[-1], [1.0 - one, one]))
+    return laws
 
 
 def _given_count(q: Floats, law: Floats) -> Floats:
     """Return P(s_i = 1 | count) for each person and count, shape (n, n + 1); 0 for counts that cannot be.
 
-    The law of the others is got by division, from the end at which errors shrink.
+    The law of the others is that of those before and after, which holds its digits in the tails, too.
     """
-    n = q.size
-    low, others = q <= 0.5, np.zeros((n, n))
-    for j in range(n):
-        before = others[low, j - 1] if j else 0.0
-        others[low, j] = (law[j] - q[low] * before) / (1.0 - q[low])
-        after = others[~low, n - j] if j else 0.0
-        others[~low, n - 1 - j] = (law[n - j] - (1.0 - q[~low]) * after) / q[~low]
+    n, before, after = q.size, _laws(q), _laws(q[::-1])
     one = np.zeros((n, n + 1))
-    one[:, 1:] = q[:, np.newaxis] * others
+    one[:, 1:] = [own * np.convolve(before[i], after[n - 1 - i]) for i, own in enumerate(q)]
     return np.divide(one, law, out=np.zeros_like(one), where=law > 0)
 
 

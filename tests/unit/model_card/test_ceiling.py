@@ -53,10 +53,13 @@ def test_no_guess_of_all_is_better_than_the_ceiling(seed: int):
     assert found.accuracy >= np.where(case.posterior > 0.5, posterior, 1 - posterior).mean() - 1e-9
 
 
-def test_hundreds_of_people_keep_to_the_published_counts():
+@pytest.mark.parametrize("wrong", [0.0, 0.4])
+def test_hundreds_of_people_keep_to_the_published_counts(wrong: float):
+    """Also where the prior is wrong, and the counts are far out in the tails of their laws."""
     rng = np.random.default_rng(3)
-    q = np.concatenate([rng.uniform(0, 1, 296), [0.0, 1.0, 1e-9, 1 - 1e-9]])
-    sensitive, accepts = (rng.random(300) < q).astype(np.uint8), (rng.random(300) < 0.4).astype(np.uint8)
+    q = np.concatenate([rng.uniform(0, 1 - wrong, 296), [0.0, 1.0, 1e-9, 1 - 1e-9]])
+    sensitive, accepts = (rng.random(300) < q + wrong).astype(np.uint8), (rng.random(300) < 0.4).astype(np.uint8)
+    sensitive[[296, 298]] = 0
     release = Release(accepts, statistics=("sp_gap",))
     found = exact_posterior(q, release.publish(sensitive))
     assert found is not None and found[[296, 297]].tolist() == [0.0, 1.0]
