@@ -102,8 +102,10 @@ _STYLE = """<style>
 .stMainBlockContainer {max-width: 1140px; padding: 3.1rem 45px 2rem}
 .stMain {container-type: inline-size}
 @container (max-width: 940px) {
-  [data-testid=stHorizontalBlock]:has(> [data-testid=stColumn] .stPlotlyChart) {flex-wrap: wrap}
+  [data-testid=stHorizontalBlock]:has(.stPlotlyChart), .st-key-people_controls [data-testid=stHorizontalBlock]
+    {flex-wrap: wrap}
   [data-testid=stColumn]:has(.stPlotlyChart, [data-testid=stColumn] [data-testid=stSelectbox]) {min-width: 100%}
+  .st-key-people_controls [data-testid=stColumn] {min-width: 30%}
 }
 .stMainBlockContainer [data-testid=stVerticalBlock] {row-gap: .6rem}
 .st-key-head {min-height: 30px; gap: .5rem}
@@ -131,8 +133,6 @@ _STYLE = """<style>
   .st-key-head h1 + p {border: 0; padding: 0}
   [data-testid=stButtonGroup] > div {flex-wrap: wrap}
   [data-testid=stHorizontalBlock] {row-gap: 1rem}
-  .st-key-people_controls > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock] {flex-wrap: wrap}
-  .st-key-people_controls > [data-testid=stLayoutWrapper] > * > [data-testid=stColumn] {min-width: 30%}
 }
 .st-key-cancel_update {visibility: hidden}
 [data-test-script-state=running] .st-key-cancel_update {visibility: visible; transition: visibility 0s .5s}
