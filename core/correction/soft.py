@@ -252,7 +252,7 @@ class Tilt:
         spread[:, range(k), range(k)] += mean
         scale = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1e-300)
         features = (weights / scale[:, None])[:, :, None] * groups[:, None, :]  # statistic, pattern, group
-        flat, now, was = features.reshape(bound.size, -1), self.multipliers * scale, self.shift
+        flat, now, was = features.reshape(bound.size, true.size), self.multipliers * scale, self.shift
         by = -(now @ flat).reshape(was.shape) - was
         slope = flat @ (mean + (spread @ by[:, :, None])[:, :, 0]).ravel() - bound / scale
         curvature = flat @ (spread @ features.transpose(1, 2, 0)).reshape(flat.shape[1], -1)
