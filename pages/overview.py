@@ -182,10 +182,10 @@ with below:
     draw_map()
 with waiting:
     result = cached.audit(config, table)
-    now = result.disclose(round(min(config.tolerance, 0.2), 3), **cached.ATTACKER)
 
-from core.correction.findings import headline
+from core.correction.findings import first_tolerance, headline
 
+now = result.disclose(first_tolerance(result), **cached.ATTACKER)
 with (opening or top.empty()).container():
     panels.finding(headline(result, now, adversary="features"), "correction", "report")
 st.caption(provenance())

@@ -373,9 +373,9 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
     dashboard.test.number_input(key="tolerance").set_value(0.3)  # the user's own from here on
     dashboard.settle()
     dashboard.choose(metric="statistical_parity")
-    dashboard.open("data")
-    assert tolerance() == 0.3
-    dashboard.choose(dataset="demo")
+    dashboard.open("overview")
+    assert tolerance() == 0.3 and "after disclosure of 0.3 (95% CI" in dashboard.plain_finding
+    dashboard.open("data").choose(dataset="demo")
     assert tolerance() == 0.005
     dashboard.choose(tolerance=0.02)
     dashboard.open("model")
