@@ -172,11 +172,13 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         bind="query-params",
     )
     positive = dataset.labels.mean()
+    first = math.ceil(100 * max(positive, 1 - positive))
+    state.follow("choose_least", first)
     least = place.slider(
         _SETTINGS["least_accuracy"].param.title,
         min_value=0,
         max_value=100,
-        value=math.ceil(100 * max(positive, 1 - positive)),
+        value=first,
         format="%d%%",
         key="choose_least",
         width=200,

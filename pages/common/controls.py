@@ -19,6 +19,7 @@ from core.correction import ATTACKERS, CorrectionSettings
 from core.datasets.catalog import CATALOG
 from core.estimates import epsilon_text, tolerance_text
 from core.fairness import METRIC_TITLES
+from core.fingerprint import fingerprint
 from core.models import GIVEN, METHOD_TITLES
 from core.settings import Setting, params
 from pages.common import panels, shell, signin, state
@@ -138,9 +139,9 @@ def audit_settings(page: str) -> None:
     table = own(state.UPLOAD) if state.given() else None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
-        state.start_tolerance(None, state.default("tolerance"))
+        state.start_tolerance("", state.default("tolerance"))
     else:  # predictions that came with a table start at the smallest tolerance they keep to
-        state.start_tolerance((table.fingerprint, config.roles), kept_tolerance(table, config))
+        state.start_tolerance(fingerprint(table.fingerprint, config.roles), kept_tolerance(table, config))
     with st.sidebar:
         summary = st.empty()
         with st.popover("Audit settings", width="stretch", key="audit_settings"):

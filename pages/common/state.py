@@ -63,11 +63,23 @@ def standing(key: str, first: float, *, most: float) -> float:
 
     That is in the session, at first in the address; or `first`, also where the address asks for what it does not have.
     """
+    follow(key, first, most)
     try:
         asked = float(st.session_state.get(key, st.query_params.get(key, first)))
     except ValueError:
         return first
     return asked if 0 <= asked <= most else first
+
+
+def follow(key: str, first: float, most: float | None = None) -> None:
+    """Let a setting nobody has changed, or a slider with another end, stand where it starts now.
+
+    Called before its widget is drawn.
+    """
+    began, end = st.session_state.get(f"{key}_began", (first, most))
+    if end != most or (began != first and st.session_state.get(key) == began):
+        st.session_state[key] = first
+    st.session_state[f"{key}_began"] = [first, most]  # a list, so that Cancel puts it back, too
 
 
 def drawn() -> bool:
@@ -144,17 +156,15 @@ def keep_roles(dataset: str, roles: Roles) -> None:
     choose("attribute", roles.key)
 
 
-def start_tolerance(subject: Any, start: float) -> None:
+def start_tolerance(subject: str, start: float) -> None:
     """Set the tolerance to where it starts for a subject: when this is a new one, or nobody has changed it since.
 
-    The subject is what the tolerance is about; None for a model that is trained.
+    The subject is what the tolerance is about; "" for a model that is trained.
     """
-    before, began = st.session_state.get("tolerance_started", (None, _DEFAULTS["tolerance"]))
-    if subject != before or setting("tolerance") == began:
-        if setting("tolerance") != start:
-            st.session_state["tolerance"] = start
-        began = start
-    st.session_state["tolerance_started"] = (subject, began)
+    if subject != st.session_state.get("tolerance_of", ""):
+        st.session_state["tolerance"] = start
+    st.session_state["tolerance_of"] = subject
+    follow("tolerance", start)
 
 
 def forget_roles(dataset: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import core.sweep.landscape
+from core.correction.findings import first_tolerance
 from core.datasets.dataset import AuditDataset
 from core.estimates import percent, tolerance_text
 from core.fairness import METRIC_TITLES
@@ -68,7 +69,7 @@ def test_start_does_without_the_kept_map(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(start: Start, method: str):
-    dashboard = start().open("model")
+    dashboard = start().open("correction").open("model")
     dashboard.choose(method=method)
     found = expected.model(method=method)
     assert percent(found.accuracy_test) in dashboard.finding
@@ -79,6 +80,7 @@ def test_every_method(start: Start, method: str):
     assert [slider.key for slider in dashboard.test.select_slider] == ["epsilon"] * (method == "dp_id3")
     dashboard.open("correction")
     assert "%" in dashboard.finding
+    assert dashboard.test.slider(key="told").value == first_tolerance(expected.audit(method=method))
     assert ("Trained with DP training noise, ε = 10." in dashboard.told) == (method == "dp_id3")
 
 
