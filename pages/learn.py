@@ -105,6 +105,7 @@ def lesson_plan() -> None:
 def _open(name: str) -> None:
     """Go from the lesson plan to an example."""
     st.session_state["view"], st.session_state["example"] = _EXAMPLES, name
+    st.session_state["example_address"] = st.query_params.get("example", "")
 
 
 def solution(case: Example) -> None:

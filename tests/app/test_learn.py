@@ -84,7 +84,7 @@ NUMBERS = (
 
 def test_every_click_and_number_of_the_lesson_exists(start: Start):
     """The pages are read in their golden texts."""
-    plan = start({"view": "Lesson plan"}).open("learn")
+    plan = start({"view": "Lesson plan", "example": LESSON[0]}).open("learn")
     there = {head.label for pages in shell._PAGES.values() for head in pages.values()}
     there |= labels(plan) | set(plan.test.get("button_group")[0].options)
     assert plan.test.query_params["view"] in ("Lesson plan", ["Lesson plan"])
