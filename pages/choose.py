@@ -346,7 +346,8 @@ def audit() -> None:
             wanted["epsilon"] = chosen.epsilon
         for name, value in wanted.items():
             state.choose(name, value)
-    st.session_state[report_plan.CHOSEN] = (chosen, table.fingerprint, report_section(choice, picked))
+    if len(choice.candidates) > 1:
+        st.session_state[report_plan.CHOSEN] = (chosen, table.fingerprint, report_section(choice, picked))
     st.session_state["choose_report"] = True
 
 

@@ -54,8 +54,10 @@ CHOSEN = "chosen_model"
 
 def _chosen(config: AuditConfig, table: Table) -> StudyFindings | None:
     """Return how the model of these settings, roles included, was chosen in this session."""
-    *chosen, told = st.session_state.get(CHOSEN, (None,))
-    return told if chosen == [config, table.fingerprint] else None
+    kept, of, told = st.session_state.get(CHOSEN, (None, "", None))
+    if kept is not None and config.method == GIVEN:  # of given predictions the tolerance is only assumed
+        kept = replace(kept, tolerance=config.tolerance)
+    return told if (kept, of) == (config, table.fingerprint) else None
 
 
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:

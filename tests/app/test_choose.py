@@ -25,7 +25,10 @@ from pages.common import report_plan
 from pages.common.background import Store
 from tests import samples
 from tests.app.dashboard import Dashboard
+from tests.app.deciding import Attacks, attacks
 from tests.unit.choose.made import SAFE, half
+
+__all__ = ["attacks"]
 
 
 class Measured:
@@ -189,7 +192,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
     assert measured.asked == 18 and not dashboard.has_button("start_choose")
 
 
-def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard, safe: Measured):
+def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard, safe: Measured, attacks: Attacks):
     people = samples.frame(600)
     people["one"], people["two"] = (people["skill"] > 0).astype(int), (people["skill"] > 0.5).astype(int)
     roles = replace(samples.ROLES, prediction="one", excluded=("two",))
@@ -202,3 +205,5 @@ def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard,
     dashboard.test.run()
     dashboard.until(lambda: "Of 2 models compared" in dashboard.told)
     assert safe.asked == 21 and not dashboard.test.warning
+    dashboard.press("audit_chosen")
+    assert "The model was picked from several on these people" in dashboard.open("report").plain_finding
