@@ -112,7 +112,9 @@ def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
         groups = tuple(sorted(groups, key=lambda group: group.label_rate.value))
     first, other = groups[0], groups[-1]
     label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
-    apart = first.label_rate.low > other.label_rate.high or other.label_rate.low > first.label_rate.high
+    positives = [group.label_rate.value * group.count for group in groups]
+    others = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
+    apart = chi2_contingency([positives, others], correction=False).pvalue < 0.05
     named = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, other)]
     pair = f"for {percent(first.label_rate)} of {named[0]} and {percent(other.label_rate)} of {named[1]}."
     point = f"{label} = {positive} {pair}"
@@ -176,6 +178,8 @@ def answers(dataset: AuditDataset) -> str:
     named = ", ".join(f"{count(size)} {name}" for name, size in sizes.items() if size)
     return f"{source} Sets from column {escape(roles.sets)}: {named}."
 
+
+from scipy.stats import chi2_contingency
 
 from core.charts.audit import draw_groups
 from core.datasets.columns import describe_columns

@@ -276,6 +276,14 @@ def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(da
     assert f"takes 1,000 test records of each group, and “F” has {women}." in told()[0]
 
 
+def test_groups_whose_intervals_overlap_can_differ_significantly(dashboard: Dashboard):
+    lines = [f"{20 + i % 37},{'FM'[i % 2]},{'yes' if i // 2 % 50 < 25 + 2 * (i % 2) else 'no'}" for i in range(4000)]
+    dashboard.open("data").upload("people.csv", "\n".join(["age,sex,hired", *lines, ""]).encode())
+    dashboard.assign(label="hired", positive="yes", sensitive="sex", group=["F"])
+    assert "95% CIs 47.8 to 52.2% and 51.8 to 56.2%." in dashboard.plain_finding  # χ² test: p = 0.011
+    assert "A model that copies these labels copies the difference." in dashboard.told
+
+
 def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
     dashboard.open("data")
     before = dashboard.finding
