@@ -28,7 +28,6 @@ _POLICY_NOTE = (
 _KEYS = {
     "group": ("data.group", "data.at_most", "data.each"),
     "tolerance": ("model.tolerance",),
-    "answer": ("model.positive",),
     "released": ("outputs.released",),
     "decimals": ("outputs.decimals",),
 }

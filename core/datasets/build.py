@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, encode, is_number, is_numeric, quoted, shown, usable_columns
+from core.arrays import Codes
+from core.datasets.columns import as_text, encode, is_number, is_numeric, quoted, shown, truth, usable_columns
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
 from core.datasets.splits import kinds_of_records, named_set, repeated_note
@@ -294,8 +295,20 @@ def _given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], 
     return given
 
 
-_POSITIVE, _NEGATIVE = ("1", "true", "yes"), ("0", "false", "no")
 _SHOWN = 3  # values of a label that a message names
+
+
+def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.NDArray[Any]:
+    """Return predicted labels, 1 for the positive value, as a column of a table with these roles says it.
+
+    That is 0 and 1, or the label's own words where 0 and 1 would say something else of it.
+    """
+    values = as_text(frame[roles.label]).value_counts().index if roles.label in frame.columns else ()
+    positive = as_written(frame, roles).positive
+    others = [str(value) for value in values if value != positive]
+    if truth(positive) or not others or all(truth(str(value)) is None for value in values):
+        return labels.astype(np.int64)
+    return np.where(labels == 1, positive, others[0]).astype(object)
 
 
 def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
@@ -339,14 +352,9 @@ def _in_general(values: list[str], taken: list[str], positive: str) -> dict[str,
     They say whether the label is positive, unless the label is made of these words itself: then they mean the same
     there and here, whichever of them was called positive.
     """
-    wanted = _truth(positive) if all(_truth(other) is not None for other in taken) else True
-    truths = {value: _truth(value) for value in values}
-    return {value: None if truth is None else int(truth == wanted) for value, truth in truths.items()}
-
-
-def _truth(value: str) -> bool | None:
-    word = value.casefold()
-    return True if word in _POSITIVE else False if word in _NEGATIVE else None
+    wanted = truth(positive) if all(truth(other) is not None for other in taken) else True
+    truths = {value: truth(value) for value in values}
+    return {value: None if said is None else int(said == wanted) for value, said in truths.items()}
 
 
 def _strange(value: str, taken: list[str], roles: Roles, *, number: bool) -> str:

@@ -77,6 +77,15 @@ def is_number(text: str) -> bool:
     return True
 
 
+_YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
+
+
+def truth(text: str) -> bool | None:
+    """Return what 1 and 0, true and false, yes and no say, in whatever case; None for another text."""
+    word = text.casefold()
+    return True if word in _YES else False if word in _NO else None
+
+
 BLANKS = " \u00a0\u2007\u2009\u202f"
 """Blanks that may stand between thousands."""
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats
-from core.datasets.columns import as_text, is_numeric, quoted
+from core.datasets.columns import as_text, is_numeric, quoted, truth
 from core.errors import InputError
 from core.serialize import Result
 
@@ -181,7 +181,7 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
 
 
 _ROUNDING = 1e-6  # scores of 32-bit floats may be this far outside of [0, 1]
-_USUAL = {("0", "1"): "1", ("-1", "1"): "1", ("False", "True"): "True", ("false", "true"): "true"}
+_USUAL = (("0", "1"), ("-1", "1"), ("False", "True"), ("false", "true"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +250,7 @@ def _positive(classes: tuple[str, ...], positive: str) -> str:
     if positive in classes:
         return positive
     if classes in _USUAL:
-        return _USUAL[classes]
+        return classes[truth(positive) is not False]
     told = ", ".join(quoted(one) for one in classes[:5])
     if positive:
         raise InputError(f"The positive answer must be one of the model's ({told}), got {quoted(positive)}.")

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from core.datasets.build import as_predictions
 from core.datasets.columns import megabytes, quoted
 from core.datasets.dataset import Table
+from core.datasets.roles import Roles, as_written
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
 from core.models.model_answers import Answers, RawAnswers, Takes, decide, matched
@@ -119,8 +121,9 @@ class ModelFile(Takes):
 
         Columns it does not ask for are ignored, with a note; `features` are the table's in its order, for a file that
         does not list them. `positive` is the answer that counts as 1, as text; if the answers are 0 and 1, -1 and 1, or
-        false and true, it may be left out or be a word of the table's for the second. A model that gives scores and no
-        decisions decides 1 from the `threshold` in [0, 1] on. `report` hears of records asked about so far, and in all.
+        false and true, it may be left out or be a word of the table's: a no for the first, any other for the second. A
+        model that gives scores and no decisions decides 1 from the `threshold` in [0, 1] on. `report` hears of records
+        asked about so far, and in all.
 
         Raises `InputError` if a column is missing or holds what the model cannot take, the model breaks, or its scores
         are no probabilities. The message is one sentence.
@@ -199,7 +202,7 @@ def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
 class AnsweredTable(NamedTuple):
     """A table with a model's answers as columns, and what these are called.
 
-    `prediction` is the column of decisions (0 or 1), `score` that of scores, "" where the model has none.
+    `prediction` is the column of decisions, `score` that of scores, "" where the model has none.
     """
 
     table: Table
@@ -211,6 +214,7 @@ class AnsweredTable(NamedTuple):
 def with_answers(
     table: Table,
     model_file: ModelFile,
+    roles: Roles,
     *,
     threshold: float = 0.5,
     positive: str = "",
@@ -219,8 +223,10 @@ def with_answers(
 ) -> AnsweredTable:
     """Ask a model about everybody in a table and add its answers as columns; see `ModelFile.answers`.
 
-    The columns are called "model prediction" and "model score", with a number if these names are taken.
+    They are about the positive label of the roles, which `positive` is the answer for, if it has another name. The
+    columns are called "model prediction" and "model score", with a number if these names are taken.
     """
+    positive = positive or as_written(table.frame, roles).positive
     answers = model_file.answers(table.frame, threshold=threshold, positive=positive, features=features, report=report)
     frame = table.frame.copy(deep=False)
 
@@ -230,7 +236,7 @@ def with_answers(
         frame[free] = values
         return free
 
-    prediction = add("model prediction", answers.labels.astype("int64"))
+    prediction = add("model prediction", as_predictions(answers.labels, table.frame, roles))
     score = "" if answers.scores is None else add("model score", answers.scores)
     added = dataclasses.replace(
         table,

@@ -16,6 +16,7 @@ import numpy as np
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from core.datasets.build import select
 from core.datasets.columns import quoted
+from core.datasets.roles import as_written
 from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import ReleasedPeople
@@ -102,6 +103,7 @@ def dataset_and_notes(
             answered = with_answers(
                 table,
                 model_file,
+                roles,
                 threshold=plan.model.threshold,
                 positive=plan.model.positive,
                 features=plan.model.features,
@@ -120,7 +122,7 @@ def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: 
     return file_access(
         model_file,
         table.frame[known],
-        positive=plan.model.positive,
+        positive=plan.model.positive or as_written(table.frame, dataset.roles).positive,
         threshold=plan.model.threshold,
         features=plan.model.features,
     )

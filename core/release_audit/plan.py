@@ -87,7 +87,7 @@ class ModelPlan(Settings):
         str,
         Param(
             "Positive answer",
-            "Its answer that counts as 1, where it does not answer with 0 and 1.",
+            "Its answer for the label's positive value, where that has another name.",
             only=("kind", ("file",)),
         ),
     ] = ""

@@ -134,30 +134,17 @@ def _with_promise(
     if plan.model.kind == "train":
         return plan, reasons
     try:
-        plan, dataset = _answered(plan, table, model_file)
+        dataset = dataset_of(plan, table, model_file=model_file)
         kept = kept_tolerance(dataset, plan.config)
     except FairLeakError:
         return plan, reasons
     outputs = suggested_outputs(dataset, plan.model.kind)
-    if plan.model.positive:
-        reasons["answer"] = "the label's positive value, which is one of the model's answers"
     reasons["tolerance"] = "the smallest, in steps of 0.001, that the predictions keep to on the attacked records"
     if outputs.released == "labels":
         reasons["released"] = "no scores are given"
     elif outputs.decimals is not None:
         reasons["decimals"] = "as many as the scores show"
     return replace(plan, config=replace(plan.config, tolerance=kept), outputs=outputs), reasons
-
-
-def _answered(plan: AuditPlan, table: Table, model_file: ModelFile | None) -> tuple[AuditPlan, AuditDataset]:
-    """Return the plan and its dataset, with the label's positive value for a model that answers with its words."""
-    try:
-        return plan, dataset_of(plan, table, model_file=model_file)
-    except InputError:
-        if model_file is None or plan.config.roles is None:
-            raise
-    plan = replace(plan, model=replace(plan.model, positive=plan.config.roles.positive))
-    return plan, dataset_of(plan, table, model_file=model_file)
 
 
 def _check_named(table: Table, *, attribute: str, label: str, prediction: str) -> None:

@@ -21,10 +21,11 @@ from core.datasets.column_roles import (
     summarise_columns,
     usable_features,
 )
-from core.datasets.columns import as_text
+from core.datasets.columns import as_text, quoted
 from core.datasets.dataset import Table
 from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
 from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
+from core.errors import InputError
 from core.estimates import count, percent
 from core.fingerprint import fingerprint
 from core.settings import params
@@ -397,6 +398,12 @@ def _apply(draft: _Draft, roles: Roles) -> None:
     if st.button("Apply roles", key="use_roles", type="primary", disabled=not complete, width="stretch"):
         with panels.keeping_problem("roles_problem"):
             name = draft.table.name
+            model = cached.own_model(name)
+            if model and model.score and roles.score == model.score and model.positive not in ("", roles.positive):
+                raise InputError(
+                    f"{model.plan.file} was asked for {quoted(model.positive)} as the positive value, got "
+                    f"{quoted(roles.positive)}; take its answers out and upload it again."
+                )
             if name == state.PENDING:
                 cached.adopt(draft.table, roles)
                 panels.forget("forest", "preset_roles")

@@ -134,16 +134,17 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         if not st.button("Ask the model", key="ask_model", disabled=not features):
             return
     with panels.keeping_problem(_PROBLEM):
-        threshold, positive = (current.threshold, current.positive) if current else (0.5, "")
-        plan = ModelPlan(kind="file", file=name, threshold=threshold, features=features, positive=positive)
+        roles = current or drafted
+        plan = ModelPlan(kind="file", file=name, threshold=roles.threshold, features=features)
         with st.spinner("Asking the model about everybody in the table"):
-            answered = with_answers(asked, model_file, threshold=threshold, positive=positive, features=features)
+            answered = with_answers(asked, model_file, roles, threshold=roles.threshold, features=features)
         answers: dict[str, Any] = {"prediction": answered.prediction, "score": answered.score}
         if current is not None:
             current = replace(current, **answers)
             build_dataset(answered.table, current)
         panels.forget(_MODEL)
-        model = OwnModel(model_file=model_file, plan=plan, asked=asked, notes=answered.answers.notes, **answers)
+        kept = {"positive": roles.positive, "notes": answered.answers.notes, **answers}
+        model = OwnModel(model_file=model_file, plan=plan, asked=asked, **kept)
         cached.keep_own(table.name, answered.table, model)
         if current is None:
             st.session_state["preset_roles"] = (answered.table.fingerprint, replace(drafted, **answers))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from core.datasets import Table
+from core.datasets import Roles, Table, build_dataset
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
 from core.models.model_files import ModelFile, read_model, with_answers
@@ -375,10 +376,31 @@ def table_of(frame: pd.DataFrame) -> Table:
 def test_answers_become_columns_of_the_table(model):
     table = table_of(people())
     before = table.frame.copy()
-    given = with_answers(table, model, positive="yes")
+    given = with_answers(table, model, Roles(label="approved", positive="yes", sensitive="sex"))
     assert (given.prediction, given.score) == ("model prediction", "model score")
     assert given.table.frame[given.prediction].tolist() == given.answers.labels.tolist()
     assert np.array_equal(given.table.frame[given.score], given.answers.scores)
     assert given.table.fingerprint == fingerprint_frame(given.table.frame) != table.fingerprint
     assert given.table.uploaded and model.fingerprint[:12] in given.table.source
     pd.testing.assert_frame_equal(table.frame, before)
+
+
+@pytest.mark.parametrize(
+    ("words", "positive", "texts", "answer"),
+    [
+        (("no", "yes"), "no", True, ""),
+        (("no", "yes"), "no", False, ""),
+        ((0, 1), "0", False, ""),
+        ((1, 2), "2", True, "yes"),
+    ],
+)
+def test_any_value_of_the_label_can_be_the_positive_one(
+    words: tuple[object, object], positive: str, texts: bool, answer: str
+):
+    frame = people().assign(approved=np.where(people()["approved"] == "yes", words[1], words[0]))
+    roles = Roles(label="approved", positive=positive, sensitive="work", each=True)
+    given = with_answers(
+        table_of(frame), read_model(as_skops(pipeline(texts=texts)), "m.skops"), roles, positive=answer
+    )
+    read = build_dataset(given.table, replace(roles, prediction=given.prediction, score=given.score))
+    assert np.array_equal(read.predictions, read.scores >= 0.5) and (read.predictions == read.labels).mean() > 0.7
