@@ -417,18 +417,24 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
         missing = int(frame[name].isna().sum())
         if name in (*roles.excluded, *roles.given) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
             continue
+        target = name in (roles.label, roles.sensitive)
+        if not target and _no_feature(frame[name], name):
+            continue
         there = f"{shown(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
-        if name in (roles.label, roles.sensitive):
-            role = "label" if name == roles.label else "sensitive attribute"
-            found.append(Caution(point=there, more=f"As the {role} it leaves {len(frame) - missing:,} records."))
+        if target or roles.missing == "drop":
+            role = {roles.label: "the label", roles.sensitive: "the sensitive attribute"}.get(name, "a feature")
+            gaps = f"As {role} it leaves {len(frame) - missing:,} records."
+        elif is_numeric(frame[name]):
+            gaps = "The column's median fills the gaps."
         else:
-            gaps = (
-                "The column's median fills the gaps."
-                if is_numeric(frame[name])
-                else "Missing cells become a category of their own."
-            )
-            found.append(Caution(point=there, more=gaps, columns=(name,)))
+            gaps = "Missing cells become a category of their own."
+        found.append(Caution(point=there, more=gaps, columns=() if target else (name,)))
     return found
+
+
+def _no_feature(column: pandas.Series, name: str) -> bool:
+    """Whether a column is set aside by itself: dates, one number alone, what names the records."""
+    return column.dtype.kind in "mM" or (is_numeric(column) and column.nunique() < 2) or names_records(column, name)
 
 
 def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
@@ -438,7 +444,7 @@ def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
         column = frame[name]
         if name in (roles.label, roles.sensitive, *roles.excluded, *roles.given) or is_numeric(column):
             continue
-        if column.dtype.kind in "mM" or names_records(column, name):  # no feature
+        if _no_feature(column, name):
             continue
         values = as_text(column).dropna().unique()
         if len(values) <= _FEW_DATES or sum(bool(_DATE.match(text)) for text in values) < _NEAR * len(values):
