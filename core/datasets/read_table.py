@@ -247,6 +247,8 @@ def _flat(column: Any, name: str) -> Any:
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
+    if types.is_float32(kind):
+        column = column.cast(pa.string())  # the shortest decimal: 0.7, not 0.699999988
     if types.is_decimal(kind) or types.is_floating(kind):
         return column.cast(pa.float64())
     kept = (types.is_integer, types.is_boolean, types.is_date, types.is_timestamp, types.is_duration)

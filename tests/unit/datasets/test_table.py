@@ -227,6 +227,7 @@ def test_parquet_types() -> None:
         "unsigned": pa.array([2**64 - 1, None], pa.uint64()),
         "half": pa.array([np.float16(0.5), None], pa.float16()),
         "float": pa.array([0.1, None], pa.float64()),
+        "single": pa.array([0.7, None], pa.float32()),
         "decimal": pa.array([Decimal("1.25"), None], pa.decimal128(7, 2)),
         "true": pa.array([True, False]),
         "maybe": pa.array([True, None]),
@@ -243,10 +244,15 @@ def test_parquet_types() -> None:
     }
     table = read_table(parquet_bytes({k: pa.concat_arrays([v] * 30) for k, v in pairs.items()}), "t.PARQUET")
     frame = table.frame
-    assert frame.shape == (60, 18) and frame.columns.tolist() == list(pairs)
+    assert frame.shape == (60, 19) and frame.columns.tolist() == list(pairs)
     first = {name: as_text(frame[name]).iloc[0] for name in frame.columns}
     assert first["whole"] == "1" and first["gaps"] == str(2**60 + 1) and first["unsigned"] == str(2**64 - 1)
-    assert first["half"] == "0.5" and frame["decimal"].iloc[0] == 1.25 and first["true"] == first["maybe"] == "True"
+    assert (
+        first["half"] == "0.5"
+        and first["single"] == "0.7"
+        and frame["decimal"].iloc[0] == 1.25
+        and first["true"] == first["maybe"] == "True"
+    )
     assert (
         first["text"] == first["large"] == first["category"] == "a" and first["bytes"] == "é" and first["level"] == "3"
     )
