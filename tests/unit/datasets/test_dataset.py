@@ -285,6 +285,9 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
         ("id of case", True),
         ("Kundennummer", True),
         ("case number", True),
+        ("Unnamed: 0", True),
+        ("index", True),
+        ("price index", False),
         ("number of steps", False),
         ("no_of_visits", False),
         ("salary", False),
@@ -299,7 +302,9 @@ def test_whole_numbers_that_all_differ_are_identifiers_by_name_only(name: str, t
     assert not identifier_reason(np.tile(values[:20], 6), 120, name)
     assert identifier_reason(np.arange(120.0), 120, name) == "numbers the records"
     people = np.array([1000.0 + 7 * (i - i % 5 // 4) for i in range(120)])  # some of whom are there twice
-    assert bool(identifier_reason(people, 120, name)) == (name in ("id", "person_id", "customerId", "id of case"))
+    assert bool(identifier_reason(people, 120, name)) == (
+        name in ("id", "person_id", "customerId", "id of case", "Unnamed: 0", "index")
+    )
 
 
 def test_an_identifier_is_set_aside_with_a_note_and_can_be_taken_back() -> None:
