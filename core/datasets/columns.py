@@ -4,7 +4,7 @@ Numbers alone do not say whether they identify people or measure them: an amount
 too. A column is taken for an identifier only if its numbers count the records (as many whole numbers as records, one
 after the other), or if they are whole, nearly all differ, and the column's name says so. A name with "id" or "key" says
 so anywhere; "number", "nr" or "no" only at its end ("case number", not "number of visits"), and only where every number
-is another one; "index" and "Unnamed: 0" only as the whole name.
+is another one; "index" and what pandas calls one only as the whole name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
 
 _SURE = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "ssn", "identifier", "identifiant", "kennung"}
-_ALONE = {"index", "unnamed"}  # "Unnamed: 0" is what pandas calls a kept index
+_ALONE = {"index", "unnamed", "index level"}  # "Unnamed: 0", "__index_level_0__": what pandas calls a kept index
 _AT_THE_END = {"nr", "no", "num", "number", "nummer", "numero", "número", "numéro", "#"}
 _ENDINGS = ("nummer", "kennzeichen", "kennziffer")
 _PARTS = re.compile(r"[A-ZÄÖÜ]?[a-zà-ÿß]+|[A-ZÄÖÜ]+(?![a-z])|#")
@@ -57,7 +57,7 @@ def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) 
 
 def _says_so(name: str, *, every_one: bool, most: bool) -> bool:
     parts = [part.casefold() for part in _PARTS.findall(name)]
-    if most and (_SURE.intersection(parts) or (len(parts) == 1 and parts[0] in _ALONE)):
+    if most and (_SURE.intersection(parts) or " ".join(parts) in _ALONE):
         return True
     return every_one and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
 

@@ -286,6 +286,7 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
         ("Kundennummer", True),
         ("case number", True),
         ("Unnamed: 0", True),
+        ("__index_level_0__", True),
         ("index", True),
         ("price index", False),
         ("number of steps", False),
@@ -303,7 +304,7 @@ def test_whole_numbers_that_all_differ_are_identifiers_by_name_only(name: str, t
     assert identifier_reason(np.arange(120.0), 120, name) == "numbers the records"
     people = np.array([1000.0 + 7 * (i - i % 5 // 4) for i in range(120)])  # some of whom are there twice
     assert bool(identifier_reason(people, 120, name)) == (
-        name in ("id", "person_id", "customerId", "id of case", "Unnamed: 0", "index")
+        name in ("id", "person_id", "customerId", "id of case", "Unnamed: 0", "__index_level_0__", "index")
     )
 
 
