@@ -62,7 +62,7 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
     if arguments.project is not None and not os.path.lexists(path):
         history = History.open(arguments.history, create=False)
         entry = _kept(history, str(path), arguments.project)
-        signed = [one for one in history.signatures(project=arguments.project) if one.entry == entry.id]
+        signed = history.signatures(entry)
         console.note(f"{name} is audit {entry.id}. {signed[-1].words if signed else 'It is not signed.'}")
         return readable(to_json(history.document(entry)), name=name)
     path = reports_in(path, what=name)[0]
@@ -76,10 +76,8 @@ def _kept(history: History, audit: str, project: str) -> Entry:
     if audit == "latest" and entries:
         return entries[0]
     if audit == "released":
-        signed = [
-            one.entry for one in history.signatures(project=project) if one.decision in ("release", "accept_risk")
-        ]
-        there = [one for one in entries if signed and one.id == signed[-1]]
+        signed = [one for one in history.signatures(project=project) if one.decision in ("release", "accept_risk")]
+        there = [one for one in entries if signed and signed[-1].covers(one)]
         if not there:
             raise InputError(f"No audit of the project {project!r} is signed for release in {history.place}.")
         return there[0]

@@ -135,7 +135,7 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
 
 def _sign_off(entry: Entry, signatures: Iterable[Signature]) -> str:
     """Return the decisions on an audit that stand; "void" where it has only others."""
-    own = [one for one in signatures if one.entry == entry.id]
+    own = [one for one in signatures if one.covers(entry)]
     return "; ".join(dict.fromkeys(one.title for one in own if not one.void)) or ("void" if own else "")
 
 

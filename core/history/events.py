@@ -105,6 +105,10 @@ class Signature(Result):
         whose = f"{self.name}{typed}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
         return f"{self.title} ({self.short}), {whose}{reason.rstrip('.')}{void}."
 
+    def covers(self, entry: Entry) -> bool:
+        """Return whether it is about an entry's document, deleted and kept anew though it may have been."""
+        return (self.project, self.fingerprint) == (entry.project, entry.fingerprint)
+
     def beside(self, fingerprint: str, parts: Mapping[str, str]) -> Signature:
         """Return it as it stands beside a document with these parts (`parts_of`): void unless it is the signed one."""
         if self.void or fingerprint == self.fingerprint:

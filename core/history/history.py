@@ -186,7 +186,7 @@ class History:
             document = self._document(change, events, entry)
             if decision == "release" and (missing := not_releasable(document)):
                 raise InputError(f"“Release” cannot be signed. {missing}")
-            signed = [one for one in events.signatures if one.entry == entry.id]
+            signed = [one for one in events.signatures if one.covers(entry)]
             for one in signed:
                 if not one.void and all(getattr(one, key) == value for key, value in told.items()):
                     return one
@@ -201,27 +201,28 @@ class History:
         return tuple(
             one
             for one in self._events().signatures
-            if project in (None, one.project) and (entry is None or one.entry == entry.id)
+            if project in (None, one.project) and (entry is None or one.covers(entry))
         )
 
     def delete(self, *entries: Entry, who: str, reason: str = "") -> tuple[Entry, ...]:
         """Delete the documents of audits; who did it, when and why stays on record, and so do their signatures."""
         with self._store.writing() as change:
             events = change.record()
-            return self._delete(change, events, [self._entry(events, one) for one in entries], who, reason)
+            there = {one.id: self._entry(events, one) for one in entries}  # each once
+            return self._delete(change, events, list(there.values()), who, reason)
 
     def expire(self, *, days: int, who: str, project: str | None = None) -> tuple[Entry, ...]:
         """Delete the documents kept more than some days ago, of a project or all; not those whose sign-off stands."""
         limit = datetime.now(UTC) - timedelta(days=whole_number(days, name="days", least=0, most=36_500))
         with self._store.writing() as change:
             events = change.record()
-            standing = {one.entry for one in events.signatures if not one.void}
+            standing = [one for one in events.signatures if not one.void]
             old = [
                 one
                 for one in events.entries.values()
                 if one.deleted is None
                 and project in (None, one.project)
-                and one.id not in standing
+                and not any(signed.covers(one) for signed in standing)
                 and datetime.strptime(one.when, TIME).replace(tzinfo=UTC) <= limit
             ]
             return self._delete(change, events, old, who, f"kept for {days} days")

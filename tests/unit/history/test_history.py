@@ -137,9 +137,11 @@ def test_deleting_takes_the_document_and_leaves_who_did_it_and_what_was_signed(h
             InputError, match=r"The document of audit 2 was deleted by D\. Leter on .*: asked by the owner"
         ):
             told(first)
-    history.delete(second, who=WHO)
+    assert len(history.delete(second, second, who=WHO)) == 1  # named twice, as by its number and its fingerprint
     assert history.signatures() == (signed,) and history.entries() == ()
-    assert keep(history, "first").id > second.id  # kept again, it is another entry
+    anew = keep(history, "second")
+    assert anew.id > second.id  # kept again, it is another entry, with the signature that stands
+    assert history.signatures(anew) == (signed,) and history.expire(days=0, who=WHO) == ()
     if "://" not in place:
         history.delete(*history.entries(), who=WHO)
         content = b"".join(path.read_bytes() for path in Path(place).parent.glob("history.sqlite*"))
