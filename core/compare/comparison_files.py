@@ -109,11 +109,12 @@ def comparison_junit(found: Comparison) -> bytes:
 def _case(found: CheckChange) -> Case:
     kind, message = "", ""
     if found.turn == Turn.WORSE:
-        kind, message = "worse", f"Worse by {change_text(found).lstrip('+−')}, {change_range(found)}."
+        kind, message = "worse", f"Worse by {change_text(found).lstrip('+−')}, {change_range(found) or 'no interval'}."
     elif not found.compared:
         kind, message = "inconclusive", f"{found.turn.capitalize()}. {found.why}"
     elif found.within is False:
-        kind, message = "inconclusive", f"Not shown to be within the margin: {change_range(found, decided=True)}."
+        interval = change_range(found, decided=True) or "no interval"
+        kind, message = "inconclusive", f"Not shown to be within the margin: {interval}."
     stops = found.required and (found.compared or found.before is not None)
     return Case(
         name=found.title,

@@ -16,6 +16,7 @@ import yaml
 from core.__main__ import main
 from core.compare import compare, comparison_html, comparison_junit
 from core.errors import InputError
+from core.estimates import certain
 from core.history import History
 from core.report import report_fingerprint, to_json
 from core.report.junit import Case, audit_junit, junit_xml
@@ -95,6 +96,9 @@ def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
     def failed(made: bytes) -> list[Any]:
         return [case for case in read_junit(made).iter("testcase") if case.find("failure") is not None]
 
+    less, more = (report({"membership_caught": certain(share, 400)}) for share in (0.1, 0.2))
+    (case,) = failed(comparison_junit(compare(less, more)))
+    assert case.find("failure").text == "Worse by 10.0 points, no interval."
     (case,) = failed(comparison_junit(compared))
     assert case.attrib["name"] == "Comparison" and case.find("failure").text == compared.headline
     for overall in ("inconclusive", "not_run"):
