@@ -62,7 +62,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Promised, spent, measured ε": "What is declared; what a ledger or proof says; the least an audit shows.",
         "Canary": "A record that is put into a table or not, at random, to see whether a model reveals which.",
         "Post-processing (no charge)": "Computed from answers that are already paid for. It reveals nothing further.",
-        "New noisy answer": "Pays again, and is combined with earlier answers to the same query.",
+        "New noisy answer": "Pays again, with new noise; a repeated query gets the most precise answer.",
         "Total privacy budget": "Sum of ε for one test set and attribute. It cannot be increased.",
         "DP training noise": "Random noise in the training of a differentially private (DP) model.",
         "Answer noise": "Random noise on the answers to bias queries.",

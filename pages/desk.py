@@ -139,7 +139,7 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
     with left:
         if now.answers:
             part = f" The last {MOST_ROWS} of {count(len(now.answers))}." if len(now.answers) > MOST_ROWS else ""
-            legend = f"Gap with its 95% CI, latest first.{part} Diamond: free, from earlier answers"
+            legend = f"Gap with its 95% CI, latest first.{part} Diamond: free"
             rows = [GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
             panels.titled("Answers", legend, draw_gaps(rows), key="desk_answers_chart")
         else:

@@ -191,7 +191,7 @@ class GapRow:
     words : str
         Who asked for what.
     price : float
-        Epsilon it was charged; 0 where it followed from earlier answers.
+        Epsilon it was charged; 0 where it was free.
     truth : float or None
         The exact gap, of synthetic people only.
     """

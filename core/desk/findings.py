@@ -30,7 +30,7 @@ _SCORE_GAPS = {
     "equal_opportunity": "Difference of mean scores, positive label",
 }
 
-FREE = "no charge: follows from earlier answers"
+FREE = "no charge: reveals nothing new"
 
 SHARED = (
     "Noise in each answer protects every person. All answers share one privacy budget, charged before the answer is "
@@ -124,9 +124,9 @@ def coarse(quote: Quote, epsilon: float) -> str:
 
 def expected(quote: Quote) -> tuple[str, str]:
     """Return about how far an answer would be from the truth."""
-    if quote.standard_error > 1:
+    if quote.standard_error >= 1:
         return (
-            "Typical error above 1",
+            "Typical error 1 or more",
             "The answer would say nothing: a gap lies between −1 and 1. Pay more, or ask about more people.",
         )
     return (

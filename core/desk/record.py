@@ -96,7 +96,7 @@ class Price(Result):
     reason: str | None = None
     """Why it is refused, in one sentence: it costs more than is left; never a matter of anybody's attribute."""
     charged: float = 0.0
-    """Epsilon; 0 for a question that was answered before."""
+    """Epsilon; 0 for a question that was answered before, and for scores that are all the same."""
     remaining: float
     """Budget that is left: now, or after an answer."""
     standard_error: float = math.nan

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.desk import Columns, Ledger, LedgerAnswer, TestSet, example_ledger, open_ledger, verify_export
-from core.desk.findings import ceiling
+from core.desk.findings import ceiling, expected, price
 from core.errors import FairLeakError, InputError
 from core.estimates import percent
 from core.queries import equal_opportunity_gap, statistical_parity_gap
@@ -61,7 +61,13 @@ def test_scores_that_are_all_the_same_have_no_gap_and_no_price(metric: str, ledg
     answer = ask(ledger, np.full(60, 0.7), metric=metric)
     assert answer.gap.value == 0 and answer.charged == 0 and answer.standard_error < 1e-6
     assert ask(ledger, np.full(60, 0.7), metric=metric, again=True).number == answer.number
-    assert ledger.quote(NAME, people(), np.ones(60), epsilon=1, metric=metric).charged == 0
+    quote = ledger.quote(NAME, people(), np.ones(60), epsilon=1, metric=metric)
+    assert quote.charged == 0 and "earlier" not in price(quote, 1)[0]  # there is none
+
+
+def test_an_answer_that_would_say_nothing_is_named_as_one(ledger: Ledger):
+    quote = ledger.quote(NAME, people(), H, epsilon=BUDGET / 1000)
+    assert expected(quote)[0] == "Typical error 1 or more"
 
 
 def test_answers_are_near_the_truth_when_the_budget_is_large(place: str):
