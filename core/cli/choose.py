@@ -33,9 +33,13 @@ from core.policy import Status
 from core.release_audit import AuditPlan, catalogue_plan, dataset_of, load_model, load_table, plan_text, read_plan
 from core.serialize import dumps, plain
 from core.settings import add_arguments as add_settings
-from core.settings import from_arguments
+from core.settings import from_arguments, told
 
 HELP = "Compare many models, choose the most accurate within all limits, and judge it on fresh people."
+
+_OF_PLAN = {"dataset": "demo", "attribute": None, "metric": None, "train_share": None}
+_OF_PLANS = {**_OF_PLAN, "methods": None, "tolerances": None, "train_epsilons": None, "depths": None, "seeds": "42"}
+"""Arguments that one plan, or each of several, says itself -> their defaults."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,6 +94,9 @@ def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> Aske
 def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[Asked]:
     """Return the model of each plan; of one plan to train by, models made of its settings."""
     made: list[Asked] = []
+    for name, default in (_OF_PLANS if len(arguments.plans) > 1 else _OF_PLAN).items():
+        if (value := getattr(arguments, name, default)) != default:
+            raise InputError(f"--{name.replace('_', '-')} must be left out where plans say it, got {told(value)}.")
     for path in arguments.plans:
         plan, folder = read_plan(content_of(path, what="PLAN"), name=path.name), path.absolute().parent
         table = load_table(

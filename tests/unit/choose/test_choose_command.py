@@ -118,6 +118,8 @@ def test_of_answers_that_leak_none_is_recommended(folder: Path, capsys: Capture)
         (("choose", "fair.toml"), "One plan must say how to train"),
         (("choose", "fair.toml", "fair.toml"), "Plans must have different names, got fair, fair."),
         (("choose", "none.toml"), "PLAN"),
+        (("choose", "fair.toml", "--metric", "equal_opportunity"), "--metric must be left out where plans say it"),
+        (("choose", "fair.toml", "coarse.toml", "--seeds", "0-2"), "--seeds must be left out where plans say it"),
         (("choose", "--depths", "0"), "depths must"),
         (("choose", "--minutes", "-1"), "minutes must"),
         (("choose", "--methods", "magic"), "methods must"),
