@@ -98,6 +98,8 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
 
     A cell that is spoken of has the tightest tolerance that holds in half of the seeds: an untrue one is no disclosure.
     """
+    if len(found.plan.seeds) < 2:
+        return "One seed has no intervals: effects of a disclosed tolerance on this attack are not tested", None
     tolerances = sorted(t for t in found.plan.tolerances if t is not None)
     cells = {}
     for epsilon in sorted(found.plan.epsilons):  # the most noise first

@@ -163,5 +163,5 @@ def test_nothing_measured_nothing_claimed():
     ]
     single = replace(kept(), plan=replace(kept().plan, seeds=(0,)), readings=tuple(one_seed), **first)
     told = tension(single)
-    assert told.point.startswith("No disclosed tolerance")  # one seed has no interval
+    assert told.point.startswith("One seed has no intervals: ")
     assert "one seed" in told.evidence and "another split" in told.caveats[-1]
