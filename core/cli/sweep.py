@@ -23,6 +23,7 @@ from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.sweep import (
     PAPER_TOLERANCES,
+    SWEPT_METHODS,
     TOLERANCES,
     SweepPoint,
     SweepRow,
@@ -87,7 +88,7 @@ def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: Audit
             "method": row.method,
             "metric": row.metric,
             "attacker": row.adversary,
-            "tolerance": f"{row.tolerance:g}",
+            "tolerance": _tolerance(row),
             "seeds": str(len(row.seeds)),
             "true": str(row.n_true),
             "majority": estimate_words(row.majority),
@@ -100,10 +101,14 @@ def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: Audit
     yield table(printed, left=3)
     if any(row.method == "dp_id3" for row in rows):
         yield f"dp_id3: a private tree trained with epsilon {config.epsilon:g}."
-    yield "true: seeds in which the model satisfies the disclosed tolerance. none: no guess satisfies it."
-    yield "With --protocol as_published the tolerance is raised until the model satisfies it."
+    yield "true: seeds in which the model satisfies the disclosed tolerance. none after: no guess satisfies it."
+    yield "With --protocol as_published, or where there is none, the tolerance is raised until the model satisfies it."
     yield ""
     yield from _models(rows)
+
+
+def _tolerance(row: SweepRow) -> str:
+    return f"{row.tolerance:g}" if row.method in SWEPT_METHODS else "none"
 
 
 def _with_missing(after: Spread | None, seeds: int) -> str:
@@ -120,7 +125,7 @@ def _models(rows: list[SweepRow]) -> Iterator[str]:
         {
             "method": row.method,
             "metric": row.metric,
-            "tolerance": f"{row.tolerance:g}",
+            "tolerance": _tolerance(row),
             "train": estimate_words(row.model_train),
             "test": estimate_words(row.model_test),
             "majority, test": estimate_words(row.model_majority),

@@ -7,6 +7,7 @@ order in which they finish, and are kept at once, so that a sweep ended at any m
 from core.sweep.engine import sweep
 from core.sweep.point import (
     PAPER_TOLERANCES,
+    SWEPT_METHODS,
     TOLERANCES,
     SweepPoint,
     SweepSettings,
@@ -20,6 +21,7 @@ from core.sweep.summary import SweepRow, summarise, summary_frame, table_three
 
 __all__ = [
     "PAPER_TOLERANCES",
+    "SWEPT_METHODS",
     "TOLERANCES",
     "FolderStore",
     "MemoryStore",

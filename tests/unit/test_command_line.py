@@ -93,6 +93,7 @@ def test_a_sweep_prints_its_tables_and_writes_every_number(swept: Told, cache: P
     rows = [line for line in lines if line.startswith(("exponentiated_gradient", "unmitigated", "dp_id3  "))]
     assert len(rows) == 4 * 4 + 4
     fair = [row for row in rows if row.startswith("exponentiated_gradient")]
+    assert all(bool(re.search(r" none +\d", row)) != (row in fair) for row in rows)  # theirs is the smallest true one
     assert all(re.search(r" 0\.05 +2 +[012] +\d+\.\d \[\d+\.\d, \d+\.\d\]", row) for row in fair[:2])
     assert {len(line) for line in lines[3:5]} == {len(lines[3])}  # header and rule are aligned
     assert "dp_id3: a private tree trained with epsilon 50." in out
