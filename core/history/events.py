@@ -106,7 +106,7 @@ class Signature(Result):
         return f"{self.title} ({self.short}), {whose}{reason.rstrip('.')}{void}."
 
     def covers(self, entry: Entry) -> bool:
-        """Return whether it is about an entry's document, deleted and kept anew though it may have been."""
+        """Return whether it is about an entry's document, even one that was deleted and kept again."""
         return (self.project, self.fingerprint) == (entry.project, entry.fingerprint)
 
     def beside(self, fingerprint: str, parts: Mapping[str, str]) -> Signature:

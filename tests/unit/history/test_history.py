@@ -139,9 +139,9 @@ def test_deleting_takes_the_document_and_leaves_who_did_it_and_what_was_signed(h
             told(first)
     assert len(history.delete(second, second, who=WHO)) == 1  # named twice, as by its number and its fingerprint
     assert history.signatures() == (signed,) and history.entries() == ()
-    anew = keep(history, "second")
-    assert anew.id > second.id  # kept again, it is another entry, with the signature that stands
-    assert history.signatures(anew) == (signed,) and history.expire(days=0, who=WHO) == ()
+    again = keep(history, "second")
+    assert again.id > second.id  # kept again, it is another entry, with the signature that stands
+    assert history.signatures(again) == (signed,) and history.expire(days=0, who=WHO) == ()
     if "://" not in place:
         history.delete(*history.entries(), who=WHO)
         content = b"".join(path.read_bytes() for path in Path(place).parent.glob("history.sqlite*"))
