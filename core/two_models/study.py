@@ -305,7 +305,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
                 estimate=gain,
                 control=best.alone[best.better],
                 control_name=f"{_models(result)[best.better]} alone, balanced accuracy",
-                attacked=f"{_inferring(result, best).capitalize()} from the {result.released} of two models of the "
+                attacked=f"{_inferring(result, best)} from the {result.released} of two models of the "
                 f"same records ({result.audited}; {result.second}), by boosting.",
                 knows=_knows(result, best),
                 assumptions=(*_CAVEATS, "The interval holds for membership and all groups together."),
@@ -345,8 +345,8 @@ def _levels(result: TwoModels, found: Inferred) -> dict[str, Estimate]:
 
 def _inferring(result: TwoModels, found: Inferred) -> str:
     if found is result.membership:
-        return "training records inferred"
-    return f"{result.attribute} ({found.target}) inferred"
+        return "Training records inferred"
+    return f"{result.attribute[:1].upper()}{result.attribute[1:]} ({found.target}) inferred"
 
 
 def _knows(result: TwoModels, found: Inferred) -> str:

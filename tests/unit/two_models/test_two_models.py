@@ -53,6 +53,8 @@ def test_a_difference_that_reveals_what_neither_model_does_is_found(seed: int, o
     assert quiet.to_do == "" and quiet.point.endswith("which is not statistically significant.")
     rows = STUDY.tables(result, SETTINGS)[STUDY.title]
     assert [row["inferred"] for row in rows] == ["membership"] * 3 + ["group 1"] * 3
+    named = STUDY.checks(replace(result, attribute="race: Any"), SETTINGS)["two_models_gain"].attacked
+    assert named.startswith(("Training records inferred from", "Race: Any (group 1) inferred from")[seed % 2])
 
 
 def test_a_loss_that_is_significant_is_not_said_to_be_none():
