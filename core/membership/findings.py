@@ -40,7 +40,7 @@ MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Membership-advan
 """Gap -> what it is called."""
 
 _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
-"""Exponents below which a factor has three decimals, from which on it has none, and from which on it is not written."""
+"""Exponents below which a factor has three decimals, from which on it has none, and from which on it is a power."""
 
 
 class Reading:
@@ -218,9 +218,9 @@ def guarantee(read: Reading) -> str:
 
 
 def _factor(epsilon: float) -> str:
-    """Write exp(epsilon), rounded up."""
+    """Write exp(epsilon), rounded up; as a power where it is above a million."""
     if epsilon > _PAST_TELLING:
-        return "a million"
+        return f"e^{epsilon:g}"
     factor, places = math.exp(epsilon), 3 if epsilon < _SMALL else 1 if epsilon < _LARGE else 0
     return f"{math.ceil(factor * 10**places) / 10**places:,.{places}f}"
 

@@ -99,6 +99,11 @@ def test_the_guarantee_is_twice_epsilon_for_who_takes_ones_place(epsilon: float)
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 
 
+def test_the_guarantee_of_a_large_budget_is_a_power():
+    assert re.findall(r"more than (\S+) times as", guaranteed(10.0)[0]) == ["22,027", "e^20"]
+    assert re.findall(r"more than (\S+) times as", guaranteed(20.0)[0]) == ["e^20", "e^40"]
+
+
 def test_a_budget_that_is_not_kept_guarantees_nothing():
     told = guarantee(Reading(findings([attack("network")]), replace(CHOSEN, accounting="naive")))
     assert told.startswith("No DP guarantee: the naive accounting does not keep ε = 1. Measured")
