@@ -99,10 +99,10 @@ def proportion(successes: float, n: int, *, level: float = 0.95) -> Estimate:
     return Estimate(value=p, low=low, high=high, n=n, level=level)
 
 
-def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
+def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     """Return the share of records on which `guess` equals `truth`, with its Wilson interval."""
     right = np.asarray(truth) == np.asarray(guess)
-    return proportion(int(np.count_nonzero(right)), right.size)
+    return proportion(int(np.count_nonzero(right)), right.size, level=level)
 
 
 def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
@@ -391,12 +391,17 @@ def gap(value: float, *, decimals: int = 3) -> str:
     return number_text(value, f"+.{decimals}f")
 
 
+def level_text(level: float) -> str:
+    """Write a level as "95%", "99.17%", and one that would round to certainty as "over 99.99%"."""
+    return "over 99.99%" if level > 0.9999 else f"{100 * level:.4g}%"
+
+
 def ratio(value: Estimate) -> str:
     """Write a number with its interval as "0.729 (95% CI 0.713 to 0.744)"."""
     if math.isnan(value.value):
         return "n/a"
-    numbers = (number_text(number, ".3f") for number in (value.value, value.low, value.high))
-    return "{} (95% CI {} to {})".format(*numbers)
+    number, low, high = (number_text(number, ".3f") for number in (value.value, value.low, value.high))
+    return f"{number} ({level_text(value.level)} CI {low} to {high})"
 
 
 def count(number: int) -> str:

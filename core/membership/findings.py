@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from core.estimates import Estimate, certain, count, epsilon_text, gap, percent, ratio, strongest
+from core.estimates import Estimate, certain, count, epsilon_text, gap, level_text, percent, ratio, strongest
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
 from core.membership.disparity import OTHERS, DisparityResult, GapTest
@@ -169,9 +169,9 @@ def _gap_sentences(read: Reading) -> list[str]:
     vd, real = result.vd, result.advantage_gap
     if read.attack.muted:
         return [f"VD would read {gap(vd.value)}."]
-    told = [f"Membership-advantage gap, {group} − {others}: {gap(real.value)} (95% CI {_span(real)})."]
+    told = [f"Membership-advantage gap, {group} − {others}: {gap(real.value)} ({_span(real)})."]
     if read.chosen.literal or (significant(vd) and (not _is_told(read, result) or vd.value * real.value < 0)):
-        told.append(f"VD alone, as published, reads {gap(vd.value)} (95% CI {_span(vd)}).")
+        told.append(f"VD alone, as published, reads {gap(vd.value)} ({_span(vd)}).")
     return told
 
 
@@ -184,7 +184,7 @@ def _areas(found: MembershipFindings) -> str:
 
 
 def _span(estimate: Estimate) -> str:
-    return f"{gap(estimate.low)} to {gap(estimate.high)}"
+    return f"{level_text(estimate.level)} CI {gap(estimate.low)} to {gap(estimate.high)}"
 
 
 def guarantee(read: Reading) -> str:
@@ -319,7 +319,7 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
         found.append(_finding(caught, point, span))
     if (apart := largest.estimate) is not None:
         point = f"The largest difference between groups in TPR at 1% FPR is {gap(apart.value)}."
-        found.append(_finding(largest, point, f"{largest.attacked} 95% CI {_span(apart)}."))
+        found.append(_finding(largest, point, f"{largest.attacked} {_span(apart)}."))
     return tuple(found)
 
 

@@ -114,8 +114,9 @@ class Attacked:
     @property
     def quality(self) -> TargetFindings:
         """How well the target predicts."""
-        evidence, split = self.evidence, self.split
-        return quality(evidence.probability, evidence.labels, split.members, split.unseen, predicted=evidence.predicted)
+        evidence, split, level = self.evidence, self.split, self.settings.level
+        told = {"predicted": evidence.predicted, "level": level}
+        return quality(evidence.probability, evidence.labels, split.members, split.unseen, **told)
 
     @property
     def findings(self) -> MembershipFindings:

@@ -130,7 +130,13 @@ class TargetFindings(Result):
 
 
 def quality(
-    probability: Floats, labels: Codes, members: Ints, outsiders: Ints, *, predicted: Codes | None = None
+    probability: Floats,
+    labels: Codes,
+    members: Ints,
+    outsiders: Ints,
+    *,
+    predicted: Codes | None = None,
+    level: float = 0.95,
 ) -> TargetFindings:
     """Return how well a target predicts those it was trained on and others, and the majority label as control.
 
@@ -139,9 +145,9 @@ def quality(
     named = (probability > 0.5).astype(np.uint8) if predicted is None else predicted
     more = int(labels[members].mean() > 0.5)  # what a model without columns would learn
     return TargetFindings(
-        accuracy_train=accuracy(labels[members], named[members]),
-        accuracy_test=accuracy(labels[outsiders], named[outsiders]),
-        majority_test=proportion(int(np.count_nonzero(labels[outsiders] == more)), outsiders.size),
+        accuracy_train=accuracy(labels[members], named[members], level=level),
+        accuracy_test=accuracy(labels[outsiders], named[outsiders], level=level),
+        majority_test=proportion(int(np.count_nonzero(labels[outsiders] == more)), outsiders.size, level=level),
     )
 
 

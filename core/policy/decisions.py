@@ -29,9 +29,9 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from core.errors import InputError
-from core.estimates import Estimate, holm
+from core.estimates import Estimate, holm, level_text
 from core.policy.checks import CHECKS, check_title
-from core.policy.limits import Limit, Policy, check_policy, in_range, level_text, limit_text, range_text, value_text
+from core.policy.limits import Limit, Policy, check_policy, in_range, limit_text, range_text, value_text
 from core.policy.verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
 from core.settings import told
 from core.study import Basis, Measurement, Outcome

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
 from core.errors import InputError
-from core.estimates import Estimate, decimals_beside, number_text, percent
+from core.estimates import Estimate, decimals_beside, level_text, number_text, percent
 from core.param import Param
 from core.policy.checks import CHECKS
 from core.serialize import Result
@@ -295,11 +295,6 @@ def limit_text(check: str, value: float) -> str:
     rest = rest.rstrip("0").ljust(UNITS[unit].of_limit, "0")
     text = f"{whole}.{rest}" if rest else whole
     return f"{'at least' if CHECKS[check].at_least else 'at most'} {_with_unit(text, unit)}"
-
-
-def level_text(level: float) -> str:
-    """Write a level as "95%", "99.17%", and one that would round to certainty as "over 99.99%"."""
-    return "over 99.99%" if level > 0.9999 else f"{100 * level:.4g}%"
 
 
 def source_text(limit: Limit) -> str:

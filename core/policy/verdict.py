@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from core.estimates import Estimate, in_words, interval, joined
+from core.estimates import Estimate, in_words, interval, joined, level_text
 from core.policy.checks import CHECKS
 from core.policy.limits import (
     Limit,
@@ -26,7 +26,6 @@ from core.policy.limits import (
     control_text,
     estimate_text,
     is_placeholder,
-    level_text,
     limit_text,
     source_text,
     value_text,
@@ -212,7 +211,7 @@ class CheckVerdict(Result):
             return ""
         told = control_text(self.check, control)
         wide = control.low < control.high and told.endswith("%")
-        told = f"{told}, {100 * control.level:.4g}%: {interval(control)}" if wide else told
+        told = f"{told}, {level_text(control.level)}: {interval(control)}" if wide else told
         return f"{self.found.control_name or 'control'}: {told}"
 
 

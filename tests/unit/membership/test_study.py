@@ -35,7 +35,7 @@ from core.membership import (
     vulnerability_disparity,
 )
 from core.membership.disparity import Disparities
-from core.membership.findings import MEASURES, NO_BETTER, curve_rows, gap_rows
+from core.membership.findings import MEASURES, NO_BETTER, Reading, curve_rows, gap_rows, headline
 from core.membership.inference import two_sides
 from core.membership.study import STUDY, JudgedMembers
 from core.planted import Drawn, subject_of
@@ -196,10 +196,14 @@ def test_accountings_cost_what_their_ledgers_say():
 
 def test_every_interval_has_the_level_that_was_asked_for():
     target, guess = network()
-    found = judge(replace(target, settings=replace(SETTINGS, level=0.8)), guess)
+    target = replace(target, settings=replace(SETTINGS, level=0.8))
+    found, model = judge(target, guess), target.quality
     gaps = [gap.estimate for gap in found.low_fpr if not math.isnan(gap.estimate.low)]
     rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
+    rates += [model.accuracy_train, model.accuracy_test, model.majority_test]
     assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
+    told = headline(Reading(replace(target.findings, attacks={guess.name: found}), target.settings)).evidence
+    assert told.count("80% CI") == told.count("CI") > 0
 
 
 # Tables: every number that was measured, and why one was not.

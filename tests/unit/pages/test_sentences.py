@@ -152,7 +152,7 @@ def points(repeats: int, *, apart: float) -> list[CurvePoint]:
 
 
 def test_fairpick_is_told_within_the_repeats_that_have_both_and_not_of_too_few():
-    assert "−0.010 (−0.011 to −0.009) within repeats" in picking_heading(points(6, apart=-0.01), "vd")
+    assert "−0.010 (95% CI −0.011 to −0.009) within repeats" in picking_heading(points(6, apart=-0.01), "vd")
     assert "no statistically significant" not in picking_heading(points(6, apart=-0.01), "vd")
     whole = picking_heading(points(6, apart=0.0), "vd")
     assert "no statistically significant difference" in whole and "(mean over 6 repeats)" in whole
