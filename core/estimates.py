@@ -225,9 +225,9 @@ def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
     return Estimate(value=value, low=value - half, high=value + half, n=m)
 
 
-def rate_over_repeats(values: npt.ArrayLike) -> Estimate:
+def rate_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
     """Return `over_repeats` of rates, the interval cut to [0, 1]."""
-    return over_repeats(values).within(0.0, 1.0)
+    return over_repeats(values, resolution=resolution).within(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -320,7 +320,7 @@ class Trials:
         return Leak(
             m=m,
             decoder=decoder,
-            leakage=rate_over_repeats(values),
+            leakage=rate_over_repeats(values, resolution=one_person),
             gain=over_repeats(gains, resolution=one_person),
             complete=float(np.mean(np.asarray(values) == 1.0)),
             lowest=min(values),

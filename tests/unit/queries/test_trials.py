@@ -107,7 +107,7 @@ def test_a_leak_is_the_mean_over_repeats(mechanism, decoder: str):
     assert leak.lowest == min(each) and leak.leakage.n == 5
     assert leak.complete == sum(value == 1.0 for value in each) / 5
     assert abs(each[leak.typical] - np.mean(each)) < min(abs(value - np.mean(each)) for value in each) + 0.03
-    assert 0 <= leak.leakage.low <= leak.leakage.value <= leak.leakage.high <= 1
+    assert 0 <= leak.leakage.low < leak.leakage.value <= leak.leakage.high <= 1
     assert (leak.m, leak.decoder) == (9, decoder)
     alone = made.leakages(0, Exact(), "strongest")
     assert leak.gain.value == pytest.approx(np.mean(each) - np.mean(alone)) and leak.gain.low < leak.gain.high
