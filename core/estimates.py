@@ -266,6 +266,9 @@ def over_seeds(
 MOST_TESTED = 16
 """Most tests that are decided together; intervals of what was picked among several are made to hold for as many."""
 
+STRICTEST = 0.99
+"""Highest level of a policy that they are made to hold at."""
+
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """Return adjusted p-values in the order given, each in [0, 1] and at least the one given."""
@@ -287,10 +290,10 @@ def strongest(
 
     What a policy asks is whether every attack keeps a limit. To call the limit kept all of them must keep it, which
     needs no correction for their number (intersection-union test, Berger 1982). With values v_j, the largest v, and
-    upper half widths h_j, an interval that a policy widens by w (Holm's correction, up to F for `MOST_TESTED` limits)
-    reaches v_j + w h_j; the half width max_j h_j - (v - v_j)/F around v reaches as far for every w from 1 to F. To call
-    it broken one suffices, and with m attacks one may do so by chance: the lower end is the largest of the lower ends
-    at level 1 - (1 - level)/m (Bonferroni).
+    upper half widths h_j, an interval that a policy widens by w (for its level and by Holm's correction, up to F for
+    `MOST_TESTED` limits at `STRICTEST`) reaches v_j + w h_j; the half width max_j h_j - (v - v_j)/F around v reaches as
+    far for every w from 1 to F. To call it broken one suffices, and with m attacks one may do so by chance: the lower
+    end is the largest of the lower ends at level 1 - (1 - level)/m (Bonferroni).
 
     `found` holds at least one, all at one level; `freedom` are the degrees of freedom where the intervals are
     Student's, None for normal ones; `within` are the smallest and the largest value there can be.
@@ -299,7 +302,7 @@ def strongest(
     own = found[name]
     reach = _stretch(len(found), own.level, freedom)
     low = max(each.value - reach * (each.value - each.low) for each in found.values())
-    farthest = _stretch(MOST_TESTED, own.level, freedom)
+    farthest = _stretch(round(MOST_TESTED * (1 - LEVEL) / (1 - STRICTEST)), own.level, freedom)
     high = own.value + max(each.high - each.value - (own.value - each.value) / farthest for each in found.values())
     return name, replace(own, low=max(within[0], low), high=min(within[1], high))
 
