@@ -33,6 +33,7 @@ from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
 _WAITING = "being measured"
+_CHANCE = "AUC not above 0.5"
 _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
 
 
@@ -82,7 +83,7 @@ def _verdict_rows(read: Reading) -> Iterable[Row]:
     """Yield the three gaps of an attack's verdicts."""
     result, reason = read.result, read.why_not or _WAITING
     muted = read.attack.muted and read.attack.disparities is not None
-    flagged = f"greyed out: AUC {'below' if read.attack.roc.auc.high < 0.5 else 'contains'} 0.5" if muted else "TPR gap"
+    flagged = f"greyed out: {_CHANCE}" if muted else "TPR gap"
     words = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
     for field, name in _GAPS.items():
         leaks = field == "advantage_gap"
@@ -204,7 +205,7 @@ def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:
 
 
 def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
-    """Draw the ten steps up to VD with both groups' numbers; greyed out where the attack's AUC contains 0.5.
+    """Draw the ten steps up to VD with both groups' numbers; greyed out where the attack is no better than chance.
 
     Each step is the first group's share of flagged members within one range of the probability the model gave to the
     true label, minus the others'.
@@ -223,7 +224,7 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
     color, symbol = ("muted", f"{style.symbol}-open") if muted else (style.color, style.symbol)
     mark, name = (
         Mark(of=reached, color=color, symbol=symbol, size=13),
-        "VD, greyed out: AUC contains 0.5" if muted else "VD",
+        f"VD, greyed out: {_CHANCE}" if muted else "VD",
     )
     lines.append(Row(name=name, bold=True, value=words if muted else f"<b>{words}</b>", marks=[mark], apart=True))
     axis = Scale(
@@ -272,9 +273,8 @@ def _value(found: CurveBand, field: str) -> Estimate:
 
 
 def _by_chance(found: CurveBand) -> bool:
-    """Whether the interval of the attack's AUC holds 0.5; unknown, and so False, without an interval."""
-    auc = _value(found, "auc")
-    return auc.low <= 0.5 <= auc.high
+    """Whether the interval of the attack's AUC is not above 0.5; unknown, and so False, without an interval."""
+    return _value(found, "auc").low <= 0.5
 
 
 def _held(bands: Iterable[CurveBand], *names: str) -> list[float]:
@@ -285,7 +285,7 @@ def _held(bands: Iterable[CurveBand], *names: str) -> list[float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Field:
-    """What is drawn of the bands: its name, its look, and whether it says nothing where AUC holds 0.5."""
+    """What is drawn of the bands: its name, its look, and whether it says nothing where the attack is at chance."""
 
     field: str
     name: str
@@ -363,7 +363,7 @@ def _chance_spans(done: Sequence[CurveBand]) -> list[tuple[float, float]]:
 def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
     """Draw VD, the FPR gap and their difference over epsilon, with intervals over repeats.
 
-    Where the interval of the attack's AUC holds 0.5 the plot is shaded and VD is greyed out.
+    Where the interval of the attack's AUC is not above 0.5 the plot is shaded and VD is greyed out.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
         _Field(field="advantage_gap", name="advantage gap", color="leak", width=3),
     )
     title, zero, y = "Gaps between the groups", level(0.0, "ink", dash="solid"), gaps("Difference of rates")
-    return _over_epsilon(title, bands, fields, y, zero, now=now, shaded="AUC contains 0.5")
+    return _over_epsilon(title, bands, fields, y, zero, now=now, shaded=_CHANCE)
 
 
 def draw_accuracy_by_epsilon(bands: Sequence[CurveBand], *, now: float, majority: Estimate | None = None) -> Drawing:
