@@ -291,7 +291,7 @@ def groups_heading(found: AttackFindings, attribute: str) -> str:
         return f"By {attribute} no difference in membership advantage is statistically significant"
     most = max(clear, key=lambda result: abs(result.advantage_gap.value))
     largest = f"“{most.group}” {gap(most.advantage_gap.value)}"
-    if len(results) == 1:
+    if most.others != OTHERS:
         return f"By {attribute} the membership advantage differs between the two groups: {largest}"
     of = f"{len(clear)} of {count(len(results))} comparisons"
     return f"By {attribute} the membership advantage differs in {of}, most for {largest}"

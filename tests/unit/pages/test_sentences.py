@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from core.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
-from core.membership.findings import Reading, epsilon_heading, guarantee, headline, picking_heading
+from core.membership.disparity import OTHERS, Disparities
+from core.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, headline, picking_heading
 from core.policy import Limit, bullet, default_policy
 from core.report import check_rows, document
 from core.report.charts import bullet as drawn
@@ -20,7 +21,7 @@ from pages.common.panels import csv_name
 from pages.common.report_policy import changed_limit, with_limit
 from tests.samples_report import sample
 from tests.unit.attriguard.conftest import exposure
-from tests.unit.charts.membership_samples import attack, bands, findings
+from tests.unit.charts.membership_samples import attack, bands, compared, findings
 
 LIMIT = Limit(
     check="four_fifths",
@@ -137,6 +138,12 @@ def test_a_muted_attack_is_no_better_than_random_guessing():
     assert "VD alone, as published, reads +0.131" in told.evidence
     better = replace(attack("rmia", disparities=None), roc=attack("lira").roc)
     assert "RMIA: AUC" in headline(Reading(findings([attack("network", muted=True), better]), CHOSEN)).evidence
+
+
+@pytest.mark.parametrize(("others", "told"), [("men", "between the two groups: "), (OTHERS, "in 1 of 1 comparisons, ")])
+def test_one_group_of_several_is_not_one_of_two(others: str, told: str):
+    measured = Disparities(results=(compared(others=others),))
+    assert f"advantage differs {told}" in groups_heading(attack("network", disparities=measured), "sex")
 
 
 def points(repeats: int, *, apart: float) -> list[CurvePoint]:
