@@ -1,9 +1,5 @@
 """Membership inference: who was in the training data, and for which groups it is easier to infer."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from core.membership.attack import NEEDS, MemberGuess
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import (
@@ -45,9 +41,6 @@ from core.membership.roc import area, is_muted, roc
 from core.membership.settings import FEWEST_SHADOWS, TARGET_TITLES, TARGETS, MembershipPlan, MembershipSettings
 from core.membership.targets import default_depth, ledger_of, most_caught, target_of
 
-if TYPE_CHECKING:
-    from core.models.dp_id3 import DPID3Classifier
-
 __all__ = [
     "ATTACKS",
     "DELETION_REMINDER",
@@ -64,7 +57,6 @@ __all__ = [
     "Audit",
     "CurveBand",
     "CurvePoint",
-    "DPID3Classifier",
     "DisparityResult",
     "Evidence",
     "GapTest",
@@ -105,12 +97,3 @@ __all__ = [
     "true_label_probability",
     "vulnerability_disparity",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Load the private tree when it is first asked for, and scikit-learn with it."""
-    if name == "DPID3Classifier":
-        from core.models.dp_id3 import DPID3Classifier
-
-        return DPID3Classifier
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
