@@ -114,9 +114,9 @@ class Attacked:
     @property
     def quality(self) -> TargetFindings:
         """How well the target predicts."""
-        evidence, split, level = self.evidence, self.split, self.settings.level
-        told = {"predicted": evidence.predicted, "level": level}
-        return quality(evidence.probability, evidence.labels, split.members, split.unseen, **told)
+        said, split, level = self.evidence, self.split, self.settings.level
+        told, own = (said.probability, said.labels), (split.members, split.unseen)
+        return quality(*told, *own, predicted=said.predicted, level=level)
 
     @property
     def findings(self) -> MembershipFindings:
