@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
-from core.estimates import Estimate, accuracy, proportion
+from core.estimates import LEVEL, Estimate, accuracy, proportion
 from core.model_card.equations import project
 from core.model_card.meter import Meter, meter, predict
 from core.model_card.release import Release
@@ -131,7 +131,7 @@ class InCommon(Result):
     """What the disclosed share."""
 
     values: tuple[CommonValue, ...]
-    """The largest difference of shares first; only those whose intervals do not overlap."""
+    """The largest difference of shares first; only those that are significant among all values of all columns."""
     cell_sizes: tuple[tuple[int, int], ...]
     """(size, disclosed people in cells of this size), ascending. A cell holds the people with identical predictions of
     all models and the same label."""
@@ -155,17 +155,19 @@ def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InC
 
 
 def common_values(columns: pandas.DataFrame, chosen: Mask) -> tuple[CommonValue, ...]:
-    """Return up to 8 values the chosen have clearly more often."""
-    n_chosen, n_rest = int(chosen.sum()), int((~chosen).sum())
-    found = []
-    for name in columns.columns:
-        for value, codes in _split(columns[name]):
-            own, other = int(np.count_nonzero(codes & chosen)), int(np.count_nonzero(codes & ~chosen))
-            if not n_rest or own * n_rest <= other * n_chosen:
-                continue
-            one, rest = proportion(own, n_chosen), proportion(other, n_rest)
-            if one.low > rest.high:
-                found.append(CommonValue(column=str(name), value=value, among_pinned=one, among_rest=rest))
+    """Return up to 8 values the chosen have clearly more often.
+
+    That is by Fisher's exact test with Bonferroni's correction for the number of values.
+    """
+    from scipy.stats import hypergeom
+
+    n, n_chosen = chosen.size, int(chosen.sum())
+    found, every = [], [(str(name), *one) for name in columns.columns for one in _split(columns[name])]
+    for column, value, has in every:
+        own, all_who = int(np.count_nonzero(has & chosen)), int(np.count_nonzero(has))
+        if hypergeom.sf(own - 1, n, all_who, n_chosen) * len(every) < 1 - LEVEL:
+            one, rest = proportion(own, n_chosen), proportion(all_who - own, n - n_chosen)
+            found.append(CommonValue(column=column, value=value, among_pinned=one, among_rest=rest))
     found.sort(key=lambda row: row.among_rest.value - row.among_pinned.value)
     return tuple(found[:8])
 

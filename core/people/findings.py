@@ -156,7 +156,7 @@ def in_common(result: PeopleAtRisk) -> Finding:
     )
     return Finding(
         point=f"The people found have more often: {told}.",
-        evidence="Values whose 95% intervals do not overlap, out of all columns; some differ by chance.",
+        evidence="By Fisher's exact test, with Bonferroni's correction for all values of all columns.",
     )
 
 

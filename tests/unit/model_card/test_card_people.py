@@ -32,7 +32,7 @@ from core.model_card import (
     released_people,
 )
 from core.model_card.card_people import natural_models
-from core.model_card.pinned_people import noise_generator, worst_of_draws
+from core.model_card.pinned_people import common_values, noise_generator, worst_of_draws
 from core.subject import prior_of
 from tests.release_cases import Case, large_case
 from tests.release_samples import people as made_up
@@ -151,6 +151,15 @@ def test_what_the_pinned_share():
     assert all(row.among_pinned.value == 1.0 for row in found.values)
     assert found.cell_sizes == ((2, 2), (98, len(rows) - 2))
     assert found.median_cell == 98 and found.median_cell_rest == 200
+
+
+def test_what_ten_people_drawn_at_random_share_is_called_chance():
+    """In 5% of the tables something is called shared, whatever the number of values."""
+    rng, shared = np.random.default_rng(0), 0
+    for _ in range(20):
+        columns = pd.DataFrame({f"town {j}": rng.integers(0, 5, 1000) for j in range(8)})
+        shared += bool(common_values(columns, rng.permutation(1000) < 10))
+    assert shared <= 2
 
 
 @cache
