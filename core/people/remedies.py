@@ -22,6 +22,7 @@ from core.model_card.settings import precision_text
 from core.models import GIVEN
 from core.people.people_attacks import ATTACKS, PeopleAttacks
 from core.people.settings import PeopleSettings
+from core.queries import Answering
 from core.serialize import Result
 from core.subject import Subject
 
@@ -66,9 +67,9 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     for one in TOLERANCES:
         if one > told:
             yield Remedy(slot="correction", title=f"disclosed tolerance {one:g}", change=(("tolerance", one),))
-    noisy = settings.noise == "noisy_sums"
+    private = Answering(noise=settings.noise).private
     for one in ANSWERS:
-        if settings.answers and not (noisy and one >= settings.answer_epsilon):
+        if settings.answers and not (private and one >= settings.answer_epsilon):
             change = {"noise": "noisy_sums", "answer_epsilon": one}
             yield Remedy(slot="queries", title=f"noisy answers (ε = {one:g})", change=tuple(change.items()))
     for places in DECIMALS:

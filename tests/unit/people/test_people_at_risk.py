@@ -114,6 +114,13 @@ def test_the_smallest_fix_is_the_first_plan(subject: Subject):
     assert all(len({remedy.slot for remedy in plan}) == len(plan) for plan in every)
 
 
+@pytest.mark.parametrize(("noise", "budgets"), [("exact", [5, 1]), ("rounded", [5, 1]), ("cauchy", [1])])
+def test_noise_on_answers_is_a_remedy_where_its_budget_is_smaller(subject: Subject, noise: str, budgets: list[float]):
+    planned = replace(SETTINGS, noise=noise, answer_epsilon=5.0)
+    offered = [dict(one.change)["answer_epsilon"] for one in remedies_of(subject, planned) if one.slot == "queries"]
+    assert offered == budgets
+
+
 def test_as_many_exact_answers_as_people_find_everybody_and_very_noisy_ones_nobody(subject: Subject):
     attacks = PeopleAttacks(subject, SETTINGS)
     exact = attacks.run("queries", replace(SETTINGS, answers=60))
