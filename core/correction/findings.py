@@ -197,8 +197,14 @@ def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
 
 
 def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
-    """Return whether a disclosed tolerance holds for the model on the attacked records, by both measures."""
+    """Return whether a disclosed tolerance holds for the model on the attacked records, by both measures.
+
+    `tolerance` is that of the sentence: the one disclosed, or the one it was raised to.
+    """
     holds = keeps(now.achieved, tolerance)
+    says = "The disclosed tolerance " + ("holds" if holds else "does not hold")
+    if tolerance > now.told:
+        says = f"Tolerance {tolerance_text(now.told)} does not hold; raised to {tolerance_text(tolerance)}, it does"
     reached = tolerance_text(now.achieved, limit=tolerance)
     evidence = (
         f"The model's unfairness on these records (largest deviation of a group from the overall rate) is {reached}"
@@ -206,7 +212,7 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
         f"{tolerance_text(difference)}."
     )
     return Finding(
-        point=f"The disclosed tolerance {'holds' if holds else 'does not hold'}.",
+        point=f"{says}.",
         evidence=evidence,
         so_what="" if holds else "An attacker who believes it uses a false claim: guesses may get better or worse.",
     )

@@ -18,8 +18,8 @@ from core.correction.disclosure import (
     log_odds_cost,
     published_cost,
 )
-from core.correction.findings import by_tolerance
-from core.estimates import Estimate
+from core.correction.findings import by_tolerance, truth_of
+from core.estimates import Estimate, tolerance_text
 from core.fairness import METRICS
 
 
@@ -90,6 +90,8 @@ def test_a_falsehood_is_called_one_and_the_published_rule_raises_until_it_is_tru
     steps = (raised.used - raised.told) / 0.001
     assert steps == pytest.approx(round(steps))
     assert raised.used - 0.001 < raised.achieved <= raised.used
+    told = f"Tolerance 0.0105 does not hold; raised to {tolerance_text(raised.used)}, it does."
+    assert truth_of(raised, raised.used, 0.0).point == told
     true = disclose(ATTACKED, HELD_OUT, tolerance=0.5, raise_until_true=True)
     assert true.used == 0.5 and true.n_changed == 0 and true.gain is not None and true.gain.value == 0
 
