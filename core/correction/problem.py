@@ -30,6 +30,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, Context
 
 import numpy as np
 import numpy.typing as npt
@@ -466,8 +467,9 @@ def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
             told = f"No guesses can fill {k} groups, as a row set has fewer records than that."
             return (needed if alone else None), told
         if alone:
+            upwards = Context(prec=6, rounding=ROUND_CEILING).create_decimal(needed / WIDENING)
             return needed, (
                 f"No guesses meet the tolerance {bound.tolerance:g} with {k} non-empty groups; the "
-                f"smallest that some meet is {needed:.6g}."
+                f"smallest that some meet is {float(upwards):g}."
             )
     return None, "No guesses meet everything that is disclosed at once."

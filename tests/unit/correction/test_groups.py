@@ -119,6 +119,9 @@ def test_a_time_limit_is_told_with_its_reason(solver):
 def test_why_nothing_is_feasible():
     few = correct([0, 1, 2], [1, 0, 1], tolerance=1.0, n_groups=4)
     assert few.smallest_tolerance == math.inf and "4 groups" in few.reason
+    one = [1] + [0] * 29
+    assert correct(one, one, tolerance=0.0).reason.endswith("the smallest that some meet is 0.0333334.")  # of 1/30
+    assert correct(one, one, tolerance=0.0333334).n_changed
     both = correct([0, 1, 0, 1], [1, 0, 1, 0], tolerance=0.0, group_shares=(0.25, 0.75))
     assert both.certificate.status == "infeasible" and both.smallest_tolerance is None
     assert both.reason == "No guesses meet everything that is disclosed at once."
