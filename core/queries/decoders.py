@@ -110,9 +110,9 @@ class Reading:
 def read_answers(answered: Answered, decoder: str) -> list[Reading]:
     """Return what one kind of attacker makes of the answers, one reading a repeat."""
     choice(decoder, (*DECODERS, *PROGRAMS), name="decoder")
-    repeats, m, _ = answered.scores.shape
+    repeats, m, n = answered.scores.shape
     if not m:
-        return [_without_answers(answered, decoder, r) for r in range(repeats)]
+        return [_by_person(answered, decoder, r, np.zeros(n)) for r in range(repeats)]
     if decoder in PROGRAMS:
         return [_compressed(answered, r, decoder, None) for r in range(repeats)]
     noisy, published = answered.mechanism.noisy, decoder == "published"
@@ -131,13 +131,6 @@ def _from_posterior(advantaged: Floats, share: float) -> Reading:
     """Call those advantaged whose probability is above the group's share: the best rule for balanced accuracy."""
     recovered = (advantaged > share + 1e-12).astype(np.uint8)
     return Reading(values=1.0 - advantaged, threshold=1.0 - share, recovered=recovered)
-
-
-def _without_answers(answered: Answered, decoder: str, r: int) -> Reading:
-    if decoder == "strongest":
-        return _from_posterior(answered.prior[r], answered.share)
-    n = answered.prior.shape[1]
-    return Reading(values=np.zeros(n), threshold=0.5, recovered=np.ones(n, dtype=np.uint8))
 
 
 def _compressed(answered: Answered, r: int, method: str, prior: Floats | None) -> Reading:
@@ -338,14 +331,20 @@ def _flipped(answered: Answered, r: int, *, aware: bool) -> Reading:
 
 
 def _by_person(answered: Answered, decoder: str, r: int, evidence: Floats) -> Reading:
-    """Add evidence about single people (log-odds of being advantaged) to what the attacker knows of them.
+    """Add what is certain of single people (±∞ for advantaged or not) to what the attacker knows of the others (0).
 
-    Without a prior everybody the questions leave out counts as advantaged, as the zeros of the shortest vector do.
+    Who has a prior knows from the group sizes how many of the others are advantaged. Without a prior all of them count
+    as advantaged, as the zeros of the shortest vector do.
     """
     if decoder == "strongest":
-        odds = np.log(np.clip(answered.prior[r], 1e-12, 1.0)) - np.log(np.clip(1.0 - answered.prior[r], 1e-12, 1.0))
-        with np.errstate(over="ignore"):
-            return _from_posterior(1.0 / (1.0 + np.exp(-(odds + evidence))), answered.share)
+        advantaged, others = (evidence > 0).astype(np.float64), evidence == 0
+        left = answered.n_advantaged - int(advantaged.sum())
+        if 0 < left < others.sum():
+            before = np.clip(answered.prior[r, others], 1e-12, 1 - 1e-12)
+            advantaged[others] = counted(before[np.newaxis], left)[0]
+        else:
+            advantaged[others] = float(left > 0)
+        return _from_posterior(advantaged, answered.share)
     recovered = (evidence >= 0).astype(np.uint8)
     values = np.where(evidence == 0, 0.0, 1.0 - recovered)
     return Reading(values=values, threshold=0.5, recovered=recovered)

@@ -306,7 +306,7 @@ class Trials:
 
     @cached_property
     def _alone(self) -> list[float]:
-        """What the features alone tell the attacker with a prior, one a repeat."""
+        """What the features alone, and the group sizes, tell the attacker with a prior, one a repeat."""
         return self.leakages(0, Exact(), "strongest")
 
     def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:

@@ -102,11 +102,17 @@ def test_without_answers_there_is_the_prior_or_nothing(design: str, decoder: str
     made = trials(design)
     share = made.n_advantaged / N
     for people, reading in zip(made.people, read_answers(made.ask(0, Exact()), decoder), strict=True):
-        if decoder == "strongest":
-            assert (reading.recovered == (people.prior > share)).all()
-            assert reading.values == pytest.approx(1 - people.prior)
+        if decoder == "strongest":  # the sizes are known, too
+            known = counted(people.prior[np.newaxis], made.n_advantaged)[0]
+            assert (reading.recovered == (known > share)).all()
+            assert reading.values == pytest.approx(1 - known)
         else:
             assert reading.recovered.all() and leakage(people.sensitive, reading.recovered) == 0.5
+
+
+def test_answers_that_say_nothing_add_nothing_to_what_the_features_and_the_sizes_say():
+    made = Trials(pool(4000, 1200), Asking(n=20, repeats=400, seed=5), most=3)
+    assert made.leak(3, LaplaceGlobal(0.001), "strongest").gain.value == pytest.approx(0.0, abs=0.004)
 
 
 def answered(design: str, mechanism, scores, answers, prior, sizes: tuple[int, int]) -> Answered:
@@ -147,12 +153,13 @@ def test_people_nobody_asked_about_keep_what_was_known_of_them():
     strongest, without = (read_answers(given, decoder)[0] for decoder in ("strongest", "without_prior"))
     assert strongest.recovered.tolist() == [0, 1, 1, 0, 1, 0]
     assert without.recovered.tolist() == [0, 1, 1, 1, 1, 1]
-    assert strongest.values[2:] == pytest.approx([0.1, 0.7, 0.1, 0.7])
+    assert strongest.values[2:] == pytest.approx(1 - counted(np.array([PRIOR[2:]]), 3)[0])
     made = trials("bits", n=120)
     assert made.numbers == (0, 1, 2, 3)
     people, reading = made.reading(1, Exact(), "strongest")
     assert (reading.recovered[:50] == people.sensitive[:50]).all()
-    assert reading.values[50:] == pytest.approx(1 - people.prior[50:])
+    left = made.n_advantaged - people.sensitive[:50].sum()
+    assert reading.values[50:] == pytest.approx(1 - counted(people.prior[np.newaxis, 50:], left)[0])
     _, without = made.reading(1, Exact(), "without_prior")
     assert (without.recovered[50:] == 1).all()
 
