@@ -249,12 +249,12 @@ def _guarantees() -> str:
     if not answering.private:
         return "Nothing: the answers carry no noise, so no privacy budget limits what they reveal."
     if people.bound(answering.mechanism()) is None:
-        if answering.as_published:
-            return (
-                "Nothing at this ε: as published this noise does not keep its ε for these groups or this gap. "
-                "Switch “Paper's protocol” off."
-            )
-        return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
+        if answering.noise == "smooth_laplace" and epsilon >= 1:
+            return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
+        return (
+            "Nothing at this ε: as published this noise does not keep its ε for these groups or this gap. "
+            "Switch “Paper's protocol” off."
+        )
     known = queries.accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
     rows = [
         ("Knows the answers alone", queries.accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
