@@ -401,7 +401,7 @@ def _estimated(found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: Aud
     else:
         chance = f"guessing one of three: {percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)}"
         if twins:
-            chance += f"; {round(share_named(twins, trained).value * n)} seeds without mitigation"
+            chance += f"; {round(share_named(twins, trained).value * len(twins))} of {len(twins)} without mitigation"
         right = round(share_named(estimates, trained).value * n)
         evidence.append(f"The metric is right in {right} of {n} seeds ({chance}).")
     if after:

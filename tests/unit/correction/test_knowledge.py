@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from core.adversaries.adversary import AttackedRecords
 from core.config import AuditConfig
 from core.correction import CorrectionResult, Disclosure, correct, disclose, disclose_more, run, smallest_tolerance
 from core.correction.disclosure import permuted_records
-from core.correction.findings import disclosure_row
+from core.correction.findings import _estimated, disclosure_row
 from core.correction.knowledge import (
     IDENTIFIABLE,
     KNOWLEDGE,
@@ -170,3 +172,15 @@ def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met() -> None
     none = compare_constraints(lonely, HELD_OUT, _told("predictive_equality", 0.1), None)
     assert none.estimated.told == 0.1 and none.estimated.after is None
     assert none.estimated.smallest_tolerance == math.inf
+
+
+def test_models_without_mitigation_are_counted_among_themselves() -> None:
+    """While a sweep runs there may be fewer of them."""
+    config = AuditConfig(method="exponentiated_gradient")
+    by_chance = disclose(ATTACKED, HELD_OUT, tolerance=0.1)
+    points: list[Any] = []
+    for name in ["exponentiated_gradient"] * 3 + ["unmitigated"]:
+        unknown = compare_constraints(ATTACKED, HELD_OUT, _told("statistical_parity", 0.1), None)
+        points.append(SimpleNamespace(config=replace(config, method=name), unknown=replace(unknown, trained=by_chance)))
+    told = _estimated(points, points[:3], config).evidence
+    assert "right in 3 of 3 seeds (guessing one of three: 33%; 1 of 1 without mitigation)" in told
