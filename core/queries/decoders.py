@@ -193,15 +193,16 @@ def _suffices(answered: Answered, r: int) -> bool:
     """Return whether the answers have the bits to tell all attributes of these sizes apart.
 
     Else a program's whole solution can meet them by coincidence. A rounded answer, or a count of accepted people, takes
-    steps; one of spread σ over attributes drawn at random then has about log2(√(2πe) σ/step) bits.
+    steps. Answers of covariance K over attributes drawn at random then have about log2 det(I + 2πe K/step²)/2 bits
+    together; much alike, they have hardly more than one of them.
     """
     h, n1, n0 = answered.scores[r], answered.n_advantaged, answered.n_disadvantaged
     n, effect = n1 + n0, 1.0 / n1 + 1.0 / n0
     step = max(effect if ((h == 0) | (h == 1)).all() else 0.0, 2 * answered.mechanism.half_width)
     if not step:
         return True
-    spread = effect * h.std(axis=1) * math.sqrt(n1 * n0 / (n - 1))
-    bits = np.log2(np.maximum(math.sqrt(2 * math.pi * math.e) * spread / step, 1.0)).sum()
+    covariance = np.cov(h, bias=True) * effect**2 * n1 * n0 / (n - 1)
+    bits = np.linalg.slogdet(np.eye(len(h)) + 2 * math.pi * math.e * covariance / step**2)[1] / math.log(4)
     vectors = math.lgamma(n + 1) - math.lgamma(n1 + 1) - math.lgamma(n0 + 1)
     return bool(bits >= vectors / math.log(2))
 

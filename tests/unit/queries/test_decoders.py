@@ -88,6 +88,13 @@ def test_whole_numbers_that_few_coarse_answers_allow_are_no_certainty():
         assert reading.values.min() > 0 and reading.values.max() < 1
 
 
+def test_coarse_answers_that_are_much_alike_are_no_certainty():
+    """Eight answers to one decimal about slightly changed models: nine of sixteen that fitted were not the truth."""
+    made = trials(n=20, n_disadvantaged=80, repeats=40)
+    for reading in read_answers(made.ask(8, Rounded(1)), "strongest"):
+        assert reading.values.min() > 0 and reading.values.max() < 1
+
+
 @pytest.mark.parametrize("mechanism", SIGNED, ids=str)
 def test_who_knows_more_recovers_more(mechanism):
     made = trials(repeats=30)
