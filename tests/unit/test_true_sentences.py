@@ -55,7 +55,7 @@ def test_what_equals_its_limit_is_written_like_it_and_far_numbers_get_no_more_di
 
 @pytest.mark.parametrize(("achieved", "holds"), [(0.00502, False), (0.005, True)])
 def test_a_tolerance_is_judged_by_both_measures_and_a_false_one_is_exceeded(achieved: float, holds: bool) -> None:
-    now: Any = SimpleNamespace(metric="statistical_parity", achieved=achieved)
+    now: Any = SimpleNamespace(metric="statistical_parity", achieved=achieved, told=0.005)
     told = correction_findings.truth_of(now, 0.005, 0.00987)
     assert ("does not hold" in told.point) == (not holds)
     assert bool(numbers := re.findall(r"is ([\d.]+), above ([\d.]+)\. ", told.evidence)) == (not holds)
