@@ -35,7 +35,7 @@ from core.queries.mechanisms import (
     SmoothLaplace,
 )
 from core.queries.paper_table import NOISELESS_ATTACKS, TABLE_1, noiseless_row
-from core.queries.reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double, reveal_flips
+from core.queries.reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double
 from core.queries.trials import Asking, Leak, People, QueryPool, RevealSettings, Trials, needed, query_pool, repeats_for
 
 __all__ = [
@@ -84,7 +84,6 @@ __all__ = [
     "repeats_for",
     "reveal_compressed",
     "reveal_double",
-    "reveal_flips",
     "smooth_sensitivity",
     "statistical_parity_gap",
     "targeted_leakage",

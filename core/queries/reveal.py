@@ -111,11 +111,6 @@ def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> 
     return int(alone > 0.0)
 
 
-def reveal_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-    """Return the attribute recovered by algorithm 1, shape (n,), 1 = advantaged: `recover_flips` without the rest."""
-    return recover_flips(base_scores, answers).recovered
-
-
 def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recovery:
     """Recover everybody's attribute from the gaps of n models, the i-th flipping person i (algorithm 1).
 
