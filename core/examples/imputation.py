@@ -44,7 +44,6 @@ def imputation(name: str) -> Example:
         name,
         {
             "baseline": str(baseline),
-            "baseline_share": baseline / truth.size,
             "alone": str(right[0]),
             "alone_share": right[0] / truth.size,
             "parts": total(float(row[5]) for row in cells),

@@ -241,7 +241,6 @@ def likelihood_ratio(name: str) -> Example:
             "twice": float(2 * deviation[0] ** 2),
             "hard": float(ratio[2]),
             "easy": float(ratio[0]),
-            "probability": float(1 / (1 + np.exp(-_TARGET[2]))),
             "members": numbers(_MEMBERS + 1.0),
             "flagged": numbers(np.flatnonzero(lira) + 1.0),
             "most": numbers(np.flatnonzero(confident) + 1.0),

@@ -42,8 +42,6 @@ def card(name: str) -> Example:
             "accepted_b": str(counts[1]),
             "apart": str(counts[0] - counts[1]),
             "person": str(person + 1),
-            "first": float(after[0]),
-            "last": float(after[11]),
             "parts": total(gains, 2),
             "bits": found.bits.value,
             "step": 1 / before,
