@@ -241,7 +241,7 @@ def _given() -> list[Asked]:
     plan = report_plan.plan_of(config, table)
     found = []
     for column in chosen:
-        roles = _roles(column, offered)
+        roles = _roles(column)
         given = replace(plan, model=ModelPlan(kind="predictions"), config=replace(config, roles=roles))
         found.append(Asked([given.config], cached.built(table, roles), given, column))
     if not found:
@@ -249,11 +249,15 @@ def _given() -> list[Asked]:
     return found
 
 
-def _roles(column: str, offered: Sequence[str]) -> Roles:
-    excluded = dict.fromkeys([*dataset.roles.excluded, *offered])
-    column_of = "score" if table.frame[column].nunique() > 2 else "prediction"
-    named: dict[str, Any] = {"prediction": "", "score": "", column_of: column}
-    return replace(dataset.roles, excluded=tuple(name for name in excluded if name != column), **named)
+def _roles(column: str) -> Roles:
+    """Return the roles by which a column holds the answers; the audited model's labels and scores stay together."""
+    roles = dataset.roles
+    answers: dict[str, Any] = {"prediction": roles.prediction, "score": roles.score}
+    excluded = dict.fromkeys([*roles.excluded, *filter(None, answers.values())])
+    if column not in answers.values():
+        column_of = "score" if table.frame[column].nunique() > 2 else "prediction"
+        answers = {"prediction": "", "score": "", column_of: column}
+    return replace(roles, excluded=tuple(name for name in excluded if name not in answers.values()), **answers)
 
 
 def short_title(point: CandidatePoint) -> str:

@@ -36,9 +36,11 @@ class Measured:
 
     def __init__(self, truth: dict[str, float]) -> None:
         self.truth, self.asked = truth, 0
+        self.read: set[tuple[str, ...]] = set()
 
     def __call__(self, asked: Sequence[Asked], **_: Any) -> Iterator[CandidatePoint]:
         for each in asked:
+            self.read.add(each.dataset.feature_names)
             for config in each.configs:
                 rng = np.random.default_rng(self.asked)
                 self.asked += 1
@@ -195,8 +197,10 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
 def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard, safe: Measured, attacks: Attacks):
     people = samples.frame(600)
     people["one"], people["two"] = (people["skill"] > 0).astype(int), (people["skill"] > 0.5).astype(int)
-    roles = replace(samples.ROLES, prediction="one", excluded=("two",))
+    people["certainty"] = 1 / (1 + np.exp(-people["skill"]))
+    roles = replace(samples.ROLES, prediction="one", score="certainty", excluded=("two",))
     least = opened(dashboard).test.slider(key="choose_least").value
+    safe.read.clear()
     dashboard.bring("people.csv", people.to_csv(index=False).encode(), roles)
     opened(dashboard)
     assert dashboard.test.slider(key="choose_least").value != least  # the majority class of another table
@@ -205,5 +209,6 @@ def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard,
     dashboard.test.run()
     dashboard.until(lambda: "Of 2 models compared" in dashboard.told)
     assert safe.asked == 21 and not dashboard.test.warning
+    assert safe.read == {("score", "skill", "town")}  # no model's answers
     dashboard.press("audit_chosen")
     assert "The model was picked from several on these people" in dashboard.open("report").plain_finding
