@@ -96,15 +96,15 @@ def tension(found: Landscape) -> Finding:
 def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
     """Return what a map shows of the tension between fairness and privacy, and its cell, if it is about one.
 
-    A cell that is spoken of has the tightest tolerance that holds in half of the seeds: an untrue one is no disclosure.
+    Of each budget that is the cell of the tightest tolerance that holds in half of the seeds: an untrue one is no
+    disclosure.
     """
     if len(found.plan.seeds) < 2:
         return "One seed has no intervals: effects of a disclosed tolerance on this attack are not tested", None
-    tolerances = sorted(t for t in found.plan.tolerances if t is not None)
-    cells = {}
-    for epsilon in sorted(found.plan.epsilons):  # the most noise first
-        row = [found.cell(tolerance, epsilon) for tolerance in tolerances]
-        cells[epsilon] = next((cell for cell in row if 2 * cell.n_true >= cell.n_seeds), row[-1])
+    disclosed = [cell for cell in found.cells if cell.tolerance is not None and 2 * cell.n_true >= cell.n_seeds]
+    cells: dict[float, MapCell] = {}
+    for cell in sorted(disclosed, key=lambda one: (one.epsilon, one.tolerance or 0.0)):  # the most noise first
+        cells.setdefault(cell.epsilon, cell)
     noiseless = cells.get(math.inf)
     for epsilon, cell in cells.items():
         if noiseless is None or math.isinf(epsilon):
@@ -116,15 +116,14 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
                 f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing tolerance "
                 f"{cell.tolerance:g} still adds {points(cell.gain)} to attribute inference"
             ), cell
-    if noiseless is not None and noiseless.gain.low > 0:
+    added = [cell for cell in disclosed if cell.gain.low > 0]
+    if noiseless in added and all(math.isinf(cell.epsilon) for cell in added):
         helps = f"Only without noise does disclosing the tolerance help significantly: {points(noiseless.gain)}"
         return helps, noiseless
-    disclosed = [cell for cell in found.cells if cell.tolerance is not None]
-    added = [cell for cell in disclosed if cell.gain.low > 0]
     if not added:
-        return "No disclosed tolerance on this map has a statistically significant effect on this attack", None
+        return "No disclosed tolerance that holds helps this attack significantly on this map", None
     most = max(added, key=lambda cell: cell.gain.value)
     return (
-        f"Disclosure helps this attack significantly in {len(added)} of {len(disclosed)} cells, at most "
+        f"Disclosure helps this attack significantly in {len(added)} of {len(disclosed)} cells where it holds, at most "
         f"{points(most.gain)}, at tolerance {most.tolerance:g} and ε = {epsilon_text(most.epsilon)}"
     ), most

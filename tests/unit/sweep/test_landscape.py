@@ -165,3 +165,10 @@ def test_nothing_measured_nothing_claimed():
     told = tension(single)
     assert told.point.startswith("One seed has no intervals: ")
     assert "one seed" in told.evidence and "another split" in told.caveats[-1]
+    alike = [replace(r, members=kept().readings[0].members) for r in kept().readings]
+    told = tension(replace(kept(), readings=tuple(alike)))
+    assert told.point.startswith("Disclosure helps this attack significantly in 10 of 22 cells where it holds")
+    for untrue in ((None,), (0.001, 0.01)):
+        some = tuple(r for r in kept().readings if r.tolerance in untrue and r.epsilon == 1.0)
+        told = tension(replace(kept(), plan=replace(kept().plan, tolerances=untrue, epsilons=(1.0,)), readings=some))
+        assert told.point.startswith("No disclosed tolerance that holds") and "holds in" not in told.evidence
