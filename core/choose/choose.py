@@ -202,12 +202,12 @@ class Choice:
 
     @cached_property
     def flattery(self) -> float:
-        """How much better than it is the best of the candidates looks where it is chosen.
+        """How much better than it is the most accurate of the candidates looks where it is chosen.
 
-        The mean, over bootstrap draws of people, of what the best of a draw gains by its draw. Of one seed, the first;
-        of the candidates within all limits, or of all if there are none.
+        The mean, over bootstrap draws of people, of what the best of a draw gains by its draw. Of one seed, the first,
+        and of the candidates within all limits, at least one.
         """
-        able = self.able or self.candidates
+        able = self.able
         seed = able[0].points[0].config.seed
         halves = [p.choosing for each in able for p in each.points if p.config.seed == seed]
         right = np.array([half.correct for half in halves if half.accuracy.n == halves[0].accuracy.n], dtype=np.float64)

@@ -299,9 +299,8 @@ def why_this_one(choice: Choice) -> str:
     passes = f"All {in_words(required)} required checks pass" if required > 1 else "The one required check passes"
     told = [f"{passes} {_where(choice)}."]
     better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
-    failing = [c for c in better if c.choosing.status != Status.PASS]
-    if failing:
-        nearest = min(failing, key=lambda one: one.choosing.accuracy.value)
+    nearest = min(better, key=lambda one: one.choosing.accuracy.value, default=chosen)
+    if nearest is not chosen and nearest.choosing.status != Status.PASS:
         names = _names(choice, nearest.choosing.blocking)
         does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
         word = does.get(nearest.choosing.status, "was not measured on")
@@ -317,9 +316,8 @@ def why_this_one(choice: Choice) -> str:
 
 def price(choice: Choice) -> tuple[str, ...]:
     """Return what choosing among many costs: how the best flatters itself, and the privacy budget of the choice."""
-    k = len(choice.able) or len(choice.candidates)
-    told = []
-    if k > 1:
+    k, told = len(choice.able), []
+    if k > 1 and choice.prefer != "leak":
         better = number_text(100 * choice.flattery, ".1f")
         told.append(
             f"Choosing the best of {k} flatters its accuracy by about {better} points, on the half that chooses. "

@@ -144,6 +144,10 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     best = chosen([exact, quiet, leaky], prefer="leak")
     assert best.chosen.points == (quiet,) and chosen([exact, quiet, leaky]).chosen.points == (exact,)
     assert finding(best).point.endswith("smallest measured leak of 2 within all limits.")
+    loud = point(6, 0.95, {**SAFE, "membership_auc": 0.7}, rng)
+    for prefer, said in (("accuracy", True), ("leak", False)):
+        told = chosen([exact, quiet, loud], prefer=prefer)
+        assert ("next more accurate model (9" in why_this_one(told)) == said == ("flatters" in finding(told).text)
     unfair = {"unfairness": 0.2}
     beyond = [point(k, 0.8, {**SAFE, **unfair, "membership_auc": auc}, rng) for k, auc in ((4, 0.53), (5, 0.505))]
     none = chosen([leaky, *beyond], prefer="leak")
