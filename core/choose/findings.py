@@ -138,9 +138,10 @@ def _point(choice: Choice, passing: int) -> str:
         return f"Choose {name}: {among} within all limits{where}{' and accurate enough' if enough else ''}."
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
-    if choice.chosen.constant:
+    within = choice.with_status(Status.PASS)
+    if choice.chosen.constant or any(one.choosing.accuracy.value >= choice.least_accuracy for one in within):
         return f"No useful model is within all limits. {nearest}: {name}."
-    if choice.with_status(Status.PASS) or not _held_back(choice):
+    if within or not _held_back(choice):
         return f"No model within all limits is accurate enough. {nearest}{enough}: {name}."
     fails = Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status)
     certain = " for certain" if choice.with_status(Status.INCONCLUSIVE) else ""
@@ -202,7 +203,7 @@ def _where(choice: Choice) -> str:
 
 def _cost(chosen: Candidate, free: Candidate) -> str:
     """Return what a model costs in accuracy, on the half that judges, against one without a fairness constraint."""
-    lead, leak, rival = chosen.lead(free), leak_text(free.choosing.leak), spoken(free)
+    lead, leak, rival = chosen.lead(free), leak_text(free.judging.leak), spoken(free)
     cost = number_text(-100 * lead.value, ".1f")
     also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
     if lead.value >= 0:

@@ -231,6 +231,8 @@ def test_who_gives_everybody_the_same_answer_is_never_recommended():
     told = finding(alone)
     assert told.point.startswith("No useful model is within all limits.") and "same answer" in told.so_what
     assert "same answer" in str(rows(alone)[0]["Held back by"])
+    none = finding(chosen([same, point(2, 0.7, {**SAFE, "membership_auc": 0.7}, rng)]))
+    assert none.point.startswith("No useful model is within all limits. Nearest: exponentiated gradient (")
 
 
 def test_where_none_passes_it_says_what_holds_back_and_what_fairness_costs_where_it_is_judged():
@@ -255,6 +257,10 @@ def test_a_choice_is_compared_with_the_most_accurate_model_without_a_constraint(
     free = [point(k, accuracy, SAFE, rng, method="unmitigated") for k, accuracy in ((0, 0.7), (1, 0.85))]
     found = chosen([*free, point(2, 0.75, SAFE, rng)])
     assert found.unconstrained is not None and found.unconstrained.points[0] is free[1]
+    leaky = point(3, 0.85, {**SAFE, "membership_auc": 0.6}, rng, method="unmitigated")
+    found = chosen([leaky, point(2, 0.75, SAFE, rng)])
+    (side,) = (one.judging for one in found.candidates if one.points[0] is leaky)
+    assert finding(found).so_what.endswith(f"which leaks {side.leak:.2f} of its limit.")  # where it is judged
 
 
 @pytest.mark.parametrize(
