@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -75,8 +76,13 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)
     present(_outcome(choice, asked[0], settings), arguments, console)
     if arguments.output is not None:
-        write_file(arguments.output, plan_text(_plan(choice, asked)).encode(), what="--output")
-        console.note(f"The plan of this model is in {arguments.output}; fairleak audit runs all attacks on it.")
+        plan, place = _plan(choice, asked), arguments.output.absolute()
+        write_file(arguments.output, plan_text(plan).encode(), what="--output")
+        policy_too = ["--policy", arguments.policy] if arguments.policy else []
+        audit = shlex.join(["fairleak", "audit", place.name, *policy_too])
+        console.note(f"The plan of this model is in {arguments.output}; {audit} runs all attacks on it.")
+        if (plan.data.file or plan.model.file) and place.parent != folder:
+            console.note("It names files beside the plan it was made of: move it there.")
     if choice.outcome == Outcomes.RECOMMENDED:
         return "pass"
     return "fail" if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status) else "inconclusive"

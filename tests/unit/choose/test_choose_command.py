@@ -94,8 +94,9 @@ def chosen(folder: Path, *more: str, columns: tuple[str, ...] = COLUMNS) -> int:
 def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: Capture):
     out = folder / "chosen.toml"
     assert chosen(folder, "-o", str(out), "--json", str(folder / "choice.json")) == 0
-    said = capsys.readouterr().out
-    assert "Choose fair: the only one within all limits." in said
+    said, noted = capsys.readouterr()
+    assert "Choose fair: the only one within all limits." in said and "move it there" not in noted
+    assert f"fairleak audit chosen.toml --policy {folder / 'policy.toml'} runs all attacks on it." in noted
     assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"  # type: ignore[union-attr]
     made = json.loads((folder / "choice.json").read_text())
     assert made["model"] == "fair" and made["outcome"] == "recommended"
@@ -103,8 +104,12 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
 
 def test_a_table_of_ones_own_needs_no_store(folder: Path, capsys: Capture):
     plans = [str(folder / f"{name}.toml") for name in ("fair", "coarse")]
-    assert main(["choose", *plans, "--policy", str(folder / "policy.toml"), "--least-accuracy", "0.55"]) == 0
-    assert "Choose fair" in capsys.readouterr().out and not list((folder / "cache").rglob("*.json*"))
+    (folder / "other").mkdir()
+    told = ["--policy", str(folder / "policy.toml"), "-o", str(folder / "other" / "chosen.toml")]
+    assert main(["choose", *plans, *told, "--least-accuracy", "0.55"]) == 0
+    said, noted = capsys.readouterr()
+    assert "Choose fair" in said and "It names files beside the plan it was made of: move it there." in noted
+    assert not list((folder / "cache").rglob("*.json*"))
 
 
 def test_of_answers_that_leak_none_is_recommended(folder: Path, capsys: Capture):
