@@ -33,6 +33,7 @@ def judged(view: View) -> str:
     headline = view.found("check")
     expect(view.keyed("download_internal_json")).to_be_visible(timeout=PATIENT)
     view.halt("cancel_self_test")
+    view.steady(view.page.get_by_test_id("stMain").inner_text, "report")  # a file is of the page's last run alone
     return headline
 
 
