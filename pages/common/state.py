@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import streamlit as st
@@ -101,10 +102,16 @@ def note_drawn() -> None:
     st.session_state["drawn"] = (st.session_state["page_now"], settings)
 
 
+BUTTON = re.compile(
+    r"(^|_)(again|ask|audit|back|cancel|create|drop|keep|next|open|register|remove|reset|sign|start|use)(_|$)"
+)
+"""Keys of buttons: True in the run after a press, and nobody may put that back."""
+
+
 def restore_drawn() -> None:
     """Put the settings back to those of the result that the page shows; called before a run of the page."""
     for key, value in st.session_state["drawn"][1].items():
-        if st.session_state.get(key) != value and not key.startswith(("cancel_", "start_", "again_", "back_")):
+        if st.session_state.get(key) != value and not BUTTON.search(key):
             st.session_state[key] = value
 
 

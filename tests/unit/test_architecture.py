@@ -7,9 +7,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from pages.common import state
+from pages.common.controls import Kind
 from tests import house
 from tests.patience import PATIENT
 
@@ -179,6 +182,21 @@ FLOORS = (
 def room_of(module: str) -> str:
     """Return the room of a module: its package in core, or the file directly in core."""
     return module.split(".")[1] if module.count(".") else module
+
+
+def test_cancel_knows_buttons_by_their_keys():
+    """A press that it puts back as a setting would break the page; a setting it takes for a press would stay."""
+    keys: dict[bool, list[str]] = {True: [], False: []}
+    files = (ROOT / "pages").rglob("*.py")
+    calls = [node for path in files for node in ast.walk(house.tree(path)) if isinstance(node, ast.Call)]
+    for call in calls:
+        kind = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        named = [each.value for each in call.keywords if each.arg == "key"]
+        texts = [str(node.value) for key in named for node in ast.walk(key) if isinstance(node, ast.Constant)]
+        if texts and kind in ("button", "form_submit_button", *get_args(Kind)):
+            keys[kind.endswith("button")].append("".join(texts))
+    for pressed, found in keys.items():
+        assert len(found) > 20 and {key for key in found if bool(state.BUTTON.search(key)) != pressed} == set()
 
 
 def test_no_files_import_in_a_loop_and_no_arrow_runs_upwards():
