@@ -13,7 +13,7 @@ from core.arrays import Floats
 from core.membership.fairpick import differences
 from core.solvers import solve
 
-_TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
+_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 
 
 def fairpick_program(counts: npt.ArrayLike, theta: float) -> Floats:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.membership import fairpick_counts, recall_by_range, vulnerability_disparity
@@ -97,6 +97,7 @@ def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(count
 
 @settings(max_examples=60)
 @given(counts_of_clusters(), st.floats(0.05, 0.99))
+@example(np.array([[4, 1], [0, 0], [6, 1]]), 0.984375)
 def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float) -> None:
     x, solved = fairpick_counts(counts, theta), fairpick_program(counts, theta)
     assert solved == pytest.approx(x, rel=1e-6, abs=1e-6 * max(float(x.max()), 1e-3))
