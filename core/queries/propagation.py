@@ -54,10 +54,11 @@ def propagate(rows: Floats, target: Floats, *, noise: str, scale: Floats | float
     repeats, m, n = rows.shape
     effect = np.abs(rows).max(axis=(1, 2), keepdims=True)[:, :, 0]
     unit = np.where(effect > 0, effect, 1.0)
-    b = np.maximum(np.broadcast_to(np.asarray(scale, dtype=np.float64), (repeats, m)) / unit, 1e-9)
     g = np.concatenate([rows / unit[:, :, np.newaxis], np.ones((repeats, 1, n))], axis=1)
-    y = np.hstack([target / unit, np.full((repeats, 1), float(n_ones))])
-    y, b = np.clip(y, -_FARTHEST, _FARTHEST), np.minimum(b, _FARTHEST)
+    with np.errstate(over="ignore"):
+        b = np.broadcast_to(np.asarray(scale, dtype=np.float64), (repeats, m)) / unit
+        y = np.hstack([target / unit, np.full((repeats, 1), float(n_ones))])
+    y, b = np.clip(y, -_FARTHEST, _FARTHEST), np.clip(b, 1e-9, _FARTHEST)
     state = _begun(g, y, b, np.clip(prior, _SUREST, 1 - _SUREST))
     kept, going = state.p.copy(), np.arange(repeats)
     for turn in range(_ROUNDS):

@@ -77,6 +77,7 @@ def test_one_targeted_person_stays_below_the_guarantee(sizes, epsilon, make, abs
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(neighbours(), st.floats(0.01, 1e4), PURE, st.integers(0, 2**32 - 1), st.booleans())
 @example((np.array([[0.0, 0.0, 6.85671233e-209]]), np.array([0, 0, 1]), None), 1.0, LaplaceGlobal, 0, False)
+@example((np.array([[0.0, 0.0, 1e-308]]), np.array([0, 0, 1]), None), 0.01, LaplaceGlobal, 0, False)
 def test_the_decoder_returns_chances_that_add_up(case, epsilon, make, seed, told):
     h, a, _ = case
     mechanism, rng = make(epsilon), np.random.default_rng(seed)
