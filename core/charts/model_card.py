@@ -49,8 +49,7 @@ def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, cou
         words=lambda mark: bits_text(mark).removesuffix(".0"),
         write=lambda number: bits_text(value_of(number)),
     )
-    held = [*meter, *(estimate.value for estimate in bits)]
-    return _by_models("Information gain by number of models", curves, studies, now, y.over(held), counts)
+    return _by_models("Information gain by number of models", curves, studies, now, y, counts)
 
 
 def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
@@ -75,7 +74,7 @@ def _by_models(
     curves: Sequence[Curve],
     studies: Sequence[ReleaseStudy],
     now: ReleaseStudy,
-    y: Axis,
+    y: Axis | Scale,
     counts: Sequence[int],
 ) -> Drawing:
     """Draw curves over the number of models, which stand at equal distances."""

@@ -146,6 +146,14 @@ def over_models(draw: Callable[..., Drawing], heights: Callable[[Any], list[floa
         yield At(drawing, f"{now.n_models} model", place, heights(now))
 
 
+def gained() -> Iterator[At]:
+    ends = [end for each in CARDS for end in (each.measured.bits.low, each.measured.bits.high)]
+    for at in over_models(draw_release_bits, lambda now: [now.prediction.bits.value, now.measured.bits.value]):
+        low, high = check(at.drawing).layout.yaxis.range
+        assert low <= min(ends) and max(ends) <= high  # the band is not cut off
+        yield at
+
+
 SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
     "disclosure": disclosures,
     "budget": lambda: budgets(2, balanced=False),
@@ -160,7 +168,7 @@ SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
     "gaps": lambda: over_epsilon(draw_epsilon_curve, ("vd", "fpr_gap", "advantage_gap")),
     "accuracy": lambda: over_epsilon(draw_accuracy_by_epsilon, ("accuracy_train", "accuracy_test"), 100),
     "fairpick": over_theta,
-    "bits": lambda: over_models(draw_release_bits, lambda now: [now.prediction.bits.value, now.measured.bits.value]),
+    "bits": gained,
     "fullness": lambda: over_models(draw_fullness, lambda now: [now.meter.share]),
 }
 
