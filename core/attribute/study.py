@@ -10,7 +10,7 @@ balanced accuracy can; bits count changes of probability that change no guess.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -57,7 +57,10 @@ class AttributeSettings(Settings):
     closed: Annotated[
         float,
         Param(
-            "Closed from", "Largest gain, as a share, with which a coarser release closes a leak.", least=0.0, most=1.0
+            "Gain that counts as closed",
+            "Largest gain, as a share, at which a release counts as having no leak; the coarser ones are held to it.",
+            least=0.0,
+            most=1.0,
         ),
     ] = CLOSED
 
@@ -122,12 +125,13 @@ def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple
     """Return the gains in accuracy and balanced accuracy of coarser releases, finest first, until one is small.
 
     The last one is the finest whose gains, with their whole intervals, are at most `closed`, if there is one. Empty
-    where labels alone are released, where what is released has no significant effect, or where any gain is small.
+    where labels alone are released, and where what is released has no significant effect or such gains itself.
     """
     measures = ("accuracy", "balanced_accuracy")
     if closed >= 1.0 or subject.released_scores is None:
         return []
-    if all(released_gain(subject, m)[1].low <= 0.0 for m in measures):
+    own = [released_gain(subject, measure)[1] for measure in measures]
+    if not _significant(own) or _within(own, closed):
         return []
     shown = decimals_of(subject.released_scores)
     tried = []
@@ -135,9 +139,18 @@ def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple
     for plan in coarser:
         gains = [released_gain(subject, measure, plan)[1] for measure in measures]
         tried.append((plan.text, gains[0], gains[1]))
-        if all(gain.high <= closed for gain in gains):
+        if _within(gains, closed):
             break
     return tried
+
+
+def _significant(gains: Sequence[Estimate]) -> bool:
+    return any(gain.low > 0.0 for gain in gains)
+
+
+def _within(gains: Sequence[Estimate], closed: float) -> bool:
+    """Whether gains are small with their whole intervals."""
+    return all(gain.high <= closed for gain in gains)
 
 
 def _judged(subject: Subject, plan: OutputsPlan) -> dict[str, Judged]:
@@ -461,13 +474,15 @@ def _knows(result: AttributeInference, place: str) -> str:
 
 
 def closing_sentence(result: AttributeInference, settings: AttributeSettings) -> str:
-    """Say which precision would close the leak; "" where the gain is not significant."""
+    """Say which precision would close the leak, or that none has to; "" where the gain is not significant."""
+    within = f"the whole 95% CIs within {100 * settings.closed:g} points"
     if not result.closing:
-        return ""
+        own = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
+        small = _significant(own) and _within(own, settings.closed) and settings.closed < 1.0
+        return f"No coarser release is advised: the gains are small, {within}." if small else ""
     name, gain, balanced = result.closing[-1]
     both = f"{_with_limits(gain)} in accuracy and {_with_limits(balanced)} in balanced accuracy"
-    within = f"the whole 95% CIs within {100 * settings.closed:g} points"
-    if max(gain.high, balanced.high) <= settings.closed:
+    if _within([gain, balanced], settings.closed):
         return f"Releasing the {name} would close the leak, {within}: the gains would be {both}."
     return f"No coarser release closes the leak, {within}: the {name} would give {both}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.attribute.study import STUDY, AttributeSettings
+from core.attribute.study import STUDY, AttributeSettings, closing_precision, closing_sentence
 
 SETTINGS = AttributeSettings()
 
@@ -28,3 +28,14 @@ def test_findings_say_what_the_checks_measured(leaks: bool):
         assert all(check.estimate is not None and check.estimate.low <= 0 for check in checks.values())
         assert "which is not statistically significant" in headline.point
         assert not headline.to_do and not headline.so_what and not found.closing
+
+
+def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already():
+    subject, _ = STUDY.plants[1].make(1, True)
+    (found,) = STUDY.run(subject, AttributeSettings(closed=1.0))
+    gains = [found.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
+    assert min(gain.low for gain in gains) > 0
+    most = max(gain.high for gain in gains)
+    assert not closing_precision(subject, closed=most) and closing_precision(subject, closed=most - 1e-9)
+    assert closing_sentence(found, AttributeSettings(closed=most)).startswith("No coarser release is advised: ")
+    assert not closing_sentence(found, AttributeSettings(closed=most - 1e-9))
