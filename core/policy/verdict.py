@@ -27,6 +27,7 @@ from core.policy.limits import (
     estimate_text,
     is_placeholder,
     limit_text,
+    range_text,
     source_text,
     value_text,
 )
@@ -499,18 +500,22 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
     if found is None:
         return "There is no interval, so the records needed are unknown. Decide in writing."
     bound, unit = float(limit.value), "records" if measurement.freedom is None else "repetitions"
+    wider = ""
+    if not measurement.estimate.low <= bound <= measurement.estimate.high:
+        # the interval beside it does not hold the limit; the one of Holm's procedure does
+        wider = f"Judged with all limits at {level_text(found.level)}: {range_text(row.check, found, bound)}. "
     times = times_needed(found, bound)
     beyond = found.value != bound and (found.value > bound) != CHECKS[row.check].at_least
     if times > _MOST_TIMES:
         how = f"{_two_digits(times):,} times the {unit}" if times < 1000 else f"no number of {unit} is enough"
-        return f"Too close to the limit: {how}{', likely a fail' if beyond else ''}. Decide in writing."
+        return f"{wider}Too close to the limit: {how}{', likely a fail' if beyond else ''}. Decide in writing."
     if table and unit == "records":
         words = f"A table about {math.ceil(10 * times) / 10:g} times as large as this"
     elif found.n > 0:
         words = f"About {_two_digits(found.n * (times - 1.0)):,} more {unit}"
     else:
         words = f"About {math.ceil(10 * times) / 10:g} times the {unit} (their number is unknown)"
-    return f"{words} would likely make this a fail." if beyond else f"{words}, or accept the risk in writing."
+    return f"{wider}{words}{' would likely make this a fail' if beyond else ', or accept the risk in writing'}."
 
 
 def times_needed(found: Estimate, limit: float) -> float:

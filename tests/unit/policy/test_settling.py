@@ -83,6 +83,19 @@ def test_the_sentences(value: float, half: float, words: str) -> None:
     assert what_would_settle(row_of("unfairness", 0.05, done("unfairness", value, half))) == words
 
 
+def test_an_interval_that_leaves_out_the_limit_is_shown_as_it_was_judged() -> None:
+    found = [done(check, 0.03, 0.019) for check in ("unfairness", "correction_gain")]
+    rows = judge(policy(unfairness=0.05, correction_gain=0.05), found, attribute="sex").rows
+    told = {row.check: what_would_settle(row) for row in rows if row.limit}
+    # 97.5% is 2.2414 standard errors, 95% is 1.9600: 0.019 becomes 0.0217, and 0.03 + 0.0217 exceeds 0.05
+    assert told == {
+        "unfairness": "Judged with all limits at 97.5%: 0.008 to 0.052. About 190 more records, or accept the risk in "
+        "writing.",
+        "correction_gain": "Judged with all limits at 97.5%: 0.8 to 5.2 points. About 190 more records, or accept the "
+        "risk in writing.",
+    }
+
+
 def test_records_that_are_unknown_or_do_not_matter() -> None:
     found = done("unfairness", 0.06, 0.019)
     assert found.estimate is not None
