@@ -194,13 +194,13 @@ class CorrectionResult:
         as_published: bool = False,
         permuted: bool = False,
         until_true: bool | None = None,
-        seed: int = 0,
     ) -> Disclosure:
         """Tell one attacker the tolerance, once; see `core.correction.disclose`.
 
         `as_published` chooses the exponent on the test records and, unless `until_true` says otherwise, raises the
         tolerance until it holds. `permuted` is the control: the same guess, corrected with the tolerance as it is, with
-        permuted predictions, of its held-out records too (see `core.correction.knowledge`).
+        permuted predictions, of its held-out records too (see `core.correction.knowledge`). People are resampled under
+        the audit's seed, so that a correction has the same interval wherever it is shown.
         """
         found, metric = self.attack(adversary, as_published=as_published), self.config.metric
         raised = (as_published if until_true is None else until_true) and not permuted
@@ -217,12 +217,10 @@ class CorrectionResult:
                 metric=metric,
                 cost=cost,
                 raise_until_true=raised,
-                seed=seed,
+                seed=self.config.seed,
             )
 
-        return self.subject.once(
-            f"disclosed {(tolerance, adversary, cost, as_published, permuted, raised, seed)}", make
-        )
+        return self.subject.once(f"disclosed {(tolerance, adversary, cost, as_published, permuted, raised)}", make)
 
     def curve(self, *also: float, report: Report | None = None, **attacker: Any) -> list[Disclosure]:
         """Return what an attacker makes of the slider's tolerances, and of `also`, asked for now or before.
@@ -255,4 +253,5 @@ class CorrectionResult:
             metric=self.config.metric,
             tolerance=tolerance,
             permuted=None if permuted is None else permuted.attacked,
+            seed=self.config.seed,
         )

@@ -122,6 +122,7 @@ def attribute_leak(
     metric: str,
     tolerance: float,
     permuted: AttackedRecords | None = None,
+    seed: int = 0,
 ) -> Attribution:
     """Measure one attacker after each piece of knowledge.
 
@@ -137,6 +138,8 @@ def attribute_leak(
         One of `core.fairness.METRICS`.
     tolerance : float in [0, 1]
         The disclosed bound.
+    seed : int
+        Fixes the people resampled for the intervals.
     """
     tolerance, truth = unit_interval(tolerance, name="tolerance"), with_predictions.truth.astype(np.intp)
     known = {
@@ -150,7 +153,7 @@ def attribute_leak(
     drawn: dict[str, tuple[Floats, Floats, Floats]] = {}
     if tilts:
         q, pattern = known["predictions"], next(iter(tilts.values())).constraints.pattern
-        drawn = steps_in_draws(q, _surprise(q, truth), truth, pattern, {"predictions": None, **tilts})
+        drawn = steps_in_draws(q, _surprise(q, truth), truth, pattern, {"predictions": None, **tilts}, seed=seed)
     return Attribution(
         attacker=attacker,
         metric=metric,

@@ -206,6 +206,8 @@ def compare_constraints(
     held_out: AttackedRecords,
     estimate: EstimatedConstraint,
     promised: tuple[str, float] | None,
+    *,
+    seed: int = 0,
 ) -> ConstraintComparison:
     """Correct the same guess with the real and with the estimated constraint, at the published cost.
 
@@ -219,15 +221,17 @@ def compare_constraints(
     promised : (metric, tolerance) or None
         What the model was trained for, the tolerance raised until the model satisfies it, as published; None for a
         method that is trained for nothing.
+    seed : int
+        Fixes the people resampled for the intervals.
     """
     real = None
     if promised is not None:
-        real = disclose(attacked, held_out, tolerance=promised[1], metric=promised[0], raise_until_true=True)
+        real = disclose(attacked, held_out, tolerance=promised[1], metric=promised[0], raise_until_true=True, seed=seed)
     needed = smallest_tolerance(
         attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
     )
     told = max(estimate.tolerance, needed) if needed <= 1 else estimate.tolerance
-    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric)
+    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric, seed=seed)
     apart = None
     if real is not None and real.after is not None and estimated.after is not None:
         apart = replace(difference(estimated.after, real.after), n=real.after.n)
@@ -288,6 +292,7 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
             paper.held_out,
             estimate_constraint(model.predictions[known], dataset.sensitive[known], dataset.labels[known]),
             (config.metric, config.tolerance) if promises else None,
+            seed=config.seed,
         ),
         seconds=time.perf_counter() - started,
         seconds_model=seconds_model,

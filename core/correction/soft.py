@@ -270,6 +270,7 @@ def steps_in_draws(
     tilts: Mapping[str, Tilt | None],
     *,
     draws: int = 30,
+    seed: int = 0,
 ) -> dict[str, tuple[Floats, Floats, Floats]]:
     """Measure an attacker after each of several pieces of knowledge, a tilt each; None is the posterior itself.
 
@@ -292,7 +293,7 @@ def steps_in_draws(
     size = np.empty((draws + 1, k))
     right = {name: np.full((draws + 1, k), np.nan) for name in tilts}
     loss = {name: np.full(draws + 1, np.nan) for name in tilts}
-    for number, people in enumerate(drawn_people(truth.size, draws, 0)):
+    for number, people in enumerate(drawn_people(truth.size, draws, seed)):
         weight = people.astype(np.float64)
         sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
         true, said = sums[:, :k], sums[:, k]

@@ -133,9 +133,8 @@ def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
 
 def _disclosed(result: CorrectionResult, kind: str, tolerance: float | None) -> Disclosure:
     """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
-    config, raised = result.config, tolerance is None
-    told = config.tolerance if tolerance is None else tolerance
-    return result.disclose(told, adversary=kind, until_true=raised, seed=config.seed)
+    told = result.config.tolerance if tolerance is None else tolerance
+    return result.disclose(told, adversary=kind, until_true=tolerance is None)
 
 
 def _told(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.correction import STUDY, CorrectionResult, CorrectionSettings, findings
+from core.correction.attribute_attacks import ATTACKERS
 from core.subject import Subject
 
 
@@ -25,6 +26,9 @@ def test_the_findings_say_what_the_disclosure_measured(leaking: CorrectionResult
     settings = CorrectionSettings(adversary=adversary, tolerance=0.1)
     now = leaking.disclose(0.1, adversary=adversary)
     headline, effect, truth, proof, control, own = STUDY.findings(leaking, settings)
+    tables = STUDY.tables(leaking, settings)["Corrections over tolerances"]
+    (row,) = (row for row in tables if (row["tolerance"], row["attacker"]) == (0.1, ATTACKERS[adversary]))
+    assert now.after is not None and (row["after, low"], row["after, high"]) == (now.after.low, now.after.high)
     assert headline.estimate == now.after and headline.baseline == now.majority
     assert ("helps" in headline.point) == (now.gain is not None and now.gain.low > 0)
     assert "Imputation without the model: " in headline.evidence or adversary == "strong"
