@@ -167,7 +167,7 @@ def disclose(
         Draws of people behind the intervals of what follows the correction (see `core.correction.bootstrap`); with 0
         they take the changes as given, which is too narrow.
     seed : int
-        Fixes these draws.
+        Fixes which people they draw.
     """
     tolerance = unit_interval(tolerance, name="tolerance")
     cost = choice(cost, COSTS, name="cost")

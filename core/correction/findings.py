@@ -444,7 +444,8 @@ def stronger_disclosure(found: Sequence[MoreDisclosed], tolerance: float) -> Fin
         point="Group proportions leak more than the tolerance" if more_by_shares else "Stronger disclosure",
         evidence=f"{proved} of {len(found)} answers are proved optimal. All start from one guess at one cost. "
         f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
-        "of the attacked people. The three metrics have the smallest tolerances that hold.",
+        "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "
+        "tolerance alone resamples the correction; the others take the changed guesses as given, which is narrower.",
         caveats=tuple(
             f"No correction with {more.known.replace('_', ' and ')}: {more.reason or 'none exists'}"
             for more in found

@@ -86,7 +86,8 @@ def disclose_more(
     unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
     two of them) each is disclosed with the smallest true bound in steps of 0.001.
 
-    Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
+    The intervals of the bound are those of `CorrectionResult.disclose`; the others take the changed guesses as given,
+    which is narrower.
     """
     attack, metric = result.attack(adversary, as_published=as_published), result.config.metric
     attacked, held_out = attack.attacked, attack.held_out
@@ -117,7 +118,7 @@ def disclose_more(
     found["all_metrics"] = correct_jointly(
         guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE
     )
-    return tuple(
+    bound, *others = (
         MoreDisclosed(
             known=known,
             before=before,
@@ -129,6 +130,10 @@ def disclose_more(
         )
         for known, correction in found.items()
     )
+    if bound.after is not None:
+        alone = result.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False)
+        bound = replace(bound, after=alone.after, gain=alone.gain)
+    return bound, *others
 
 
 IDENTIFIABLE = METRICS[:3]
