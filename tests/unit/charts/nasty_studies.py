@@ -193,14 +193,15 @@ def _recognition(rng: Generator) -> Drawing:
     return correction.draw_recognition(curve[-1], curve, names=names)
 
 
-def _row(rng: Generator, method: str = "", tolerance: float = 0.0) -> SweepRow:
+def sweep_row(rng: Generator, method: str = "", tolerance: float = 0.0) -> SweepRow:
+    """Return a row of a sweep of one to three seeds."""
     known = {"method": method, "tolerance": tolerance, "seeds": (1, 2, 3)[: int(rng.integers(1, 4))]}
     return invent(SweepRow, rng, before_corrected=maybe(rng, spread), after=maybe(rng, spread), n_true=1, **known)
 
 
 def _rows(rng: Generator) -> list[SweepRow]:
     places = rng.choice([0.0, 0.001, 0.005, 0.02, 0.1, 0.2], int(rng.integers(0, 7)), replace=False)
-    return [_row(rng, tolerance=float(place)) for place in places]
+    return [sweep_row(rng, tolerance=float(place)) for place in places]
 
 
 def _waterfall(rng: Generator) -> Drawing:
@@ -521,7 +522,7 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_budgets": _budgets,
     "draw_disclosure": _disclosure,
     "draw_recognition": _recognition,
-    "draw_methods": lambda rng: correction.draw_methods([_row(rng, method) for method in METHOD_TITLES]),
+    "draw_methods": lambda rng: correction.draw_methods([sweep_row(rng, method) for method in METHOD_TITLES]),
     "draw_more": _more,
     "draw_waterfall": _waterfall,
     "draw_trained": _trained,

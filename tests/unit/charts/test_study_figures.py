@@ -15,7 +15,13 @@ from core.attriguard.findings import value_rows
 from core.charts import LIGHT, Drawing
 from core.charts.attriguard import draw_defences, draw_mechanism, draw_transfer, draw_value_noise, draw_where
 from core.charts.choose import METHOD_STYLES, draw_choice
-from core.charts.correction import draw_disclosure, draw_landscape, draw_waterfall
+from core.charts.correction import (
+    draw_disclosure,
+    draw_landscape,
+    draw_models_accuracy,
+    draw_models_unfairness,
+    draw_waterfall,
+)
 from core.charts.heat import draw_heat
 from core.charts.model_card import draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_values
@@ -23,7 +29,7 @@ from core.charts.words import NARROW, width
 from core.choose import Choice, ChooseSettings, Outcomes, choose
 from core.config import AuditConfig
 from core.correction import STEPS, CorrectionResult, Disclosure, run
-from core.estimates import points
+from core.estimates import percent, points
 from core.model_card import Advice, Tried
 from core.models import METHODS
 from core.quantities import plain_row
@@ -34,6 +40,7 @@ from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots, written
 from tests.unit.charts.guard_samples import ATTACKERS, HOSTILE, study
 from tests.unit.charts.membership_samples import estimate
+from tests.unit.charts.nasty_studies import sweep_row
 from tests.unit.choose.made import POLICY, SAFE, point
 from tests.unit.queries.people import pool
 
@@ -279,9 +286,28 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResu
     assert "no correction" in drawing.alt
 
 
+def test_models_stand_at_their_target_tolerances_beside_one_baseline():
+    rng = np.random.default_rng(3)
+    rows = [sweep_row(rng, tolerance=tolerance) for tolerance in (0.1, 0.0, 0.02)]
+    done = [rows[1], rows[2], rows[0]]
+    for draw, names, scale in (
+        (draw_models_accuracy, ("model_test", "model_train"), 100),
+        (draw_models_unfairness, ("unfairness_test", "unfairness_train"), 1),
+    ):
+        figure = draw(rows).figure(LIGHT)
+        lines = [trace for trace in figure.data if len(trace.x) == len(rows)]  # bands go there and back
+        assert [trace.x for trace in lines] == [(0.0, 0.02, 0.1)] * 2
+        for line, name in zip(lines, names, strict=True):
+            assert line.y == pytest.approx([scale * getattr(row, name).value for row in done])
+    told = [words for words in written(draw_models_accuracy(rows).figure(LIGHT)) if "majority class" in words]
+    assert told == [f"{percent(rows[0].model_majority.value)} majority class"]
+
+
 def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
     kept = read_landscape(KEPT_MAP)
     (trace,) = (t for t in draw_landscape(kept).data if t["type"] == "heatmap")
+    gains = [cell.gain.value for cell in kept.cells if cell.tolerance is not None]
+    assert (trace["zmin"], trace["zmax"]) == (0.0, max(gains)) and max(gains) > 0.01
     told, cell = trace["customdata"], kept.cell(0.001, 1.0)
     (text,) = (t for row in told for t in row if t.startswith("<b>Tolerance 0.001, ε = 1<"))
     for part in (f"{100 * cell.accuracy.value:.1f}%", f"{cell.unfairness_train.value:.3f}", "loss threshold", "AUC"):
