@@ -279,17 +279,17 @@ def named_in_draws(
     return people.corrected(counts, tolerance, raise_until_true=raise_until_true)
 
 
-def named_together(
-    attackers: Sequence[Blocks], tolerance: float, *, raise_until_true: bool = False, draws: int, seed: int = 0
-) -> list[Named]:
-    """Correct what several attackers say of the same people: everybody (first row), then each of the same draws."""
+def named_together(attackers: Sequence[Blocks], tolerance: float, *, draws: int, seed: int) -> list[Named]:
+    """Correct what several attackers say of the same people: everybody (first row), then each of the same draws.
+
+    The tolerance is raised until it is true of them, as in `Blocks.corrected`.
+    """
     counts = [np.empty((draws + 1, each.everybody.size)) for each in attackers]
     for number, weight in enumerate(drawn_people(attackers[0].place.size, draws, seed)):
         for count, each in zip(counts, attackers, strict=True):
             count[number] = np.bincount(each.place, weights=weight, minlength=each.everybody.size)
     return [
-        each.corrected(count, tolerance, raise_until_true=raise_until_true)
-        for count, each in zip(counts, attackers, strict=True)
+        each.corrected(count, tolerance, raise_until_true=True) for count, each in zip(counts, attackers, strict=True)
     ]
 
 

@@ -266,18 +266,12 @@ DRAWS_OF_BEST = 200
 """Draws of people; with more than two groups fewer."""
 
 
-def gain_of_best(
-    attacked: Mapping[str, AttackedRecords],
-    told: Mapping[str, Disclosure],
-    *,
-    raise_until_true: bool = False,
-    seed: int = 0,
-) -> Estimate:
+def gain_of_best(attacked: Mapping[str, AttackedRecords], told: Mapping[str, Disclosure], *, seed: int = 0) -> Estimate:
     """Return the accuracy of the best attacker after the disclosure minus that of the best before it.
 
     `attacked` is what each attacker says of the same people, in the same order; `told` what each reaches with the
-    published cost, the same disclosed, which may have been raised until it was true; all of them corrected. Who is best
-    is found again in each resample.
+    published cost, the same disclosed and raised until it was true; all of them corrected. Who is best, and the true
+    tolerance, are found again in each resample.
     """
     one = next(iter(told.values()))
     n = one.before.n
@@ -287,7 +281,7 @@ def gain_of_best(
         cost = published_cost(records.confidence, 1 if each.exponent is None else each.exponent)
         people.append(Blocks.of(records, records.guess, cost, metric=one.metric))
     draws = DRAWS_OF_BEST if len(one.groups) == 2 else DRAWS_OF_MANY
-    named = named_together(people, one.told, raise_until_true=raise_until_true, draws=draws, seed=seed)
+    named = named_together(people, one.told, draws=draws, seed=seed)
     majority = named[0].size.max(axis=1) / named[0].size.sum(axis=1)
     before, after = (
         np.max([majority, *(rightly(each.size, part) for each, part in zip(named, parts, strict=True))], axis=0)

@@ -99,7 +99,7 @@ def best(attribute: str, rows: np.ndarray, tolerance: float = 0.005) -> dict[str
         kind: disclose(people[kind], found.held_out, tolerance=tolerance, raise_until_true=True, draws=0)
         for kind, found in attackers(attribute).items()
     }
-    return {"best": gain_of_best(people, told, raise_until_true=True)}
+    return {"best": gain_of_best(people, told)}
 
 
 def cover(attribute: str, cell: str, redraws: int = REDRAWS) -> dict[str, Cover]:

@@ -185,16 +185,16 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it() 
     sure = np.column_stack([0.9 - 0.8 * p, 0.1 + 0.8 * p])
     strong = replace(weak, probability=sure, calibrated=sure)
     attacked, told = _told([weak])
-    alone = gain_of_best(attacked, told, raise_until_true=True, seed=3)
+    alone = gain_of_best(attacked, told, seed=3)
     assert alone.low > 0.02  # more than the majority guess, and nobody stronger
     own = told["0"].gain
     assert own is not None and alone.value <= own.value + 1e-12
     attacked, told = _told([weak, strong])
-    both = gain_of_best(attacked, told, raise_until_true=True, seed=3)
+    both = gain_of_best(attacked, told, seed=3)
     assert told["0"].gain == own and both.high < 0.02 and both.low <= both.value <= both.high
     attacked, told = _told([weak])
-    assert alone == gain_of_best(attacked, told, raise_until_true=True, seed=3)
-    assert alone != gain_of_best(attacked, told, raise_until_true=True, seed=4)
+    assert alone == gain_of_best(attacked, told, seed=3)
+    assert alone != gain_of_best(attacked, told, seed=4)
 
 
 def test_below_the_majority_guess_nobody_gains() -> None:
@@ -206,5 +206,5 @@ def test_below_the_majority_guess_nobody_gains() -> None:
     first = np.clip(0.5 + 0.3 * (predictions - 0.4) + 0.1 * rng.standard_normal(n), 0.01, 0.99)
     p = np.column_stack([1 - first, first])
     coin = AttackedRecords(probability=p, calibrated=p, predictions=predictions, labels=predictions, truth=truth)
-    found = gain_of_best(*_told([coin]), raise_until_true=True)
+    found = gain_of_best(*_told([coin]))
     assert found.value == 0.0 and -0.01 < found.low < 0.0 < found.high < 0.01
