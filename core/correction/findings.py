@@ -434,6 +434,15 @@ def tuning(found: TunedForest) -> Finding:
     )
 
 
+_MORE = {
+    "bound": "the tolerance",
+    "bound_shares": "tolerance and group proportions",
+    "exact": "the exact unfairness",
+    "exact_shares": "exact unfairness and group proportions",
+    "all_metrics": "three metrics at once",
+}
+
+
 def stronger_disclosure(found: Sequence[MoreDisclosed], tolerance: float) -> Finding:
     """Return what disclosing more than a bound changes, and which answers are proved."""
     by_name: Mapping[str, MoreDisclosed] = {more.known: more for more in found}
@@ -446,11 +455,7 @@ def stronger_disclosure(found: Sequence[MoreDisclosed], tolerance: float) -> Fin
         f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
         "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "
         "tolerance alone resamples the correction; the others take the changed guesses as given, which is narrower.",
-        caveats=tuple(
-            f"No correction with {more.known.replace('_', ' and ')}: {more.reason or 'none exists'}"
-            for more in found
-            if more.after is None
-        ),
+        caveats=tuple(f"No correction with {_MORE[more.known]}: {more.reason}" for more in found if more.after is None),
     )
 
 

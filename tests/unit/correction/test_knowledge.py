@@ -17,7 +17,7 @@ from core.adversaries.adversary import AttackedRecords
 from core.config import AuditConfig
 from core.correction import CorrectionResult, Disclosure, correct, disclose, disclose_more, run, smallest_tolerance
 from core.correction.disclosure import permuted_records
-from core.correction.findings import _estimated, disclosure_row
+from core.correction.findings import _estimated, disclosure_row, stronger_disclosure
 from core.correction.knowledge import (
     IDENTIFIABLE,
     KNOWLEDGE,
@@ -87,6 +87,11 @@ def test_knowing_more_never_makes_the_correction_cheaper(audit: CorrectionResult
     attacked = audit.attack("features").attacked
     if unfairness(attacked.predictions, attacked.truth, metric=audit.config.metric, labels=attacked.labels) <= 0.02:
         assert objective["bound"] <= found["exact"].certificate.objective  # the exact value is one of those allowed
+    late = [replace(more, after=None, reason="Too late.") for more in found.values()]
+    assert stronger_disclosure(late, 0.02).caveats[3:] == (
+        "No correction with exact unfairness and group proportions: Too late.",
+        "No correction with three metrics at once: Too late.",
+    )
     (bound, *_), told = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
     assert (bound.after, bound.gain, bound.n_changed) == (told.after, told.gain, told.n_changed)
 
