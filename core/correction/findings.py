@@ -134,9 +134,17 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str,
 
 
 def _change(gain: Estimate) -> str:
-    """Write a change in points with its interval."""
-    low, high = (number_text(100 * limit, "+.1f") for limit in (gain.low, gain.high))
-    return f"{points(gain)} ({low} to {high})"
+    """Write a change in points with its interval; one that excludes 0 has no limit that looks like it."""
+    scaled = [100 * number for number in (gain.value, gain.low, gain.high)]
+    places = _places(scaled, 1, 3) if gain.low > 0 or gain.high < 0 else 1
+    value, low, high = (gap(number, decimals=places) for number in scaled)
+    return f"{value} points ({low} to {high})"
+
+
+def _places(numbers: Sequence[float], least: int, most: int) -> int:
+    """Return with how many decimals the smallest of some numbers, 0 left aside, does not look like 0."""
+    smallest = min((abs(number) for number in numbers if number), default=1.0)
+    return min(max(least, math.ceil(-math.log10(2 * smallest))), most)
 
 
 def _over(values: Sequence[float]) -> str:
@@ -273,10 +281,7 @@ def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
         return Finding(point=f"{opening}'s effect on {whose} could not be measured.", caveats=caveats)
     scale, unit = (1, "nats") if measure == "log_loss" else (100, "points")
     scaled = [scale * value for value in (change.value, change.low, change.high)]
-    # With the digits that keep the smallest number from looking like zero.
-    smallest = min((abs(number) for number in scaled if number), default=1.0)
-    least, most = (4, 6) if unit == "nats" else (1, 3)
-    places = min(max(least, math.ceil(-math.log10(2 * smallest))), most)
+    places = _places(scaled, *((4, 6) if unit == "nats" else (1, 3)))
     value, low, high = (gap(number, decimals=places) for number in scaled)
     over = f"{change.n} seeds" if change.over == "seeds" else f"{count(change.n)} people, one seed"
     if change.low > 0 or change.high < 0:

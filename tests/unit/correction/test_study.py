@@ -69,6 +69,19 @@ def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, t
     assert STUDY.findings(result, CorrectionSettings())[2].point == "The disclosed tolerance holds."
 
 
+def test_a_significant_gain_has_no_limit_that_reads_as_nought(leaking: CorrectionResult) -> None:
+    now = leaking.disclose(0.1, adversary="features")
+    assert now.gain is not None and now.is_true
+    for low, high, told in (
+        (0.0003, 0.02, "+1.00 points (+0.03 to +2.00)"),
+        (-0.0003, 0.02, "+1.0 points (0.0 to +2.0)"),
+        (0.0006, 0.02, "+1.0 points (+0.1 to +2.0)"),
+    ):
+        gain = replace(now.gain, value=0.01, low=low, high=high)
+        told_of = findings.headline(leaking, replace(now, gain=gain), adversary="features")
+        assert f"Gain {told}." in told_of.evidence and ("helps" in told_of.point) == (low > 0)
+
+
 def test_an_attacker_below_the_majority_class_is_called_worse_than_it(leaking: CorrectionResult) -> None:
     now = leaking.disclose(0.1, adversary="features")
     own = now.after or now.before
