@@ -11,8 +11,9 @@ Three programs read them too, as if there were no noise but rounding: "nonnegati
 
 Which computation stands behind a kind depends on the answers. Everybody's probability comes from `propagate`. Where
 exact or rounded answers have the bits to tell all attributes apart, people who would give these very answers are the
-truth, and the attacker sees that they would: the likeliest are tried, then a linear program. Exact answers about
-flipped or packed people, and absolute gaps, are read person by person.
+truth, and the attacker sees that they would: the likeliest are tried, then a linear program. Not so people who can
+change places in such a vector, as with the same scores. Exact answers about flipped or packed people, and absolute
+gaps, are read person by person.
 
 The attacker knows the scores, the mechanism, the group sizes and perhaps a prior from other features. With z_j = 1 for
 the disadvantaged, c = 1/N0 + 1/N1 and r = 1/N1, a gap is h·r − c h·z, and a noisy sum is x·z with x the centred scores:
@@ -161,32 +162,55 @@ def _noiseless(answered: Answered, decoder: str) -> list[Reading]:
         return [_flipped(answered, r, aware=aware) for r in repeats]
     found = _propagated(answered, aware=aware)
     for r in repeats:
-        if not _suffices(answered, r):
-            continue
-        likeliest = _likeliest(found[r], answered.n_disadvantaged)
-        if _fits(answered, r, likeliest.values):
-            found[r] = likeliest
-            continue
-        for prior in (answered.prior[r], None) if aware else (None,):  # a prior may mislead
-            solved = _compressed(answered, r, "box", prior)
-            if np.abs(solved.values - np.rint(solved.values)).max() <= _WHOLE:
-                found[r] = solved
-                break
+        if _suffices(answered, r) and (whole := _explained(answered, r, found[r], aware=aware)) is not None:
+            found[r] = _but_for_swaps(answered, r, whole, aware=aware)
     return found
 
 
-def _likeliest(reading: Reading, n_disadvantaged: int) -> Reading:
-    """Return the reading that calls as many people disadvantaged as there are, the likeliest."""
-    values = np.zeros(reading.values.size)
-    values[np.argsort(-reading.values, kind="stable")[:n_disadvantaged]] = 1.0
-    return Reading(values=values, threshold=0.5, recovered=(values < 0.5).astype(np.uint8))
+def _explained(answered: Answered, r: int, reading: Reading, *, aware: bool) -> Floats | None:
+    """Return who is disadvantaged (1) in a vector that gives the answers: the likeliest, or a linear program's."""
+    likeliest = np.zeros(reading.values.size)
+    likeliest[np.argsort(-reading.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
+    if (np.abs(_missed(answered, r, likeliest)) <= answered.mechanism.half_width + _ROUNDING).all():
+        return likeliest
+    for prior in (answered.prior[r], None) if aware else (None,):  # a prior may mislead
+        solved = _compressed(answered, r, "box", prior).values
+        whole = np.rint(solved)
+        if np.abs(solved - whole).max() <= _WHOLE:
+            return np.asarray(whole)
+    return None
 
 
-def _fits(answered: Answered, r: int, disadvantaged: Floats) -> bool:
-    """Return whether these people as the disadvantaged group give the very answers, as far as these are known."""
+def _missed(answered: Answered, r: int, disadvantaged: Floats) -> Floats:
+    """Return by how much the answers differ from those with these people as the disadvantaged group, shape (m,)."""
     weights = np.where(disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged)
-    missed = np.abs(answered.scores[r] @ weights - answered.answers[r]).max()
-    return bool(missed <= answered.mechanism.half_width + _ROUNDING)
+    return np.asarray(answered.answers[r] - answered.scores[r] @ weights)
+
+
+def _but_for_swaps(answered: Answered, r: int, disadvantaged: Floats, *, aware: bool) -> Reading:
+    """Read a vector that gives the answers as certain, but for people who can change places in it.
+
+    Where two people of different groups can, as with the same scores, the answers tell of those who can together only
+    how many of each group they are.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    h, effect = answered.scores[r], 1.0 / answered.n_disadvantaged + 1.0 / answered.n_advantaged
+    missed, room = _missed(answered, r, disadvantaged), answered.mechanism.half_width + _ROUNDING
+    advantaged, ones, n = 1.0 - disadvantaged, np.flatnonzero(disadvantaged == 0), disadvantaged.size
+    swaps = np.zeros((n, n), dtype=bool)
+    for person in np.flatnonzero(disadvantaged):
+        moved = missed[:, np.newaxis] - effect * (h[:, [person]] - h[:, ones])
+        swaps[person, ones] = (np.abs(moved) <= room).all(axis=0)
+    _, together = connected_components(swaps, directed=False)
+    before = answered.prior[r] if aware else np.full(n, answered.share)
+    for one in np.unique(together[swaps.any(axis=1)]):
+        some = together == one
+        odds = np.clip(before[some], 1e-12, 1 - 1e-12)[np.newaxis]
+        advantaged[some] = counted(odds, int(advantaged[some].sum()))[0]
+    if not swaps.any():
+        return Reading(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
+    return _from_posterior(advantaged, answered.share)
 
 
 def _suffices(answered: Answered, r: int) -> bool:

@@ -95,6 +95,21 @@ def test_coarse_answers_that_are_much_alike_are_no_certainty():
         assert reading.values.min() > 0 and reading.values.max() < 1
 
 
+@pytest.mark.parametrize(("mechanism", "apart"), [(Exact(), 0.0), (Rounded(2), 0.001)])
+def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_not_who(mechanism, apart: float):
+    """Three people are told apart; of five whose scores are the same, or nearly for rounded answers, two are found."""
+    scores = np.array([[0.13, 0.39, 0.97, *[apart] * 4, 0.0], [0.83, 0.29, 0.51, 1, 1, 1, 1, 1]])
+    truth, prior = np.array([0, 1, 1, 0, 1, 1, 1, 0]), np.array([0.5, 0.5, 0.5, 0.3, 0.6, 0.7, 0.8, 0.9])
+    scores = np.vstack([scores, [0.5, 0.9, 0.2, 0, 0, 0, 0, 0], [0.1, 0.3, 0.9, 0, 0, 0, 0, 0]])
+    given = answered("jitter", mechanism, scores, mechanism.draws(scores, truth, rng=None, draws=1)[0], prior, (5, 3))
+    strongest, without = (read_answers(given, decoder)[0] for decoder in ("strongest", "without_prior"))
+    assert without.values == pytest.approx([1, 0, 0, *[0.4] * 5]) and without.threshold == pytest.approx(3 / 8)
+    assert without.recovered.tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
+    known = counted(prior[np.newaxis, 3:], 3)[0]
+    assert strongest.values == pytest.approx([1, 0, 0, *(1 - known)])
+    assert strongest.recovered.tolist() == [0, 1, 1, *(known > 5 / 8)]
+
+
 @pytest.mark.parametrize("mechanism", SIGNED, ids=str)
 def test_who_knows_more_recovers_more(mechanism):
     made = trials(repeats=30)
