@@ -83,9 +83,7 @@ def suggested_price(remaining: float, *, least: float) -> float:
 
 def count_price(charged: float, epsilon: float) -> float:
     """Return how much of a charge is for the noisy size of the group, where a sum costs `epsilon`; 0 if none is."""
-    if charged <= 0:
-        return 0.0
-    return round(charged - epsilon, 6) if charged >= epsilon else charged
+    return round(max(charged - epsilon, 0.0), 6)
 
 
 def counted(charged: float, epsilon: float) -> str:

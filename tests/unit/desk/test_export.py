@@ -90,6 +90,8 @@ FORGED = [
     (3, {"charged": 0}, "entry 3 charges something else than what it released"),
     (3, {"spent": 200_000}, "entry 3 adds up the budget wrongly"),
     (3, {"gap": 0.0123}, "entry 3 tells another gap than the released numbers give"),
+    (3, {"high": 1.1}, "entry 3 tells another gap than the released numbers give"),
+    (3, {"low": -1.1}, "entry 3 tells another gap than the released numbers give"),
     (4, {"part": 1.5}, "entry 4 does not follow from what was released"),
     (4, {"part_from": [[6, "sum", 1.0]]}, "entry 4 lacks something"),
     (5, {"count": None}, "entry 5 charges something else than what it released"),

@@ -26,11 +26,10 @@ def test_prices_begin_with_a_small_share_and_end_with_all_that_remains(remaining
         assert 0.03 * remaining <= first <= 0.07 * remaining
 
 
-def test_where_nothing_remains_and_a_count_alone():
+def test_where_nothing_remains():
     assert prices(0.4, least=0.5) == () and suggested_price(0.4, least=0.5) == 0.5
     assert prices(9.0, least=1.0) == (1.0, 2.0, 3.0, 5.0, 7.0, 9.0) and suggested_price(9.0, least=1.0) == 1.0
     assert prices(0.0, least=LEAST) == () and suggested_price(0.0, least=LEAST) == LEAST
-    assert count_price(0.2, 0.3) == 0.2
 
 
 @given(AMOUNTS, AMOUNTS)
