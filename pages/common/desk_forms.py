@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from core.datasets.build import select
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.desk import (
     AskSettings,
@@ -380,12 +383,14 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
         help="A score from 0 to 1 for each person of the test set, in any order.",
     )
     if audited:
+        table = None if signin.role() is signin.Role.ASKER else _table()
         panels.download(
             "These records' numbers, to fill in",
-            lambda: "\n".join(["record,score", *(f"{one},0.5" for one in test_set.ids), ""]).encode(),
+            partial(to_fill_in, test_set, table),
             "fairleak-records.csv",
             key="desk_numbers",
         )
+        st.caption(f"Numbers count the records used, from 1{'' if table is None else '; their rows are beside them'}.")
     frame = None if upload is None else _read(upload, frame_of, "frame")
     if upload is None or frame is None:
         return None
@@ -400,6 +405,26 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
         return None
     make = partial(predictions_of, ids=test_set.ids, id_column=identifier, score=score)
     return _read(upload, make, "predictions", identifier, score, fingerprint(list(test_set.ids)))
+
+
+def _table() -> tuple[Table, Roles]:
+    """Return the audited table, and the roles of its columns."""
+    config, table = cached.audited()
+    return table, cached.dataset_of(table, config.roles).roles
+
+
+def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
+    """Return a file for scores: records' numbers and, where their table is there, the rows they have in it.
+
+    A table has more rows than records where some are left out for what they lack.
+    """
+    head, lines = "record,score", [f"{one},0.5" for one in test_set.ids]
+    if table is not None:
+        audited, roles = table
+        rows = np.flatnonzero(select(audited.frame, roles).known) + 1
+        head = f"{head},row in the table"
+        lines = [f"{line},{rows[int(one) - 1]}" for line, one in zip(lines, test_set.ids, strict=True)]
+    return "\n".join([head, *lines, ""]).encode()
 
 
 def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon: float) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.desk import TestSet
 from core.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
 from core.membership.disparity import OTHERS, Disparities
 from core.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, headline, picking_heading
@@ -17,11 +18,14 @@ from core.policy import Limit, bullet, default_policy
 from core.report import check_rows, document
 from core.report.charts import bullet as drawn
 from pages.common.attriguard_controls import by_value, last_budget
+from pages.common.desk_forms import to_fill_in
 from pages.common.panels import csv_name
 from pages.common.report_policy import changed_limit, with_limit
 from tests.samples_report import sample
 from tests.unit.attriguard.conftest import exposure
 from tests.unit.charts.membership_samples import attack, bands, compared, findings
+from tests.unit.datasets.bad_tables import GOOD_ROLES
+from tests.unit.datasets.small_tables import table_of
 
 LIMIT = Limit(
     check="four_fifths",
@@ -195,3 +199,11 @@ def test_the_budget_reaches_what_people_change_where_a_value_has_no_noise():
 )
 def test_a_file_is_called_like_its_page_and_table(title: str, name: str):
     assert csv_name("data", title) == name
+
+
+def test_numbers_to_fill_in_stand_beside_the_rows_of_the_table():
+    """Rows 1, 4, 7 ... have no label: the records used are counted without them, the rows of the table with."""
+    people = TestSet(ids=("1", "2", "3", "80"), attribute=np.array([0, 1, 0, 1]))
+    lines = to_fill_in(people, (table_of(hired=[None, "yes", "no"]), GOOD_ROLES)).decode().splitlines()
+    assert lines == ["record,score,row in the table", "1,0.5,2", "2,0.5,3", "3,0.5,5", "80,0.5,120"]
+    assert to_fill_in(people, None).decode().splitlines()[:2] == ["record,score", "1,0.5"]
