@@ -242,7 +242,7 @@ class PeopleAttacks:
         card = ReleaseSettings(
             count=len(own),
             on="train",
-            decimals=settings.decimals,
+            decimals=settings.decimals if settings.card_epsilon is None else None,
             epsilon=settings.card_epsilon,
             seed=subject.config.seed,
         )

@@ -74,9 +74,8 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
             yield Remedy(slot="queries", title=f"noisy answers (ε = {one:g})", change=tuple(change.items()))
     for places in DECIMALS:
         if settings.card_epsilon is None and (settings.decimals is None or places < settings.decimals):
-            change = {"decimals": places, "card_epsilon": None}
             title = f"card with {precision_text(places, None)}"
-            yield Remedy(slot="card", title=title, change=tuple(change.items()))
+            yield Remedy(slot="card", title=title, change=(("decimals", places),))
     for one in CARD:
         if settings.card_epsilon is None or one < settings.card_epsilon:
             yield Remedy(slot="card", title=f"card with noise (ε = {one:g})", change=(("card_epsilon", one),))

@@ -50,7 +50,7 @@ class PeopleSettings(Settings):
         float | None,
         Param(
             "Privacy budget ε of the card",
-            "Privacy budget of all published numbers together; none for no noise.",
+            "Privacy budget of all published numbers together, with noise in place of rounding; none for no noise.",
             least=LEAST_EPSILON,
             most=1_000.0,
             flag="--publish-epsilon",

@@ -102,6 +102,14 @@ def leaks_again(again: Subject, settings: PeopleSettings, subject: Subject) -> d
     return {name: attacks.run(name, settings).leak for name in ATTACKS}
 
 
+def test_every_attack_can_be_run_under_every_remedy(subject: Subject):
+    attacks = PeopleAttacks(subject, SETTINGS)
+    for remedy in remedies_of(subject, SETTINGS):
+        planned = replace(SETTINGS, **dict(remedy.change))
+        assert [attacks.run(name, planned, remedy.training).reason for name in ATTACKS] == [""] * 4, remedy.title
+    assert attacks.run("card", replace(SETTINGS, card_epsilon=1.0)).setting == "6 models, noise, ε = 1"
+
+
 def test_the_smallest_fix_is_the_first_plan(subject: Subject):
     remedies = remedies_of(subject, SETTINGS)
     every = list(plans(remedies))
