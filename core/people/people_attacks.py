@@ -247,7 +247,10 @@ class PeopleAttacks:
             seed=subject.config.seed,
         )
         after, names = self.prior.copy(), people.group_names
-        codes = [code for code in self._codes(names.index(people.group)) if (self.truth == code).any()]
+        rated = self._rated
+        codes = [code for code in self._codes(names.index(people.group)) if rated[code]]
+        if not codes:
+            raise InputError("A card needs people of the group it is about, and others, with either label.")
         for code in codes:
             found = measure_card(replace(people, group=names[code], predictions=own), card)
             if found.status == "infeasible":
@@ -256,6 +259,13 @@ class PeopleAttacks:
         models = "one model" if len(own) == 1 else f"{len(own)} models"
         setting = f"{models}, {card.precision}" + _about(codes, after)
         return inferred("card", self.prior, after, self.truth, setting)
+
+    @property
+    def _rated(self) -> Mask:
+        """(K,): whether a group and everybody else have people with either label, and so all rates of a card."""
+        people = np.zeros((self.prior.shape[1], 2), dtype=np.int64)
+        np.add.at(people, (self.truth, self.dataset.labels[self.rows]), 1)
+        return np.asarray(((people > 0) & (people < people.sum(axis=0))).all(axis=1))
 
     def _codes(self, one: int) -> list[int]:
         """Return which groups are set against everybody else: of two that one, of more each."""

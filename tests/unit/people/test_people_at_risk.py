@@ -156,6 +156,15 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
         found = measure_card(replace(attacks.people, group=names[code], predictions=own), release)
         of_group = attacks.truth == code
         assert (card.found[of_group] == (found.probability[of_group] >= 0.995)).all()
+    assert card.setting == "6 models, 3 decimals, for each of 3 groups against everybody else"
+    smallest = int(np.bincount(attacks.truth).argmin())
+    without = attacks.dataset.labels.copy()
+    without[attacks.rows[attacks.truth == smallest]] = 0  # no rate of true positives, and so no card about this group
+    attacks.dataset = replace(attacks.dataset, labels=without)
+    attacks.people = replace(attacks.people, labels=without[attacks.rows])
+    fewer = attacks.run("card", replace(SETTINGS, decimals=2))
+    assert fewer.reason == "" and fewer.setting == "6 models, 2 decimals, for each of 2 groups against everybody else"
+    assert fewer.found[attacks.truth != smallest].any()
 
 
 def test_sets_and_independence_by_enumeration(result: PeopleAtRisk):
