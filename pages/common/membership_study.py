@@ -121,8 +121,8 @@ def chosen(who: People, published: bool) -> MembershipSettings:
 
 
 def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, Any]:
-    """Choose budget, depth and θ, which other models have not; FairPick needs one that is trained here."""
-    first = default_depth(people)
+    """Choose budget, depth and θ, which other models have not; FairPick needs a training of its own."""
+    first, fixed = default_depth(people), target in ("audited", GIVEN)
     epsilon = bound(
         _SETTINGS["epsilon"],
         "member_epsilon",
@@ -138,7 +138,7 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         place=row[1],
         max_value=20,
         value=first,
-        disabled=target in ("logistic", "audited", GIVEN),
+        disabled=fixed or target == "logistic",
         help="The private tree asks each column once on a path, so more levels than columns change nothing.",
     )
     theta = bound(
@@ -148,13 +148,13 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         place=row[2],
         min_value=0.1,
         format="%.1f",
-        disabled=target == GIVEN,
+        disabled=fixed,
         help=(
             "FairPick deletes training records until the group proportions of each cluster of similar people differ "
             "only θ times as much as before. 1 deletes nobody."
         ),
     )
-    return {"epsilon": float(epsilon), "max_depth": depth, "theta": 1.0 if target == GIVEN else theta}
+    return {"epsilon": float(epsilon), "max_depth": depth, "theta": 1.0 if fixed else theta}
 
 
 def attacked_with(chosen: MembershipSettings) -> MembershipSettings:

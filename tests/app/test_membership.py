@@ -155,7 +155,10 @@ def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Com
 )
 def test_every_target(dashboard: Dashboard, gate: Coming, target: str):
     dashboard.open("membership")
+    if target == "audited":
+        dashboard.choose(member_theta=0.4)
     dashboard.choose(member_target=target)
+    assert dashboard.widget("member_theta").disabled == (target == "audited")  # trained on the audit's own records
     deep = {"max_depth": 1}
     if target in ("decision_tree", "random_forest"):
         dashboard.choose(member_depth=3)
