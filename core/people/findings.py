@@ -94,18 +94,18 @@ def _imputed(result: PeopleAtRisk) -> str:
 
 
 def best_effect(result: PeopleAtRisk) -> Effect | None:
-    """Return the single remedy that frees most people, the mildest of several as good.
+    """Return the single remedy that frees some and leaves the fewest found, the mildest of several as good.
 
     None where none frees any, and where no more are found than by chance.
     """
     if not result.beyond_chance:
         return None
     single = [effect for effect in result.effects if len(effect.plan) == 1 and effect.freed]
-    return max(single, key=lambda effect: effect.freed, default=None)
+    return max(single, key=lambda effect: effect.fewer, default=None)
 
 
 def what_helps(result: PeopleAtRisk) -> str:
-    """Say which remedy frees most people, and whether all kinds together free more."""
+    """Say which remedy leaves the fewest found, and whether all kinds together leave fewer."""
     one = result.at_least(1)
     if not one:
         return "Read the Report before you publish: it judges the whole release, and this page single people."
@@ -116,7 +116,7 @@ def what_helps(result: PeopleAtRisk) -> str:
     told = []
     if best is not None:
         told.append(f"With {plan_text(best.plan)}, {_of(best.freed, one)} are no longer found{_new(best)}.")
-    if together is not None and together.freed > (best.freed if best else 0):
+    if together is not None and together.freed and (best is None or together.fewer > best.fewer):
         kinds = "With the strictest remedy of every kind"
         told.append(f"{kinds}, {_of(together.freed, one)} are free{_new(together)}.")
     return " ".join(told) or "None of the remedies on the list frees anybody; a model without these records would."

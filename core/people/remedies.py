@@ -138,6 +138,11 @@ class Effect(Result):
     """How many are found afterwards, `new` of them not before."""
     new: int
 
+    @property
+    def fewer(self) -> int:
+        """How many fewer are found than before."""
+        return self.freed - self.new
+
 
 def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
     """Return how many people a plan frees, and how many are found under it."""

@@ -16,7 +16,7 @@ from core.estimates import proportion
 from core.membership import MembershipPlan
 from core.membership.study import STUDY as MEMBERSHIP
 from core.model_card import ReleasedPeople, ReleaseSettings, measure_card
-from core.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, plan_text, plans, remedies_of
+from core.people import ATTACKS, PEOPLE, Effect, PeopleAtRisk, PeopleSettings, plan_text, plans, remedies_of
 from core.people.findings import findings
 from core.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
 from core.planted import Drawn, draw_people, posterior
@@ -288,7 +288,7 @@ def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them
     assert findings(result)[0].to_do.startswith("With card with")
 
 
-def test_the_headline_says_what_is_assumed_and_nothing_of_it_is_for_others(result: PeopleAtRisk):
+def test_the_headline_says_what_is_assumed_and_nothing_of_it_is_for_others(subject: Subject, result: PeopleAtRisk):
     others = int(result.leaks[:, [0, 2, 3]].any(axis=1).sum())
     assert others < result.at_least(1)
     assumed = "Assumed to be published: bias queries (20 exact answers); model card (6 models, 3 decimals)."
@@ -301,6 +301,14 @@ def test_the_headline_says_what_is_assumed_and_nothing_of_it_is_for_others(resul
         "Nothing to do: about as many would be found if nothing leaked. Do not delete their records for it."
     )
     assert [finding.redacted for finding in findings(result)] == [""] * 3
+    one, (rounding, *_, training) = result.at_least(1), remedies_of(subject, SETTINGS)
+    milder = Effect(plan=(rounding,), freed=3, found=one - 3, new=0)
+    harsher = Effect(plan=(training,), freed=9, found=one - 2, new=7)
+    both = Effect(plan=(rounding, training), freed=9, found=one - 3, new=6)
+    told = findings(replace(result, effects=(milder, harsher, both)))[0].to_do
+    assert told == f"With {rounding.title}, 3 of {one} are no longer found."
+    told = findings(replace(result, effects=(replace(milder, freed=0), both)))[0].to_do
+    assert told == f"With the strictest remedy of every kind, 9 of {one} are free, but 6 others are found."
 
 
 def test_where_nothing_leaks_nobody_is_found():
