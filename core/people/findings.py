@@ -77,7 +77,8 @@ def _groups(result: PeopleAtRisk) -> str:
         tied = any(one.attack == "membership" and not one.reason and not one.chance for one in result.attacks)
         ties = "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. " * tied
         return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
-    code = 1 if len(names) == 2 else max(range(len(names)), key=lambda g: rates[g].value)
+    there = [code for code, rate in enumerate(rates) if rate.n]
+    code = 1 if len(names) == 2 else max(there, key=lambda g: rates[g].value)
     others = names[0] if len(names) == 2 else "everybody else"
     gap = result.gap(code)
     other = rates[0] if len(names) == 2 else None

@@ -12,7 +12,7 @@ from core.config import AuditConfig
 from core.correction import soft_correct, true_tolerance
 from core.datasets import build_dataset
 from core.errors import InputError
-from core.estimates import proportion
+from core.estimates import percent, proportion
 from core.membership import MembershipPlan
 from core.membership.study import STUDY as MEMBERSHIP
 from core.model_card import ReleasedPeople, ReleaseSettings, measure_card
@@ -294,6 +294,13 @@ def test_the_headline_says_what_is_assumed_and_nothing_of_it_is_for_others(subje
     assumed = "Assumed to be published: bias queries (20 exact answers); model card (6 models, 3 decimals)."
     evidence = findings(result)[0].evidence
     assert evidence.endswith(f"{assumed} Without bias queries: {others or 'none'} found.")
+    _, _, card, members = result.attacks
+    two = replace(result, attacks=(*result.attacks[:2], replace(card, leak=np.ones(60, dtype=np.bool_)), members))
+    assert findings(two)[0].evidence.endswith(assumed)  # the answers find nobody whom nothing else does
+    empty = replace(result, group_names=("nobody", *result.group_names), groups=result.groups + np.uint8(1))
+    most = max(result.rates, key=lambda rate: rate.value)
+    name = result.group_names[result.rates.index(most)]
+    assert findings(empty)[0].so_what.startswith(f"Found: {percent(most, decimals=1)} of {name}, compared with")
     at_chance = replace(result, attacks=tuple(replace(one, beyond_chance=False) for one in result.attacks))
     told = findings(at_chance)[0]
     assert told.point.endswith("no more than by chance.")
