@@ -196,5 +196,7 @@ def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float], rep
         assert ("being measured" in written(figure)) is (not there)
         (slider,) = (trace for trace in figure.data if trace.name == "slider")
         assert bool(len(slider.y)) is (now in there)  # nothing is invented between the points
+        dotted = [t for t in figure.data if t.mode == "lines" and t.line.dash == "dot"]
+        assert len(dotted) == len(FIELDS) * (math.inf in there)  # from the largest budget to none
         accuracy = draw_accuracy_by_epsilon(made, now=now, majority=estimate(0.752, 0.006))
         assert ("75.2% majority class" in accuracy.alt) is bool(there)

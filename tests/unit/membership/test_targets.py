@@ -141,8 +141,9 @@ def test_of_more_people_the_one_replaced_still_costs_twice_epsilon():
 
 def test_the_bound_is_a_share_and_grows():
     for epsilon in (1e-6, 0.3, 5.0, 400.0, math.inf):
-        rates = np.linspace(0, 1, 21).tolist()
-        bounds = [most_caught(rate, epsilon) for rate in rates]
+        bounds = [most_caught(rate, epsilon) for rate in np.linspace(0, 1, 21).tolist()]
         assert all(a <= b for a, b in itertools.pairwise(bounds)) and bounds[-1] == 1.0
-        assert all(bound >= rate for bound, rate in zip(bounds, rates, strict=True))
-    assert most_caught(0.0, 1.0) == 0.0 and most_caught(0.2, math.inf) == 1.0
+    twice = math.log(2.0) / 2.0  # of a record replaced: outcomes are at most twice as likely
+    by_hand = {0.0: 0.0, 0.1: 0.2, 1 / 3: 2 / 3, 0.4: 0.7, 0.8: 0.9}  # doubled, and 1 less half of those not flagged
+    assert [most_caught(rate, twice) for rate in by_hand] == pytest.approx(list(by_hand.values()))
+    assert most_caught(0.2, 0.0) == 0.2 and most_caught(0.2, math.inf) == 1.0

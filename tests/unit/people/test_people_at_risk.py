@@ -17,7 +17,7 @@ from core.membership import MembershipPlan
 from core.membership.study import STUDY as MEMBERSHIP
 from core.model_card import ReleasedPeople, ReleaseSettings, measure_card
 from core.people import ATTACKS, PEOPLE, Effect, PeopleAtRisk, PeopleSettings, plan_text, plans, remedies_of
-from core.people.findings import findings
+from core.people.findings import PEOPLE_TABLE, findings, tables
 from core.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
 from core.planted import Drawn, draw_people, posterior
 from core.planted import subject_of as given
@@ -184,6 +184,23 @@ def test_sets_and_independence_by_enumeration(result: PeopleAtRisk):
     found = result.number > 0
     for code, rate in enumerate(result.rates):
         assert rate == proportion(int(found[result.groups == code].sum()), int((result.groups == code).sum()))
+    shown = tables(result)
+    assert [tuple(row.values()) for row in shown["Found by several attacks"]] == [
+        (k, result.at_least(k), round(result.expected(k), 1)) for k in (1, 2, 3, 4)
+    ]
+    found_too = (result.found & ~result.leaks).sum(axis=0).tolist()
+    attacks = [(row["found"], row["imputation too"]) for row in shown["Attacks on people"]]
+    assert attacks == list(zip(result.leaks.sum(axis=0).tolist(), found_too, strict=True)) and any(found_too)
+    listed = {row["record"]: row for row in shown[PEOPLE_TABLE]}
+    assert set(listed) == set(result.rows[result.found.any(axis=1)].tolist())
+    for place, row in enumerate(result.rows.tolist()):
+        signs = [
+            "●" if leak else "○" if hit else "·"
+            for leak, hit in zip(result.leaks[place], result.found[place], strict=True)
+        ]
+        if row in listed:
+            assert [listed[row][name] for name in ATTACKS.values()] == signs
+            assert listed[row]["attacks"] == signs.count("●")
 
 
 def test_filters(result: PeopleAtRisk):
