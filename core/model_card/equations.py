@@ -322,11 +322,18 @@ def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
     return np.vstack(features), np.concatenate(variance)
 
 
+_DECIMALS = 9
+"""Rows that differ less are equal but for rounding."""
+
+
 def _once(rows: Floats, variance: Floats) -> tuple[Floats, Floats]:
-    """Return equal rows once, with the least variance of them."""
+    """Return rows that are equal, or opposite, once, with the least variance of them."""
+    alike = np.round(rows, _DECIMALS)
+    first = np.take_along_axis(alike, (alike != 0).argmax(axis=1)[:, None], axis=1)
+    alike = np.where(first < 0, -alike, alike) + 0.0  # no negative zeros
     finest: dict[bytes, int] = {}
     for i in np.argsort(variance, kind="stable").tolist():
-        finest.setdefault(rows[i].tobytes(), i)
+        finest.setdefault(alike[i].tobytes(), i)
     kept = sorted(finest.values())
     return rows[kept], variance[kept]
 
@@ -342,7 +349,9 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
     steps = {name: _people_a_unit(name, size, other) * step for name in names}
     if release.sizes:
         finest = min(steps.values())
-        return accepted, np.full(len(accepted), max(finest**2 / 12, LATTICE))
+        turned = np.where(accepted[:, inside > 0][:, :1] > 0, inside - accepted, accepted)
+        kept = np.sort(np.unique(turned, axis=0, return_index=True)[1])  # of opposite models one says both counts
+        return accepted[kept], np.full(kept.size, max(finest**2 / 12, LATTICE))
     features, variance = [], []
     for name in names:
         rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -62,6 +63,13 @@ def test_a_number_that_follows_from_others_counts_once():
     assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, one).joint_bits)
     both, one = (release.with_precision(decimals=6).publish(case.sensitive) for release in (both, one))
     assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, one).joint_bits)
+    for sizes, told in itertools.product((True, False), (TWO, ("sp_rate",))):
+        h = case.release.predictions[:1]
+        models = {"labels": case.release.labels, "statistics": told, "sizes": sizes, "decimals": 2}
+        one, both = (Release(rows, **models) for rows in (h, [*h, *(1 - h)]))  # opposite models have opposite gaps
+        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, one)))
+        one, both = (release.publish(case.sensitive) for release in (one, both))
+        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, one)))
 
 
 TWO = ("tpr_gap", "sp_gap")
