@@ -25,9 +25,9 @@ _ROUNDING = 1e-9
 
 
 def surrogate_attacker(exposure: Exposure, defender: str) -> str:
-    """Return the attacker of the surrogate classifier's kind: the one the noise is found against."""
+    """Return the attacker of the surrogate classifier's kind, against whom the noise is found; else one like it."""
     wanted = "logistic" if defender in ("logistic_smooth", "ranges") else defender
-    return wanted if wanted in exposure.attackers else exposure.attackers[0]
+    return min(exposure.attackers, key=lambda name: (name != wanted, knows_the_noise(name)))
 
 
 def findings(exposure: Exposure, budget: float, *, of_paper: bool = False, **more: Any) -> tuple[Finding, ...]:
@@ -59,16 +59,17 @@ def headline(
     first = strongest_point(now, balanced=balanced)
     best = first.rate(balanced=balanced)
     several = first.attacker != own
+    whom = "an adaptive attacker" if knows_the_noise(own) else "an attacker who ignores it"
     name, rival = attacker_label(own), f"{attacker_label(first.attacker)}: {percent(best)}"
     no_more = ", no more than the baseline" if best.value <= floor.value else ""
     other, fooled = f"{_kind(first)} ({rival}{no_more})", bool(budget) and here.high < floor.value
     if fooled:
         below = f"{percent(here)}, below the {percent(floor)} baseline"
-        point = f"AttriGuard fools an attacker who ignores it ({name}: {below})"
+        point = f"AttriGuard fools {whom} ({name}: {below})"
         joined = f" {'and' if no_more else 'but not'} {other}"
     elif budget:
         before = f"{name}: {percent(was)} without noise"
-        point = f"AttriGuard leaves an attacker who ignores it at {percent(here)} ({before})"
+        point = f"AttriGuard leaves {whom} at {percent(here)} ({before})"
         joined = f"; {other} is better"
     else:
         measure = "with {} balanced accuracy" if balanced else "of {} of people correctly"

@@ -118,5 +118,7 @@ def _about(exposure: Exposure, guard: Guard) -> Iterator[str]:
     short = {name: value for name, value in plain(guard.settings).items() if isinstance(value, (str, int, float))}
     words = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in short.items()}
     yield "Noise: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in words.items())
+    if not any(guess.trained_at is not None for guess in exposure.guesses):
+        return
     trained = ", ".join(f"{budget:g}" for budget in guard.trained_at)
     yield f"Adversarial attackers are trained at {trained} {exposure.unit}; each budget shows the nearest one."

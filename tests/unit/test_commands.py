@@ -178,11 +178,11 @@ GUARD = "defend attriguard --dataset demo_ratings"
 
 
 def test_budget_0_alone_and_no_noise_that_is_enough(run: Any):
-    out, _, content = run(GUARD, "--budgets", "0", "--attackers", "logistic,forest", "--trained-at", "2")
+    out, _, content = run(GUARD, "--budgets", "0", "--attackers", "logistic,forest")
     rows = content["tables"]["Accuracy by noise budget"]
     titles = [ATTACKER_TITLES[name] for name in ("logistic", "forest")]
     assert [(row["attacker"], row.get("β")) for row in rows] == [(title, 0) for title in titles] + [("Baseline", None)]
-    assert "The paper" not in out and "are trained at 2 ratings" in out
+    assert "The paper" not in out and "are trained at" not in out
     out, _, content = run(GUARD, "--budgets", "1", "--margin", "100", "--attackers", "logistic")
     assert "None was found for 300 of 300" in out
     assert [row["ratings changed, mean"] for row in content["tables"]["Perturbation size"]] == [None] * 4

@@ -133,6 +133,17 @@ def test_the_headline_compares_who_ignores_the_noise_with_the_best(read: int, tr
     assert found.estimate is not None and found.estimate.value == pytest.approx(max(read, trained) / 100)
 
 
+def test_only_who_ignores_the_noise_is_said_to():
+    shown = read_by(read=40, trained=90)
+    adaptive, forest = shown.guesses[1], replace(shown.guesses[0], attacker="forest")
+    for guesses, whom in (
+        ((adaptive,), "an adaptive attacker at 90% (Adversarial AT-A"),
+        ((adaptive, forest), "an attacker who ignores it (Forest: 40%"),
+    ):
+        of = replace(shown, guesses=guesses)
+        assert whom in findings.headline(of, of.at(0.5), defender="network").point
+
+
 @pytest.mark.parametrize("balanced", [False, True])
 def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
     """Of 80 and 20 people one attacker is right about most, the other about most values."""
