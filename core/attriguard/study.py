@@ -103,8 +103,8 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
                 estimate=exposure,
                 control=control,
                 control_name="the best attacker without noise",
-                attacked=f"The {result.attribute} of {people} whose records change by {budget:g} columns each on "
-                f"average, inferred by {best[0].lower()}{best[1:]}.",
+                attacked=f"The {result.attribute} of {people} whose records change by at most {budget:g} columns each "
+                f"on average, inferred by {best[0].lower()}{best[1:]}.",
                 knows=f"The records as published, without their label, records and {result.attribute} of "
                 f"{result.n_known:,} other people, and how the noise is made.",
                 assumptions=(

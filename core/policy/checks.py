@@ -144,8 +144,8 @@ REDACTED = {
         assumptions=(_SAMPLE,),
     ),
     "attriguard_exposure": Redacted(
-        attacked="The {attribute} of test people whose records change by {guard[budget]} columns each on average, "
-        "inferred by the best of the attackers.",
+        attacked="The {attribute} of test people whose records change by at most {guard[budget]} columns each on "
+        "average, inferred by the best of the attackers.",
         knows="The published records without their label, records and {attribute} of other people, and how the "
         "perturbation is made.",
         control="the best attacker without perturbation",

@@ -12,6 +12,8 @@ from core.attriguard import Exposure, attacker_label, findings
 from core.attriguard.attackers import ATTACKER_TITLES
 from core.attriguard.exposure import Guesses
 from core.attriguard.findings import value_rows
+from core.attriguard.settings import GuardPlan
+from core.attriguard.study import AttriGuardStudy
 from core.attriguard.utility import UtilityPoint
 from core.charts.attriguard import draw_budget
 from core.estimates import Estimate, mean, proportion
@@ -142,6 +144,23 @@ def test_only_who_ignores_the_noise_is_said_to():
     ):
         of = replace(shown, guesses=guesses)
         assert whom in findings.headline(of, of.at(0.5), defender="network").point
+
+
+@pytest.mark.parametrize(("read", "best"), [(40, 80), (93, 93)])
+def test_the_checks_of_an_audit(read: int, best: int):
+    """The target is uniform: half of the noises change a column, whatever the budget of 2 allows."""
+    found = AttriGuardStudy().checks(read_by(read=read, trained=30), GuardPlan(budget=2.0))
+    exposed, spent = found["attriguard_exposure"], found["attriguard_cost"]
+    assert (exposed.estimate.value, exposed.control.value, spent.estimate.value) == (best / 100, 0.95, 0.5)
+    assert spent.estimate.low == spent.estimate.high == 0.5
+    assert "whose records change by at most 2 columns each on average, inferred by logistic" in exposed.attacked
+    assert exposed.details == {
+        "Logistic regression": read / 100,
+        "Adversarial training (AT-A)": 0.3,
+        "Logistic regression, without noise": 0.95,
+        "Adversarial training (AT-A), without noise": 0.95,
+        "majority-class baseline": 0.8,
+    }
 
 
 @pytest.mark.parametrize("balanced", [False, True])
