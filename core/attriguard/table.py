@@ -134,7 +134,8 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
     """Return the columns of the known people's records; those named in `frozen` the noise must leave alone.
 
     `share` in [0, 1) is the least share of the known people that a category needs for others to be moved to it. Raises
-    InputError if a frozen column does not exist, or none is left that may change.
+    InputError if a frozen column does not exist, or none is left that may change: with one value, or without a category
+    that so many have, a column is frozen, too.
     """
     if unknown := [name for name in frozen if name not in people.names]:
         raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
@@ -143,7 +144,10 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
         for j, name in enumerate(people.names)
     )
     if all(column.frozen for column in columns):
-        raise InputError(f"At least one column must be free to change, all {len(columns)} are frozen or constant.")
+        raise InputError(
+            f"At least one column must be free to change, all {len(columns)} are frozen, constant or without a value "
+            f"that {100 * share:g}% of the known people have."
+        )
     return columns
 
 
@@ -160,7 +164,7 @@ def _column(name: str, known: Floats, categorical: bool, texts: tuple[str, ...],
     return Column(
         name=name,
         kind="category" if categorical else "integer" if whole else "number",
-        frozen=frozen or seen.size < 2,
+        frozen=frozen or seen.size < 2 or not domain.size,
         domain=domain,
         listed=listed,
         texts=texts,

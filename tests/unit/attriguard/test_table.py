@@ -60,6 +60,8 @@ def test_a_category_needs_its_share() -> None:
     domains = {share: table_columns(rare, share=share)[0].domain.tolist() for share in (0.0, 0.01, 0.5)}
     assert domains == {0.0: [0, 1, 2, 3], 0.01: [1, 2, 3], 0.5: [3]}
     assert table_columns(rare, share=0.5)[0].listed.tolist() == [0, 1, 2, 3]
+    shares = (291 / 500, 292 / 500)  # with nowhere to move to it is frozen
+    assert [table_columns(rare, share=share)[0].frozen for share in shares] == [False, True]
 
 
 def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
@@ -120,7 +122,7 @@ def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...],
 def test_bad_columns_and_people(village: TablePeople) -> None:
     with pytest.raises(InputError, match=r"Frozen columns must be columns of the table, got 'age'\."):
         table_columns(village, frozen=("age",))
-    with pytest.raises(InputError, match="all 5 are frozen or constant"):
+    with pytest.raises(InputError, match="all 5 are frozen, constant or without a value that 1% of"):
         table_columns(village, frozen=village.names)
     with pytest.raises(InputError, match="records of at least two columns, those of Village have 1"):
         replace(village, names=("job",), known=village.known[:, :1], public=village.public[:, :1])
