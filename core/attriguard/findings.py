@@ -136,8 +136,9 @@ def noise_needed(exposure: Exposure) -> Finding:
     """Say how much noise it takes until another value is inferred, and how often none was found."""
     others = exposure.predicted[:, None] != np.arange(len(exposure.values))
     there = others & exposure.found
-    needed = f"{exposure.size[there].mean():.2f}" if there.any() else "no"
-    point = f"Inferring another value takes {needed} changed {exposure.unit} on average."
+    point = "No noise was found that makes anybody be inferred as another value."
+    if there.any():
+        point = f"Inferring another value takes {exposure.size[there].mean():.2f} changed {exposure.unit} on average."
     missing = int(others.sum() - there.sum())
     if not missing:
         return Finding(point=point, evidence="Noise was found for every person and value.")
