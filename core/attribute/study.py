@@ -27,6 +27,7 @@ from core.estimates import (
     count,
     interval,
     mean,
+    number_text,
     percent,
     point_interval,
     points,
@@ -409,17 +410,18 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         place, gain = result.gains["accuracy"]
         own, (_, bits) = result.judged[place], result.gains["bits"]
         before, after = own.level("accuracy", own.before), own.level("accuracy", own.after)
-        doubt = "" if gain.low > 0 else ", which is not statistically significant"
+        doubt = ", which is not statistically significant" if gain.low <= 0 <= gain.high else ""
         closing = closing_sentence(result, settings)
+        told, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
         return (
             Finding(
                 point=f"What is released adds {points(gain)} to inferring the {result.attribute}{doubt}.",
                 evidence=f"{percent(before)} of {count(own.truth.size)} people are inferred correctly by imputation, "
                 f"{percent(after)} with {result.released} (95% CI {interval(after)}).",
-                so_what=""
-                if doubt
-                else f"An attacker who sees a person's data and the model's outputs infers their "
-                f"{result.attribute} better than without the outputs.",
+                so_what=f"An attacker who sees a person's data and the model's outputs infers their "
+                f"{result.attribute} better than without the outputs."
+                if gain.low > 0
+                else "",
                 to_do=closing,
                 caveats=result.over_people,
                 redacted=f"What the release adds to inferring the {result.attribute} was measured.",
@@ -428,8 +430,8 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 attacker_knows=_knows(result, place),
             ),
             Finding(
-                point=f"The release tells {bits.value:.3f} bits a person beyond imputation.",
-                evidence=f"95% CI {bits.low:.3f} to {bits.high:.3f} bits.",
+                point=f"The release tells {told} bits a person beyond imputation.",
+                evidence=f"95% CI {low} to {high} bits.",
                 estimate=bits,
             ),
         )

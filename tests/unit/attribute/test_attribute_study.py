@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.attribute.study import STUDY, AttributeSettings, closing_precision, closing_sentence
+from core.estimates import Estimate
 
 SETTINGS = AttributeSettings()
 
@@ -28,6 +31,11 @@ def test_findings_say_what_the_checks_measured(leaks: bool):
         assert all(check.estimate is not None and check.estimate.low <= 0 for check in checks.values())
         assert "which is not statistically significant" in headline.point
         assert not headline.to_do and not headline.so_what and not found.closing
+        worse = Estimate(value=-0.03, low=-0.05, high=-0.01, n=900)
+        found = replace(found, gains=dict.fromkeys(found.gains, ("outside", worse)))
+        headline, bits = STUDY.findings(found, SETTINGS)
+        assert headline.point == f"What is released adds −3.0 points to inferring the {found.attribute}."
+        assert "−0.030 bits" in bits.point and bits.evidence == "95% CI −0.050 to −0.010 bits." and not headline.so_what
 
 
 def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already():
