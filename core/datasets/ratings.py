@@ -304,7 +304,8 @@ def ratings_from_files(files: dict[str, bytes], *, seed: int = 42, max_bytes: in
         and the columns user, item, rating and the private attribute (ratings of 1 to 5 stars are divided by 5; a line
         without item and rating is a user who rated nothing); or a zip archive of either.
     seed : int, default=42
-        Draws the tenth of a table's users, at least 10, who keep the attribute to themselves.
+        Draws the tenth of a table's users, at least 10, who keep the attribute to themselves; somebody of each value
+        does not.
     max_bytes : int
         The largest upload accepted, unpacked.
 
@@ -406,10 +407,11 @@ def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Rat
         raise InputError(f"A user must rate an item once, got user {quoted(user)} and item {quoted(item)} twice.")
     rows = lines["user"].factorize()[0][lines["item"].notna()]
     whole = sparse.csr_array((rated["rating"], (rows, columns)), shape=(len(people), len(known)))
-    order = child_generator(seed, "who keeps the attribute").permutation(len(people))
-    hidden = np.sort(order[: max(_LEAST_TESTED, round(_TEST_SHARE * len(people)))])
-    public = np.sort(order[hidden.size :])
     value = told["value"].to_numpy(dtype=object)
+    order = child_generator(seed, "who keeps the attribute").permutation(len(people))
+    last = order[::-1][np.unique(value[order[::-1]], return_index=True)[1]]  # of each value
+    hidden = order[~np.isin(order, last)][: max(_LEAST_TESTED, round(_TEST_SHARE * len(people)))]
+    hidden, public = np.sort(hidden), np.setdiff1d(order, hidden)
     return build_ratings(
         (whole[public], whole[hidden]),
         (value[public].tolist(), value[hidden].tolist()),

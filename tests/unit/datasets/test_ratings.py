@@ -119,9 +119,11 @@ def test_a_table_of_ratings():
 
 @pytest.mark.parametrize("users, hidden", [(40, 10), (100, 10), (160, 16)])
 def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hidden: int):
-    told = "user;item;rating;town\n" + "".join(f"u{i};i{i % 7};5;{'ab'[i % 2]}\n" for i in range(users))
+    towns = [*"cdefghi", *"ab" * users]  # seven have a town of their own, and publish it
+    told = "user;item;rating;town\n" + "".join(f"u{i};i{i % 7};5;{towns[i]}\n" for i in range(users))
     found = ratings_from_files({"mine.csv": told.encode()})
     assert found.people_test.shape[0] == hidden and found.people_train.shape[0] == users - hidden
+    assert set(found.values_test) <= {0, 1} and found.values == tuple("abcdefghi")
 
 
 BAD_TABLES = [
