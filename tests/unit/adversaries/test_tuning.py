@@ -108,6 +108,8 @@ def test_records_that_cannot_be_searched_are_told(people: AuditDataset) -> None:
     rare = np.where(np.arange(people.n) < 9, 1, 0)
     with pytest.raises(InputError, match="at least 10 attack records of each group, got 9 of group 1"):
         tune_forest("features", x, y, rare)
+    rare[9] = 1
+    assert tune_forest("features", x, y, rare, evaluations=1).accuracy.n == people.n // 5
 
 
 def test_the_adversary_takes_what_was_found(people: AuditDataset, found: TunedForest) -> None:
