@@ -252,7 +252,8 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
 def validate(made: object, *, but: Collection[str] = (), place: Place | None = None) -> None:
     """Check every setting of an object that is in the making, `but` some; messages use the keys of a `place`.
 
-    Raises `InputError` on the first that breaks its rule.
+    Each becomes what a file would give: a whole number where a float is asked for is one. Raises `InputError` on the
+    first that breaks its rule.
     """
     for name, setting in params(type(made)).items():
         if name in but:
@@ -260,7 +261,7 @@ def validate(made: object, *, but: Collection[str] = (), place: Place | None = N
         value, told_name = getattr(made, name), place.of(name) if place else name
         if setting.many and isinstance(value, list):  # what is read becomes a tuple, what is made must be one: a key
             raise broken(told_name, "be a tuple", value)
-        checked(setting, value, told_name)
+        object.__setattr__(made, name, checked(setting, value, told_name))
 
 
 def checked(setting: Setting, value: Any, name: str) -> Any:

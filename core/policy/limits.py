@@ -94,6 +94,10 @@ class Limit(Result):
         Param("Source", "Law, standard, paper or internal document it follows.", most=2_000, form="prose", shown=True),
     ] = ""
 
+    def __post_init__(self) -> None:
+        if in_range(self.value, self.check):  # a whole number has the fingerprint that a file gives it
+            object.__setattr__(self, "value", float(self.value))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy(Result):
@@ -147,7 +151,7 @@ def check_policy(policy: Policy) -> None:
 
 def in_range(value: object, check: str) -> bool:
     """Return whether a value is a finite number that the check can take."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if check not in CHECKS or isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     unit = UNITS[CHECKS[check].unit]
     return unit.least <= value <= unit.most and abs(value) < _MOST_VALUE  # also leaves out nan and inf

@@ -8,6 +8,7 @@ import math
 import tomllib
 from typing import Annotated, Any
 
+import numpy as np
 import pytest
 
 from core.cli.arguments import Parser
@@ -182,6 +183,9 @@ def test_a_class_of_settings_is_checked_as_it_is_made():
 
     assert values_of(Bounds(many=(0.5, None))) == {"many": (0.5, None), "one": 1.0}
     assert Bounds(one=math.inf).one == math.inf
+    assert [type(one) for one in (Bounds(one=3).one, Bounds(one=np.float32(3)).one, Bounds(many=(0,)).many[0])] == [
+        float
+    ] * 3
     for change, sentence in (
         ({"many": (1.0,)}, "many must be in [0, 1), got 1.0."),
         ({"many": 0.5}, "many must be a list of finite numbers, got 0.5."),

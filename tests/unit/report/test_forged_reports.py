@@ -116,6 +116,18 @@ def test_an_untouched_report_holds_however_it_is_laid_out(edition):
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
+def test_whole_numbers_in_python_give_the_report_of_those_in_a_file(edition):
+    first, *rest = POLICY.limits
+    audit, made = sample(), []
+    for number in (int, float):
+        answers = dataclasses.replace(audit.plan.answers, epsilon=number(3))
+        plan = dataclasses.replace(audit.plan, answers=answers)
+        policy = dataclasses.replace(POLICY, limits=(dataclasses.replace(first, value=number(1)), *rest))
+        made.append(to_json(document(judged(dataclasses.replace(audit, plan=plan), policy=policy), edition=edition)))
+    assert made[0] == made[1] and failed(made[0]) == set()
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
 def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them(edition: str):
     def timed(**times: object) -> set[str]:
         return failed(json.dumps({**json.loads(REPORTS[edition]), "times": times}))
