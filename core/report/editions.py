@@ -62,7 +62,6 @@ from core.report.canonical import (
 from core.report.document import (
     EDITIONS,
     GROUP_RATES,
-    PEOPLE_AT_RISK,
     Document,
     internal_document,
     judged_parts,
@@ -250,8 +249,12 @@ _HIDDEN = (
 )
 
 
+_AS_THEY_ARE = ("schema", "kind", "policy", "self_tests", "edition_attack")
+"""Parts of the internal report that others get unchanged."""
+
+
 def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
-    """Return the external report without leakage estimate and fingerprint."""
+    """Return the external report without leakage estimate and fingerprint; a part that is not named here stays out."""
     plan, hidden = audit.plan, has_small_count(whole)
     because = _withheld(whole, hidden)
     facts = _facts(audit, hidden)
@@ -268,7 +271,7 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
         )
     started = whole["times"].get("started", "")[:10]
     return {
-        **{name: part for name, part in whole.items() if name != PEOPLE_AT_RISK},
+        **{name: whole[name] for name in _AS_THEY_ARE},
         "edition": "disclosure",
         "groups": [_group(group, hidden) for group in whole["groups"]],
         "plan": _plan(whole["plan"], plan, whole["data"]["title"], hidden),

@@ -10,7 +10,7 @@ import pytest
 from core.policy import CHECKS
 from core.report import board_html, check_rows, document
 from core.report.document import internal_document
-from core.report.editions import has_small_count
+from core.report.editions import cut_edition, has_small_count
 from core.report.page import constraint_words
 from core.study import not_run
 from core.subject import SETS_UNKNOWN
@@ -135,6 +135,33 @@ def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
     assert (found["data"]["title"], found["data"]["source"]) == ("Adult census", "1994 census, UCI.")
     own = disclosure_edition(audit)["data"]
     assert own["title"] == "A table of the auditor's own" and own["source"] == f"{own['title']}, not named here."
+
+
+OTHERS_GET = {
+    "data": "title source attribute label synthetic n sets split features notes fingerprint",
+    "groups": "group count label_rate test_rate test_tpr test_fpr",
+    "model": "kind title metric tolerance achieved unfairness_test accuracy_train accuracy_test majority_test "
+    "fingerprint notes",
+    "measurements": "check outcome basis estimate freedom control control_name attacked knows assumptions reason "
+    "details",
+    "plan": "schema title policy data model config outputs answers membership guard",
+    "provenance": "fairleak python platform packages code policy plan seeds",
+    "verdict": "overall headline detail checks",
+    "self_tests": "attack false_alarms detected passed told",
+}
+"""Part of the external report -> its fields: of a new one `core.report.editions` must say what others get."""
+
+
+def test_nothing_new_gets_out_unless_the_edition_says_so():
+    audit = sample()
+    whole = internal_document(audit)
+    found = cut_edition(whole, audit)
+    assert cut_edition({**whole, "new": "about single people"}, audit) == found
+    first = {name: found[name][0] if isinstance(found[name], list) else found[name] for name in OTHERS_GET}
+    assert {name: " ".join(part) for name, part in first.items()} == OTHERS_GET
+    (row,) = {tuple(row) for row in found["verdict"]["checks"]}
+    fields = "check verdict limit item decided p_value p_adjusted why blocks title definition unit at_least"
+    assert " ".join(row) == fields
 
 
 @pytest.mark.parametrize(("achieved", "smallest"), [(0.0492, True), (0.0498, True), (0.0504, False), (0.0486, False)])
