@@ -63,10 +63,11 @@ def headline(study: ReleaseStudy) -> Finding:
         so_what = (
             f"The average hardly moves; a few people are {_EXPOSED}." if exposed else f"Single people are {_EXPOSED}."
         )
-        to_do = "Publish fewer decimals or add DP noise: “Published precision” shows what exposes nobody here."
+        to_do = f"{_less(study)}."
     else:
         so_what = "Nobody is exposed by this card; a card of more models may expose somebody."
-        to_do = "Publish these numbers at this precision only. Estimate again before anything is added."
+        what = "these numbers" if study.published.noise is None else "a draw of this noise with a secret seed"
+        to_do = f"Publish {what} at this precision only. Estimate again before anything is added."
     if study.status == "infeasible" or (draws is not None and not draws.known):
         so_what = to_do = ""
     caveats = (study.reason and f"Not reliable: {study.reason}", left_out(study.people), APPROXIMATE)
@@ -81,6 +82,22 @@ def headline(study: ReleaseStudy) -> Finding:
         baseline=study.measured.majority,
         attacker_knows=KNOWS,
     )
+
+
+def _less(study: ReleaseStudy) -> str:
+    """Say what reveals less than this card."""
+    if study.settings.epsilon is not None:
+        return f"Publish with a smaller ε, or {_fewer(study)}"
+    if study.settings.decimals in (0, 1):
+        return f"Add DP noise, or publish {_fewer(study)}"
+    return "Publish fewer decimals or add DP noise"
+
+
+def _fewer(study: ReleaseStudy) -> str:
+    """Say what can be left out of this card."""
+    if study.n_models > 1:
+        return "fewer models"
+    return "fewer numbers" if study.n_numbers > 1 else "no number"
 
 
 def near_certain(study: ReleaseStudy) -> Finding:
@@ -282,7 +299,7 @@ def advice(found: Advice, study: ReleaseStudy) -> Finding:
             caveats.append("With noise somebody is disclosed in some draws: noise also misleads the attacker.")
     elif not rounding and not noise:
         told = "neither one decimal nor the strongest noise tried" if noisy else "not even one decimal"
-        point = f"Publish fewer models: {told} prevents every disclosure."
+        point = f"Publish {_fewer(study)}: {told} prevents every disclosure."
     elif not rounding:
         caveats.append("Rounding to one decimal is not enough.")
     if noise and not found.exact:

@@ -148,6 +148,25 @@ def test_the_advice(decimals: int | None, epsilon: float | None, point: str, cav
     assert found.point.startswith(point) and caveat in " ".join(found.caveats)
 
 
+def test_what_to_publish_instead_is_less_than_this_card():
+    nothing = Advice(exact=False, decimals=None, epsilon=None, tried=())
+    one = replace(card(1, decimals=1), n_numbers=1)
+    for study, fewer in (
+        (card(2, decimals=1), "fewer models"),
+        (card(1, decimals=1), "fewer numbers"),
+        (one, "no number"),
+    ):
+        assert said.advice(nothing, study).point.startswith(f"Publish {fewer}: not even one decimal prevents")
+        assert said.headline(with_disclosed(study, [0])).to_do == f"Add DP noise, or publish {fewer}."
+    assert said.headline(with_disclosed(card(1), [0])).to_do == "Publish fewer decimals or add DP noise."
+    assert said.headline(noisy(1, 1)).to_do == "Publish with a smaller ε, or fewer models."
+    for study, what in (
+        (with_disclosed(card(2), []), "these numbers"),
+        (noisy(0, 0), "a draw of this noise with a secret"),
+    ):
+        assert said.headline(study).to_do.startswith(f"Publish {what}")
+
+
 @pytest.mark.parametrize("decimals", [1, None])
 def test_the_advice_on_a_card_without_sizes_says_nothing_of_noise(decimals: int | None):
     found = said.advice(Advice(exact=False, decimals=decimals, epsilon=None, tried=()), card(2))
