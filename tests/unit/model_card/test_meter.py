@@ -36,6 +36,22 @@ def test_one_number_by_hand():
     assert found.share == pytest.approx(found.joint_bits / 4)
 
 
+@pytest.mark.parametrize("decimals", [None, 0])
+def test_a_number_about_groups_of_unknown_size_by_hand(decimals: int | None):
+    """Four of ten people expected in the group, 2.5 of the five accepted: rates 5/8 and 5/12, gap 5/24."""
+    h, q = np.repeat([1.0, 0.0], 5), np.repeat([0.5, 0.3], 5)
+    step, spread = 0.0 if decimals is None else 1.0, 5 * 0.25 + 5 * 0.21
+    gap = h - (5 / 10 + 5 / 24 * (10 - 2 * 4) / 10)
+    for statistic, rows, sizes, bend in (
+        ("sp_gap", [gap], [4 * 6 / 10], 2 * (5 / 24 * spread / 10) ** 2),
+        ("sp_rate", [h - 5 / 8, h - 5 / 12], [4, 6], 0.0),
+    ):
+        r = np.diag([max((step * own) ** 2 / 12 + bend, LATTICE) for own in sizes])
+        k = (np.array(rows) * q * (1 - q)) @ np.array(rows).T
+        found = meter(q, Release(h.astype(int), statistics=(statistic,), sizes=False, decimals=decimals))
+        assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+
+
 @pytest.mark.parametrize(
     ("told", "r"),
     [

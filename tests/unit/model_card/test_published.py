@@ -189,6 +189,22 @@ def test_a_size_is_known_only_where_all_vectors_that_agree_have_it(precision: st
     assert found >= (5 if precision == "exact" else 1)
 
 
+@pytest.mark.parametrize(("name", "ends"), [("sp_gap", 0.0), ("sp_rate_1", 0.0), ("sp_rate_0", 0.0), ("sp_gap", 0.1)])
+def test_one_number_of_one_model_tells_the_size_exactly_where_one_fits(name: str, ends: float):
+    n = 7
+    for accepted in range(n + 1):
+        release = Release(np.arange(n) < accepted, statistics=("sp_gap",), sizes=False)
+        ways = [(size, c) for size in range(1, n) for c in range(max(0, size - n + accepted), min(size, accepted) + 1)]
+        rates = {(size, c): (c / size, (accepted - c) / (n - size)) for size, c in ways}
+        number = {way: {"sp_gap": r1 - r0, "sp_rate_1": r1, "sp_rate_0": r0}[name] for way, (r1, r0) in rates.items()}
+        least = -1.0 if name == "sp_gap" else 0.0
+        for value in {round(value, 12) for value in number.values()}:
+            low, high = max(least, value - ends), min(1.0, value + ends)
+            fit = {size for (size, _), other in number.items() if low - 1e-9 <= other <= high + 1e-9}
+            counts = Published.from_values(release, {("model 1", name): (low, high)}).counts
+            assert counts is not None and counts.sizes == ({"all": fit.pop()} if len(fit) == 1 else {})
+
+
 @pytest.mark.parametrize("decimals", [None, 3, 2])
 def test_leaving_the_sizes_out_hides_nobody_in_a_small_table(decimals: int | None):
     """Twenty models about 200 people: their numbers fit one size of each group, so the same people are pinned down."""
