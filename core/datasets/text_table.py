@@ -366,11 +366,15 @@ class _Numbers:
 
     @property
     def shows(self) -> str:
-        """The decimal mark that the column leaves no doubt of, or ""."""
-        if self.doubt or len(self.ways) > 1:
+        """The decimal mark that the column leaves no doubt of, or ""; codes have none."""
+        if self.doubt or len(self.ways) > 1 or self.are_codes(self.ways[0]):
             return ""
         way = self.ways[0]
         return way.decimal if way.thousands in (",", ".") or _some(self.filled, "[.,]") else ""
+
+    def are_codes(self, way: _Way) -> bool:
+        """Return whether the cells, read in this way, are codes: with leading zeros, or long ones in groups."""
+        return _some(self.filled, _CODE) or bool(way.thousands and _is_long_code(self.filled))
 
 
 def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str, notes: list[str]) -> list[Any]:
@@ -460,7 +464,7 @@ def _values(column: _Numbers, way: _Way) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if _some(column.filled, _CODE) or (way.thousands and _is_long_code(column.filled)):
+    if column.are_codes(way):
         return None
     cells = way.simple(column.cells)
     try:
