@@ -41,6 +41,7 @@ class OwnModel:
     model_file: ModelFile = field(repr=False)
     plan: ModelPlan
     asked: Table = field(repr=False)  # without the model's answers
+    label: str
     positive: str  # the label's value that its score is of
     prediction: str  # what the columns of its answers are called in the session's table
     score: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -161,6 +162,11 @@ def keep_roles(dataset: str, roles: Roles) -> None:
     others = [kept for kept in _own_roles(dataset) if kept.key != roles.key]
     st.session_state[f"own_roles_{dataset}"] = [roles, *others]
     choose("attribute", roles.key)
+
+
+def change_roles(dataset: str, change: Callable[[Roles], Roles]) -> None:
+    """Change all roles a user chose for a table, those of other attributes too."""
+    st.session_state[f"own_roles_{dataset}"] = [change(roles) for roles in _own_roles(dataset)]
 
 
 def start_tolerance(subject: str, start: float) -> None:

@@ -6,6 +6,7 @@ audited; a file that breaks a rule is answered in one sentence. What was audited
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,8 @@ def _read(file: Any) -> None:
     header = st.session_state.get(f"header_{file.file_id}") != "data"
     table = read_table(file.getvalue(), file.name, header=header)
     roles = state.chosen_roles(table) if again else None
-    if roles is not None and {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # no model's answers
+    answers = roles and {roles.prediction, roles.score, *roles.excluded} - {"", *table.frame.columns}
+    if roles is not None and not answers:  # of a model, which is gone
         cached.keep_own(state.UPLOAD, table)
         state.choose("dataset", state.UPLOAD)
     else:
@@ -111,8 +113,7 @@ def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
         panels.notes(*model.notes)
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
             cached.keep_own(table.name, model.asked)
-            if current is not None and current.prediction == model.prediction:
-                _audit_with(replace(current, prediction="", score=""))
+            _change_roles(model.asked, current, drafted, lambda roles: _without_answers(roles, model))
             st.rerun()
 
 
@@ -138,24 +139,53 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         plan = ModelPlan(kind="file", file=name, threshold=roles.threshold, features=features)
         with st.spinner("Asking the model about everybody in the table"):
             answered = with_answers(asked, model_file, roles, threshold=roles.threshold, features=features)
-        answers: dict[str, Any] = {"prediction": answered.prediction, "score": answered.score}
+        model = OwnModel(
+            model_file=model_file,
+            plan=plan,
+            asked=asked,
+            label=roles.label,
+            positive=roles.positive,
+            prediction=answered.prediction,
+            score=answered.score,
+            notes=answered.answers.notes,
+        )
+
+        def answer(one: Roles) -> Roles:
+            return _with_answers(_without_answers(one, own) if own else one, model)
+
         if current is not None:
-            current = replace(current, **answers)
-            build_dataset(answered.table, current)
+            build_dataset(answered.table, answer(current))
         panels.forget(_MODEL)
-        kept = {"positive": roles.positive, "notes": answered.answers.notes, **answers}
-        model = OwnModel(model_file=model_file, plan=plan, asked=asked, **kept)
         cached.keep_own(table.name, answered.table, model)
-        if current is None:
-            st.session_state["preset_roles"] = (answered.table.fingerprint, replace(drafted, **answers))
-        _audit_with(current)
+        _change_roles(answered.table, current, drafted, answer)
     if model_file.feature_names:
         panels.forget(_MODEL)  # there is nothing else to try
     st.rerun()
 
 
-def _audit_with(roles: Roles | None) -> None:
-    """Audit with these roles; the forest was tuned on another model's people."""
-    panels.forget("forest")
-    if roles is not None:
-        state.keep_roles(state.UPLOAD, roles)
+def _without_answers(roles: Roles, model: OwnModel) -> Roles:
+    """Return roles that do not name the columns of a model's answers."""
+    gone = (model.prediction, model.score)
+    return replace(
+        roles,
+        prediction="" if roles.prediction in gone else roles.prediction,
+        score="" if roles.score in gone else roles.score,
+        excluded=tuple(column for column in roles.excluded if column not in gone),
+    )
+
+
+def _with_answers(roles: Roles, model: OwnModel) -> Roles:
+    """Return roles with a model's answers in place of the table's own; left out where the roles have another label."""
+    if (roles.label, roles.positive) != (model.label, model.positive):
+        return replace(roles, excluded=(*roles.excluded, *filter(None, (model.prediction, model.score))))
+    own = filter(None, (roles.prediction, roles.score))
+    return replace(roles, prediction=model.prediction, score=model.score, excluded=(*roles.excluded, *own))
+
+
+def _change_roles(table: Table, current: Roles | None, drafted: Roles, change: Callable[[Roles], Roles]) -> None:
+    """Change the roles in use, of every attribute, or those drafted for a table that waits."""
+    if current is None:
+        st.session_state["preset_roles"] = (table.fingerprint, change(drafted))
+        return
+    panels.forget("forest")  # tuned on another model's people
+    state.change_roles(table.name, change)

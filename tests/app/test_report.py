@@ -257,6 +257,8 @@ def test_files(attacks: Attacks, dashboard: Dashboard):
 def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     people = model_samples.people().copy()
     people["sex"] = ["F" if i % 2 else "M" for i in range(len(people))]
+    people["land"] = ["N" if i % 3 else "S" for i in range(len(people))]
+    people["decision"] = people["approved"].to_numpy()[::-1]
     dashboard.open("data").upload("people.csv", people.to_csv(index=False).encode())
     test = dashboard.test
     test.file_uploader(key="model_file").set_value(("model.pkl", b"\x80\x04.", "application/octet-stream"))
@@ -266,16 +268,24 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     dashboard.test.file_uploader(key="model_file").set_value(("model.skops", content, "application/octet-stream"))
     dashboard.settle()
     assert not dashboard.test.warning
+    assert dashboard.column_roles()["decision"] == "excluded"
     dashboard.assign(label="approved", positive="yes", sensitive="sex")
     dashboard.open("report")
     (plan,) = attacks.asked
     assert (plan.model.kind, plan.model.file, plan.data.file) == ("file", "model.skops", "people.csv")
     assert plan.config.roles is not None and not plan.config.roles.gives_predictions
     assert_shows(dashboard, expected(attacks, default_policy()))
-    dashboard.open("data")
+    dashboard.open("data").assign(sensitive="land")
     dashboard.click("remove_model")
-    assert not dashboard.has_button("remove_model") and not dashboard.test.warning
-    assert "model prediction" not in dashboard.column_roles()
+    for attribute in ("land", "sex"):
+        dashboard.choose(attribute=attribute)
+        assert not dashboard.has_button("remove_model") and not dashboard.test.warning
+        assert "model prediction" not in dashboard.column_roles()
+    dashboard.give("model_file", "again.skops", content)
+    for attribute in ("land", "sex"):
+        dashboard.choose(attribute=attribute)
+        roles = dashboard.column_roles()
+        assert (roles["model prediction"], roles["model score"]) == ("prediction", "score")
 
 
 def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(dashboard: Dashboard, attacks: Attacks):
