@@ -160,6 +160,9 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
         if kind == "any":
             return column.astype(object).where(column.notna(), np.nan)
         told = column.dropna().astype(str)
+        words = told.str.casefold()
+        if kind == "true or false" and words.isin(("true", "false")).all():
+            return (words == "true").astype(object).reindex(column.index) if missing else words == "true"
         strange = told[pd.to_numeric(told, errors="coerce").isna()]
         value = next(iter(strange if len(strange) else told), "")
         wanted = kind if kind == "true or false" else "numbers"

@@ -66,6 +66,11 @@ class SkopsModel(Runtime):
         """Return the answers for records whose columns are the model's features in its order."""
         import joblib
 
+        for place, known in _encoded(self.estimator, list(range(len(self.dtypes))), list(self.feature_names)):
+            if _is_new(frame.iloc[:, place], known):
+                warnings.warn(
+                    f"column {quoted(frame.columns[place])} holds values it was not trained with", stacklevel=2
+                )
         given: Any = frame.set_axis(list(self.feature_names), axis=1) if self.feature_names else frame.to_numpy()
         with joblib.parallel_config("sequential"):  # however many workers the file asks for
             labels = np.asarray(self.estimator.predict(given))
@@ -170,27 +175,41 @@ def _features(estimator: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names = tuple(str(one) for one in getattr(estimator, "feature_names_in_", ()))
     if not 0 < width <= 100_000 or len(names) not in (0, width):
         raise ValueError("it names other features than it takes")
-    texts = _texts(estimator, list(range(width)), list(names))
-    return names, tuple("text" if place in texts else "any" for place in range(width))
+    kinds = dict.fromkeys(range(width), "any")
+    for place, known in _encoded(estimator, list(range(width)), list(names)):
+        for kind, types in (("true or false", (bool, np.bool_)), ("text", str)):
+            if all(isinstance(one, types) or one != one for one in known):
+                kinds[place] = kind
+    return names, tuple(kinds[place] for place in range(width))
 
 
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
 
 
-def _texts(part: Any, places: list[int], names: list[str]) -> list[int]:
-    """Return which of the columns at `places` must hold text, as far as the first step, an encoder, says it."""
+def _encoded(part: Any, places: list[int], names: list[str]) -> list[tuple[int, list[Any]]]:
+    """Return those of the columns at `places` that the first step, an encoder, takes, with the values it knows.
+
+    A gap is known to an encoder after an imputer.
+    """
     title = type(part).__name__
     if title == "Pipeline":
         steps = [step for _, step in part.steps if step not in (None, "passthrough")]
         first = next((step for step in steps if type(step).__name__ != "SimpleImputer"), None)
-        return _texts(first, places, names)
+        gap = [np.nan for step in steps[:1] if type(step).__name__ == "SimpleImputer"]
+        return [(place, known + gap) for place, known in _encoded(first, places, names)]
     if title == "ColumnTransformer":
-        parts = [_texts(inner, _places(chosen, places, names), names) for _, inner, chosen in part.transformers_]
-        return [place for found in parts for place in found]
+        parts = [_encoded(inner, _places(chosen, places, names), names) for _, inner, chosen in part.transformers_]
+        return [one for found in parts for one in found]
     if title not in _ENCODERS:
         return []
-    told = zip(places, part.categories_, strict=False)
-    return [place for place, values in told if all(isinstance(one, str) or one != one for one in values)]
+    return [(place, list(known)) for place, known in zip(places, part.categories_, strict=False)]
+
+
+def _is_new(column: pandas.Series, known: list[Any]) -> bool:
+    """Return whether a column holds a value, or a gap, that is not among the known ones."""
+    there = {one for one in known if one == one}
+    gap = len(there) < len(known)
+    return not {*column.dropna().unique()} <= there or bool(column.isna().any() and not gap)
 
 
 def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:

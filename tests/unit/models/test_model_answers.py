@@ -126,6 +126,20 @@ LABELS = {
 }
 
 
+@pytest.mark.parametrize("known", ["office", None])
+def test_true_and_false_are_what_the_model_was_trained_with_and_other_values_are_told(known):
+    frame = pd.DataFrame({"owner": [True, False] * 120, "work": people()["work"]})
+    labels = np.where(frame["owner"] ^ (frame["work"] == "farm"), "yes", "no")
+    steps = [("c", OneHotEncoder(handle_unknown="ignore"), ["owner", "work"])]
+    fitted = make_pipeline(ColumnTransformer(steps), DecisionTreeClassifier(random_state=0)).fit(frame, labels)
+    model = read_model(as_skops(fitted), "m.skops")
+    told = frame.assign(owner=frame["owner"].astype(str).str.upper(), work=frame["work"].replace({"office": known}))
+    answers = model.answers(told, positive="yes")
+    assert model.dtypes == ("true or false", "text") and np.array_equal(answers.labels, labels == "yes")
+    warned = "The model warns: column 'work' holds values it was not trained with."
+    assert [note for note in answers.notes if "warns" in note] == ([] if known else [warned])
+
+
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_of_every_type_are_understood(kind):
     make, positive = LABELS[kind]
@@ -345,6 +359,7 @@ def test_what_a_model_cannot_answer_is_one_sentence(make, frame, settings, what,
         (TensorProto.FLOAT, [True, False], ""),
         (TensorProto.INT64, [1.0, 0.0], ""),
         (TensorProto.BOOL, [1, 0], ""),
+        (TensorProto.BOOL, ["True", "FALSE"], ""),
         (TensorProto.STRING, ["1", "0"], ""),
         (TensorProto.STRING, [1.0, 0.0], ""),
     ],
