@@ -414,6 +414,7 @@ def _apply(draft: _Draft, roles: Roles) -> None:
             else:
                 cached.built(draft.table, roles)
             state.keep_roles(name, roles)
+            panels.forget(*draft.keys.values())  # the roles it began with may come back
             st.rerun()
     if not complete:
         st.caption("Choose a label, its positive value and a sensitive attribute first.")

@@ -285,7 +285,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     for attribute in ("land", "sex"):
         dashboard.choose(attribute=attribute)
         roles = dashboard.column_roles()
-        assert (roles["model prediction"], roles["model score"]) == ("prediction", "score")
+        assert (roles[attribute], roles["model prediction"], roles["model score"]) == ("sensitive", "prediction", "score")
 
 
 def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(dashboard: Dashboard, attacks: Attacks):
