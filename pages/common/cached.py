@@ -47,6 +47,23 @@ class OwnModel:
     score: str
     notes: tuple[str, ...]
 
+    def taken_out(self, roles: Roles) -> Roles:
+        """Return roles that do not name the columns of its answers."""
+        own = (self.prediction, self.score)
+        return replace(
+            roles,
+            prediction="" if roles.prediction in own else roles.prediction,
+            score="" if roles.score in own else roles.score,
+            excluded=tuple(column for column in roles.excluded if column not in own),
+        )
+
+    def put_in(self, roles: Roles) -> Roles:
+        """Return roles with its answers in place of the table's own; left out where the roles have another label."""
+        if (roles.label, roles.positive) != (self.label, self.positive):
+            return replace(roles, excluded=(*roles.excluded, *filter(None, (self.prediction, self.score))))
+        own = filter(None, (roles.prediction, roles.score))
+        return replace(roles, prediction=self.prediction, score=self.score, excluded=(*roles.excluded, *own))
+
 
 @st.cache_resource(show_spinner=False)
 def _shared_store() -> Store:

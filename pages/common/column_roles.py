@@ -127,10 +127,12 @@ class _Draft:
 
 def _roles_before(table: Table) -> Roles | None:
     """Return the roles in use of the user's table before this one, if it has the same columns."""
-    before: Table | None = cached.own(state.UPLOAD)
+    model = cached.own_model()
+    before: Table | None = model.asked if model else cached.own(state.UPLOAD)
     if before is None or list(before.frame.columns) != list(table.frame.columns):
         return None
-    return state.chosen_roles(before)
+    roles = state.chosen_roles(before)
+    return model.taken_out(roles) if model and roles else roles
 
 
 def draw(table: Table, current: Roles | None) -> Form:

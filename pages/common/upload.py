@@ -113,7 +113,7 @@ def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
         panels.notes(*model.notes)
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
             cached.keep_own(table.name, model.asked)
-            _change_roles(model.asked, current, drafted, lambda roles: _without_answers(roles, model))
+            _change_roles(model.asked, current, drafted, model.taken_out)
             st.rerun()
 
 
@@ -151,7 +151,7 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         )
 
         def answer(one: Roles) -> Roles:
-            return _with_answers(_without_answers(one, own) if own else one, model)
+            return model.put_in(own.taken_out(one) if own else one)
 
         if current is not None:
             build_dataset(answered.table, answer(current))
@@ -161,25 +161,6 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
     if model_file.feature_names:
         panels.forget(_MODEL)  # there is nothing else to try
     st.rerun()
-
-
-def _without_answers(roles: Roles, model: OwnModel) -> Roles:
-    """Return roles that do not name the columns of a model's answers."""
-    gone = (model.prediction, model.score)
-    return replace(
-        roles,
-        prediction="" if roles.prediction in gone else roles.prediction,
-        score="" if roles.score in gone else roles.score,
-        excluded=tuple(column for column in roles.excluded if column not in gone),
-    )
-
-
-def _with_answers(roles: Roles, model: OwnModel) -> Roles:
-    """Return roles with a model's answers in place of the table's own; left out where the roles have another label."""
-    if (roles.label, roles.positive) != (model.label, model.positive):
-        return replace(roles, excluded=(*roles.excluded, *filter(None, (model.prediction, model.score))))
-    own = filter(None, (roles.prediction, roles.score))
-    return replace(roles, prediction=model.prediction, score=model.score, excluded=(*roles.excluded, *own))
 
 
 def _change_roles(table: Table, current: Roles | None, drafted: Roles, change: Callable[[Roles], Roles]) -> None:

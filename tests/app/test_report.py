@@ -286,6 +286,9 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
         dashboard.choose(attribute=attribute)
         roles = dashboard.column_roles()
         assert (roles[attribute], roles["model prediction"], roles["model score"]) == ("sensitive", "prediction", "score")
+    dashboard.upload("more.csv", people[::-1].to_csv(index=False).encode())
+    assert "roles as before" in dashboard.plain_finding
+    assert dashboard.column_roles() == {name: role for name, role in roles.items() if not name.startswith("model ")}
 
 
 def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(dashboard: Dashboard, attacks: Attacks):
