@@ -321,10 +321,10 @@ def _may_be_sets(column: pandas.Series) -> bool:
 
 
 _LOPSIDED = 0.9
-"""Baseline of the attribute from which on accuracy says little of an attack."""
+"""Baseline of the attribute above which accuracy says little of an attack."""
 
 _NEAR = 0.95
-"""Balanced accuracy from which on a column is almost the attribute or the label."""
+"""Balanced accuracy above which a column is almost the attribute or the label."""
 
 _MOSTLY_MISSING = 0.5
 """Share of missing cells from which on a column says little."""
@@ -361,7 +361,7 @@ class Caution(Result):
 def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
     """Return what to look at before an audit with these roles.
 
-    The attribute's baseline, from 90 % on. Columns of which each alone predicts the group or the label with a balanced
+    The attribute's baseline, above 90 %. Columns of which each alone predicts the group or the label with a balanced
     accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records, judged on the other.
     Columns of which half of the cells or more are missing. Texts that are dates. And names of columns that look like
     the cells of a record.

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
 from core.datasets.columns import identifier_reason
-from core.datasets.dataset import AuditDataset
+from core.datasets.dataset import MOST_KEPT, AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles, groups_of
 from core.datasets.splits import Splits, kinds_of_records, repeated_note, shared_note, shared_records, split
@@ -33,6 +33,17 @@ def test_bad_roles_give_one_sentence(bad: BadRoles) -> None:
     assert type(caught.value) is InputError
     assert_one_sentence(str(caught.value), bad.words_expected)
     assert build_dataset(read_table(GOOD, "good.csv"), GOOD_ROLES).n == 80
+
+
+def test_a_dataset_keeps_the_results_asked_for_last() -> None:
+    data = built(GOOD_ROLES)
+    for key in (*range(MOST_KEPT), 0):
+        data.once(key, lambda key=key: key)
+    assert data.once(0, lambda: -1) == 0 and set(data.kept()) == set(range(MOST_KEPT))
+    data.once("another", lambda: 1)
+    assert set(data.kept()) == {0, *range(2, MOST_KEPT), "another"}
+    data.keep({"more": 1})
+    assert set(data.kept()) == {0, *range(3, MOST_KEPT), "another", "more"}
 
 
 def test_two_columns_of_one_name_are_refused() -> None:
