@@ -91,9 +91,11 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="FILE", help=told)
 
 
-def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
-    """Add --seeds."""
-    parser.add_argument("--seeds", default="42", metavar="LIST", help="Seeds, such as 0,1,2 or 0-9 (default: 42).")
+def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = False) -> None:
+    """Add --seeds; `of_plan` says that a plan's seed is taken where none is given."""
+    default = "the plan's, else 42" if of_plan else "42"
+    told = f"Seeds, such as 0,1,2 or 0-9 (default: {default})."
+    parser.add_argument("--seeds", default=None if of_plan else "42", metavar="LIST", help=told)
 
 
 def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ from core.datasets import build_dataset
 from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
 from core.files import content_of, write_file
-from core.policy import Status
+from core.policy import Policy, Status
 from core.release_audit import AuditPlan, catalogue_plan, dataset_of, load_model, load_table, plan_text, read_plan
 from core.serialize import dumps, plain
 from core.settings import add_arguments as add_settings
@@ -39,7 +39,7 @@ from core.settings import from_arguments, told
 HELP = "Compare many models, choose the most accurate within all limits, and judge it on fresh people."
 
 _OF_PLAN = {"dataset": "demo", "attribute": None, "metric": None, "train_share": None}
-_OF_PLANS = {**_OF_PLAN, "methods": None, "tolerances": None, "train_epsilons": None, "depths": None, "seeds": "42"}
+_OF_PLANS = {**_OF_PLAN, "methods": None, "tolerances": None, "train_epsilons": None, "depths": None, "seeds": None}
 """Arguments that one plan, or each of several, says itself -> their defaults."""
 
 
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset_arguments(parser)
     add_settings(parser, ChooseSettings)
     add_settings(parser, AuditConfig, "metric", "train_share")
-    add_seeds_argument(parser)
+    add_seeds_argument(parser, of_plan=True)
     add_policy_argument(parser)
     add_path(parser, "-o", "--output", help="File for the plan of the chosen model.")
     add_running_arguments(parser)
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     settings = from_arguments(arguments, ChooseSettings)
     asked = _of_plans(arguments, settings) if arguments.plans else [_of_dataset(arguments, settings)]
     folder = arguments.plans[0].absolute().parent if arguments.plans else Path.cwd()
-    policy = policy_named(arguments.policy, asked[0].plan, folder)
+    policy = _policy(arguments, asked)
     measured = partial(measure_all, asked, seconds=60 * settings.minutes)
     own = any(each.dataset.uploaded for each in asked)
     points: list[CandidatePoint] = collected(measured, arguments, console, noun="models", own=own)
@@ -88,13 +88,28 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return "fail" if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status) else "inconclusive"
 
 
+def _policy(arguments: argparse.Namespace, asked: Sequence[Asked]) -> Policy:
+    """Return the policy that is named, or else the one that all plans name."""
+    folders = [path.absolute().parent for path in arguments.plans] or [Path.cwd()]
+    first, *others = (
+        policy_named(arguments.policy, each.plan, folder) for each, folder in zip(asked, folders, strict=True)
+    )
+    if any(other != first for other in others):
+        raise InputError("Models can be compared under one policy alone, got plans with several; name one (--policy).")
+    return first
+
+
 def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> Asked:
     """Return models to train on a dataset of the catalogue."""
     table, roles = table_and_roles(arguments)
     base = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, roles=roles)
-    configs = candidates(base, settings, seeds_in(arguments.seeds))
+    configs = candidates(base, settings, _seeds(arguments, base))
     plan = catalogue_plan(arguments.dataset, arguments.attribute or "")
     return Asked(configs, build_dataset(table, roles), plan)
+
+
+def _seeds(arguments: argparse.Namespace, base: AuditConfig) -> tuple[int, ...]:
+    return (base.seed,) if arguments.seeds is None else seeds_in(arguments.seeds)
 
 
 def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[Asked]:
@@ -114,7 +129,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[A
         if len(arguments.plans) > 1:
             configs: Sequence[AuditConfig] = [config]
         elif trained:
-            configs = candidates(config, settings, seeds_in(arguments.seeds))
+            configs = candidates(config, settings, _seeds(arguments, config))
         else:
             raise InputError(
                 f'One plan must say how to train (model.kind = "train"), got {plan.model.kind!r}; name several plans '
@@ -124,6 +139,9 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[A
     names = [each.name for each in made if each.name]
     if len(set(names)) < len(names):
         raise InputError(f"Plans must have different names, got {', '.join(names)}.")
+    models = [each.configs[0] for each in made if not each.name]
+    if len(made) > 1 and len(set(models)) < len(models):
+        raise InputError("Plans must be of different models, got the same one to train in two of them.")
     return made
 
 

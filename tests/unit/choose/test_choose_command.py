@@ -78,6 +78,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         people[name] = one.astype(int)
         others = ", ".join(f'"{other}"' for other in COLUMNS if other != name)
         (tmp_path / f"{name}.toml").write_text(PLAN.format(column=name, excluded=others))
+    fair = (tmp_path / "fair.toml").read_text()
+    (tmp_path / "strict.toml").write_text('policy = "policy.toml"' + fair)
+    train = PLAN.format(column="", excluded='"leaks", "fair", "coarse"').replace('prediction = ""', "")
+    train = train.replace('"predictions"', '"train"\nseed = 9')
+    (tmp_path / "train.toml").write_text(train.replace('"labels"', '"scores"'))
+    (tmp_path / "labels.toml").write_text(train)
     people.to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "policy.toml").write_text(POLICY)
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache" / "data")
@@ -112,6 +118,14 @@ def test_a_table_of_ones_own_needs_no_store(folder: Path, capsys: Capture):
     assert not list((folder / "cache").rglob("*.json*"))
 
 
+def test_models_are_trained_with_the_seed_of_their_plan_unless_others_are_named(folder: Path):
+    out, plan = folder / "chosen.toml", str(folder / "train.toml")
+    same = ["--methods", "unmitigated", "--depths", "2", "--store", "none", "-o", str(out)]
+    for more, seed in (((), 9), (("--seeds", "3"), 3)):
+        assert main(["choose", plan, *same, *more]) < 3
+        assert read_plan(out.read_text(), name="plan").config.seed == seed
+
+
 def test_of_answers_that_leak_none_is_recommended(folder: Path, capsys: Capture):
     assert chosen(folder, columns=("leaks", "coarse")) == 1
     assert "No model" in capsys.readouterr().out
@@ -125,6 +139,8 @@ def test_of_answers_that_leak_none_is_recommended(folder: Path, capsys: Capture)
         (("choose", "none.toml"), "PLAN"),
         (("choose", "fair.toml", "--metric", "equal_opportunity"), "--metric must be left out where plans say it"),
         (("choose", "fair.toml", "coarse.toml", "--seeds", "0-2"), "--seeds must be left out where plans say it"),
+        (("choose", "fair.toml", "strict.toml"), "under one policy alone, got plans with several"),
+        (("choose", "train.toml", "labels.toml"), "Plans must be of different models, got the same one to train"),
         (("choose", "--depths", "0"), "depths must"),
         (("choose", "--minutes", "-1"), "minutes must"),
         (("choose", "--methods", "magic"), "methods must"),
