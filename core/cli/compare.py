@@ -72,15 +72,13 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
 
 def _kept(history: History, audit: str, project: str) -> Entry:
     """Return an audit of a project."""
-    entries = history.entries(project)
-    if audit == "latest" and entries:
+    if audit == "latest" and (entries := history.entries(project)):
         return entries[0]
     if audit == "released":
         signed = [one for one in history.signatures(project=project) if one.decision in ("release", "accept_risk")]
-        there = [one for one in entries if signed and signed[-1].covers(one)]
-        if not there:
+        if not signed:
             raise InputError(f"No audit of the project {project!r} is signed for release in {history.place}.")
-        return there[0]
+        return next(one for one in history.entries(project, deleted=True) if signed[-1].covers(one))
     return history.find(audit, project=project)
 
 

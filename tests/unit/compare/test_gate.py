@@ -201,6 +201,11 @@ def test_audits_of_a_project_are_compared_by_name(tmp_path: Path, capsys: Captur
     by_number = ["compare", str(released.id), released.fingerprint[:8], *named[3:]]
     assert main(by_number) == 0
     assert "There is no history" in refused(capsys, *named[:5], "--history", tmp_path / "none.sqlite")
+    history.delete(released, who="A. Officer", reason="asked by the owner")
+    told = f"The document of audit {released.id} was deleted by A. Officer on "
+    assert told in refused(capsys, *named)
+    history.keep(report(), project="Loans", who="A. Officer")  # the same one again
+    assert main(named) == 0
 
 
 # Action
