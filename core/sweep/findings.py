@@ -64,7 +64,7 @@ def _before_after(row: SweepRow) -> str:
     if row.after is None or row.before_corrected is None:
         return f"{100 * row.before.value:.1f} → no correction"
     both = f"{100 * row.before_corrected.value:.1f} → {100 * row.after.value:.1f}%"
-    return both if row.after.seeds == len(row.seeds) else f"{both} ({row.after.n} of {len(row.seeds)} seeds)"
+    return both if row.after.seeds == len(row.seeds) else f"{both} ({row.after.seeds} of {len(row.seeds)} seeds)"
 
 
 def tension(found: Landscape) -> Finding:

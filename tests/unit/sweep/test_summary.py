@@ -16,7 +16,7 @@ from scipy import stats
 from core.config import AuditConfig
 from core.estimates import Estimate
 from core.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
-from core.sweep.findings import trained_tolerances
+from core.sweep.findings import method_rows, trained_tolerances
 from tests.sweep_work import BASE, people
 
 ATTACKERS = list(itertools.product(("features", "predictions"), ("held_out", "as_published"), ("published", "count")))
@@ -130,6 +130,10 @@ def test_missing_corrections_are_counted_one_seed_keeps_its_interval_and_table_t
     missing = [r for r in rows if r.method == "exponentiated_gradient" and r.tolerance == 0]
     assert missing and all(r.after is not None and r.after.seeds == 2 and r.before.seeds == 3 for r in missing)
     assert all(r.after is not None and r.after.seeds == 3 for r in rows if r not in missing)
+    for seeds, counted in (((0, 1, 2), "2 of 3"), ((0, 1), "1 of 2")):  # of one seed its interval is over people
+        some = [r for r in summarise([p for p in points if p.config.seed in seeds]) if r.tolerance == 0]
+        cells = [line["Before / after disclosure"] for line in method_rows(some) if "Exponentiated" in line["Method"]]
+        assert cells and all(cell.endswith(f"% ({counted} seeds)") for cell in cells)
     alone = summarise([p for p in points if p.config == replace(GRID[0], tolerance=0.0, seed=1)])
     assert len(alone) == 8 and all(r.after is None and r.gain is None for r in alone)
     assert summary_frame(alone)["after"].isna().all()
