@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.people import PEOPLE
 from core.policy import limit_text
 from core.policy.checks import check_title
 from core.release_audit import same_numbers
@@ -119,13 +120,17 @@ def _settings(before: Mapping[str, Any], after: Mapping[str, Any], part: str) ->
     if part == "Data":
         prefix, asked = "role of ", [document["plan"]["config"]["roles"] or {} for document in (before, after)]
     elif part == "Plan":
-        prefix, asked = "", [_none_in_words(_asked(document["plan"])) for document in (before, after)]
+        prefix, asked = "", [_asked(document["plan"]) for document in (before, after)]
         if any(document["plan"]["config"]["tolerance"] is None for document in (before, after)):  # withheld
             for own in asked:
                 del own["config"]["tolerance"]
+        if "disclosure" in (before["edition"], after["edition"]):  # which leaves single people out
+            for own in asked:
+                own["studies"].pop(PEOPLE.name, None)
     else:
         return {}
-    differences = same_numbers({"settings": asked[0]}, {"settings": asked[1]}).differences
+    was, now = map(_none_in_words, asked)
+    differences = same_numbers({"settings": was}, {"settings": now}).differences
     places = [one.path.removeprefix("settings.").replace("config.", "model.") for one in differences]
     return {f"{prefix}{place}": (one.old, one.new) for place, one in zip(places, differences, strict=True)}
 
@@ -142,5 +147,5 @@ def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
     config = {name: value for name, value in plan["config"].items() if name not in ("roles", "seed", "dataset")}
     studies = {name: values for name, values in plan.get("studies", ())}
     parts = {name: plan[name] for name in ("outputs", "answers", "membership", "guard") if name in plan}
-    features = {"features": list(plan["model"]["features"])} if plan["model"]["features"] else {}
-    return {"config": config, **parts, **({"studies": studies} if studies else {}), **features}
+    model = {name: plan["model"].get(name) for name in ("features", "positive", "threshold")}
+    return {"config": config, "model": model, **parts, "studies": studies}
