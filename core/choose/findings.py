@@ -73,11 +73,16 @@ def _told_apart(choice: Choice) -> str:
     n, more = len(choice.candidates) - 1, len(choice.leak_more)
     if choice.prefer != "leak" or n == 0:
         return ""
+    if n == 1:
+        shown = "The other one is shown to leak more (95%)."
+        return f"{shown if more else 'The other one is not shown to leak more: the difference may be chance.'} "
     if not more:
         return f"None of the {count(n)} others is shown to leak more: their differences may be chance. "
+    adjusted = f"shown to leak more (95%, adjusted for {n} comparisons)"
+    if more == n:
+        return f"All {count(n)} others are {adjusted}. "
     are = "is" if more == 1 else "are"
-    told = f"{count(more)} {are} shown to leak more (95%{f', adjusted for {n} comparisons' * (n > 1)})"
-    return f"Of the {count(n)} others, {told}; the rest may differ by chance. "
+    return f"Of the {count(n)} others, {count(more)} {are} {adjusted}; the rest may differ by chance. "
 
 
 def _leak(side: Side, attribute: str) -> str:

@@ -16,6 +16,7 @@ from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import proportion
 from core.policy import Limit, Policy, Status
+from core.seeds import child_generator
 from core.two_models import WARNING
 from tests.unit.choose.made import LIMITS, POLICY, SAFE, N, half, point
 
@@ -64,6 +65,19 @@ def test_of_many_within_the_limits_one_is_recommended_and_its_accuracy_is_not_fl
     told = np.mean([each.flattery for each in found])
     assert looked.mean() - 0.75 > error  # the best of 20 independent ones looks 1.87 standard errors better
     assert 0.4 * (looked.mean() - 0.75) < told < 1.6 * (looked.mean() - 0.75)
+
+
+def test_the_flattery_is_the_mean_gain_of_the_best_of_a_draw_by_its_draw():
+    rng = np.random.default_rng(7)
+    found = chosen([point(k, 0.75, SAFE, rng) for k in range(4)])
+    right = [each.points[0].choosing.correct for each in found.able]
+    draws = child_generator(0, "flattery of the best").multinomial(N, np.full(N, 1 / N), size=200)
+    gains = []
+    for times in draws:  # how often each person is drawn
+        scores = [float(np.repeat(one, times).mean()) for one in right]
+        best = scores.index(max(scores))
+        gains.append(scores[best] - float(right[best].mean()))
+    assert len(right) == 4 and found.flattery == pytest.approx(np.mean(gains), rel=1e-9)
 
 
 def test_seeds_are_replicates_and_not_candidates():
@@ -175,7 +189,19 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
     planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
     assert [each.points[0].config.tolerance for each in planted.leak_more] == [0.003]
     assert [row["Leaks more"] for row in rows(planted)] == ["", "", "", "shown"]
-    assert "Of the 3 others, 1 is shown to leak more (95%, adjusted for 3 comparisons)" in finding(planted).evidence
+    told = "Of the 3 others, 1 is shown to leak more (95%, adjusted for 3 comparisons); the rest may differ by chance. "
+    assert told in finding(planted).evidence
+    all_more = chosen([planted.chosen.points[0], *(point(k, 0.8, leaky, rng) for k in (4, 5))], prefer="leak")
+    assert "All 2 others are shown to leak more (95%, adjusted for 2 comparisons). Of 3" in finding(all_more).evidence
+    pairs = (
+        (planted.leak_more[0], "The other one is shown to leak more (95%). Of 2"),
+        (
+            next(each for each in planted.candidates if each is not planted.chosen and each not in planted.leak_more),
+            "The other one is not shown to leak more: the difference may be chance. Of 2",
+        ),
+    )
+    for other, told in pairs:
+        assert told in finding(chosen([*planted.chosen.points, *other.points], prefer="leak")).evidence
 
 
 def test_what_leaks_less_but_is_not_accurate_enough_is_not_hidden():
