@@ -10,7 +10,7 @@ import pytest
 from core.compare import Outlook, Turn, change_between, change_text, compare
 from core.compare.changes import CheckChange, _decided
 from core.errors import InputError
-from core.estimates import Estimate, over_repeats, paired_gain, proportion
+from core.estimates import Estimate, certain, over_repeats, paired_gain, proportion
 from core.policy.decisions import Claim
 from core.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
@@ -105,6 +105,16 @@ def test_the_same_audit_twice_is_unchanged():
     assert len(numbered) == 7 and {found.turn for found in numbered} == {Turn.UNCHANGED}
     assert turns(comparison)["attriguard_exposure"] == Turn.NOT_RUN
     assert comparison.changed == () and comparison.margin is None
+    for was, now, turn in (
+        (0.02, 0.02 + 1e-13, Turn.UNCHANGED),  # rounding
+        (0.02, 0.02 + 1e-11, Turn.WORSE),
+        (0.0, 0.1, Turn.WORSE),
+        (0.1, 0.0, Turn.BETTER),
+    ):
+        found = compare(
+            report({"membership_caught": certain(was, 90)}), report({"membership_caught": certain(now, 90)})
+        )
+        assert turns(found)["membership_caught"] == turn
 
 
 def test_better_and_worse_follow_the_direction_of_the_check():
