@@ -50,12 +50,12 @@ def _printed(made: Landscape) -> Iterator[str]:
     yield finding.evidence
     yield from finding.caveats[:-1]
     before, strong, majority = (percent(controls[name], decimals=1) for name in ("before", "strong", "majority_label"))
-    yield f"Before disclosure {before}, imputation without the model {strong}; majority-class baseline {majority}."
+    yield f"Before disclosure {before}, imputation without the model {strong}."
     several = len(made.plan.seeds) > 1
     yield "In brackets: 95% intervals over seeds." if several else "One seed is no evidence for others."
     yield ""
     yield table([_cells(cell) for cell in made.cells])
-    yield "Change: against before correction. Model accuracy: on the test set."
+    yield f"Change: against before correction. Model accuracy: on the test set; majority class of the label {majority}."
     yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
     yield f"Both on the training set. Members: {MEMBER_ATTACKER}."
 
