@@ -230,7 +230,7 @@ def collected(
 ) -> list[P]:
     """Return all points of a sweep that runs as the arguments say, with progress and a store to go on from.
 
-    What follows from a table of the user's `own` is kept in memory unless a folder is named.
+    What follows from a table of the user's `own` is kept in memory; a folder named for it is refused.
     """
     store = _store("none" if own and arguments.store is None else arguments.store)
     report = console.counting(noun)
