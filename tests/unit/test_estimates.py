@@ -25,6 +25,7 @@ from core.estimates import (
     mean_rate,
     not_measured,
     over_repeats,
+    over_seeds,
     paired_gain,
     proportion,
     rate_over_repeats,
@@ -116,6 +117,24 @@ def test_over_repeats_is_students_interval_and_keeps_a_width() -> None:
     assert over_repeats(nearly, resolution=0.0625) == told
     with pytest.raises(InputError, match="resolution must be at least 0"):
         over_repeats(values, resolution=-0.1)
+
+
+def test_one_seed_keeps_its_own_interval_and_several_have_that_over_seeds() -> None:
+    own = proportion(3, 40)
+    two, free = over_seeds([own, None, 0.925]), over_repeats([0.075, 0.925])
+    assert (
+        two.estimate == free
+        and (two.over, two.seeds) == ("seeds", 2)
+        and two.sd == pytest.approx(np.std([0, 0.85], ddof=1))
+    )
+    cut = over_seeds([own, 0.925], least=-1.0, most=1.0)
+    assert (cut.value, cut.low, cut.high) == (free.value, -1.0, 1.0)
+    one = over_seeds([None, own])
+    assert one.estimate == own and (one.over, one.seeds) == ("people", 1) and math.isnan(one.sd)
+    fact = over_seeds([0.5])
+    assert (fact.value, fact.n, fact.over, fact.seeds) == (0.5, 1, "", 1) and math.isnan(fact.low + fact.high)
+    none = over_seeds([None])
+    assert math.isnan(none.value) and (none.n, none.over, none.seeds) == (0, "people", 0)
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9))

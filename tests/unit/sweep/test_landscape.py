@@ -155,7 +155,10 @@ def test_nothing_measured_nothing_claimed():
     none = replace(kept(), readings=tuple(unmoved(r) for r in kept().readings))
     told = tension(none)
     assert told.point.startswith("No disclosed tolerance") and "holds in" not in told.evidence
-    assert len(told.caveats) == 1
+    assert len(told.caveats) == 1 and not any(cell.measured for cell in none.cells)  # no change, and no width
+    bold = [cell for cell in kept().cells if cell.measured]
+    assert {cell.gain.value > 0 for cell in bold} == {True, False}
+    assert all(cell.gain.low > 0 or cell.gain.high < 0 for cell in bold)
     first = {name: getattr(kept(), name)[:1] for name in ("before", "majority", "strong", "majority_label")}
     one_seed = [
         replace(r, **{f.name: getattr(r, f.name)[:1] for f in fields(r) if f.name not in ("tolerance", "epsilon")})
