@@ -69,17 +69,35 @@ def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, t
     assert STUDY.findings(result, CorrectionSettings())[2].point == "The disclosed tolerance holds."
 
 
-def test_a_significant_gain_has_no_limit_that_reads_as_nought(leaking: CorrectionResult) -> None:
-    now = leaking.disclose(0.1, adversary="features")
-    assert now.gain is not None and now.is_true
-    for low, high, told in (
-        (0.0003, 0.02, "+1.00 points (+0.03 to +2.00)"),
-        (-0.0003, 0.02, "+1.0 points (0.0 to +2.0)"),
-        (0.0006, 0.02, "+1.0 points (+0.1 to +2.0)"),
-    ):
-        gain = replace(now.gain, value=0.01, low=low, high=high)
-        told_of = findings.headline(leaking, replace(now, gain=gain), adversary="features")
-        assert f"Gain {told}." in told_of.evidence and ("helps" in told_of.point) == (low > 0)
+@pytest.mark.parametrize(
+    ("gain", "told", "true", "false"),
+    [
+        ((0.01, 0.0003, 0.02), "+1.00 points (+0.03 to +2.00)", "helps", "gains 1.0 points"),
+        ((0.01, 0.0, 0.02), "+1.0 points (0.0 to +2.0)", "has no", "gains nothing significant"),
+        ((0.01, -0.0003, 0.02), "+1.0 points (0.0 to +2.0)", "has no", "gains nothing significant"),
+        ((-0.01, -0.02, 0.0), "−1.0 points (−2.0 to 0.0)", "has no", "gains nothing significant"),
+        ((-0.01, -0.02, -0.0003), "−1.00 points (−2.00 to −0.03)", "misleads", "loses 1.0 points"),
+    ],
+)
+def test_a_gain_is_one_where_its_interval_excludes_nought_and_reads_so(
+    leaking: CorrectionResult, gain: tuple[float, float, float], told: str, true: str, false: str
+) -> None:
+    now = leaking.disclose(0.1)
+    assert now.gain is not None and now.is_true and now.after is not None
+    now = replace(now, gain=replace(now.gain, **dict(zip(("value", "low", "high"), gain, strict=True))))
+    said = findings.headline(leaking, now, adversary="features")
+    assert f"Gain {told}." in said.evidence and said.point.startswith(f"Publishing the fairness tolerance {true} ")
+    untrue = findings.headline(leaking, replace(now, achieved=0.1234), adversary="features")
+    assert untrue.point.endswith(f"believing it, the published attack {false}.")
+    assert "The smallest tolerance that holds is 0.124." in untrue.to_do
+
+
+def test_fewer_than_400_people_are_a_hint(leaking: CorrectionResult) -> None:
+    now = leaking.disclose(0.1)
+    assert now.after is not None
+    for n, hints in ((399, ("Only 399 people are attacked: take it as a hint.",)), (400, ())):
+        few = replace(now, after=replace(now.after, n=n))
+        assert findings.headline(leaking, few, adversary="features").caveats == hints
 
 
 def test_an_attacker_below_the_majority_class_is_called_worse_than_it(leaking: CorrectionResult) -> None:
