@@ -92,6 +92,15 @@ def test_knowing_more_never_makes_the_correction_cheaper(audit: CorrectionResult
         "No correction with exact unfairness and group proportions: Too late.",
         "No correction with three metrics at once: Too late.",
     )
+    assert found["bound"].after is not None
+    wide = replace(found["bound"].after, high=0.5)
+    for low, point in ((0.5, "Stronger disclosure"), (0.501, "Group proportions leak more than the tolerance")):
+        made = found | {
+            "bound": replace(found["bound"], after=wide),
+            "bound_shares": replace(found["bound_shares"], after=replace(wide, low=low)),
+        }
+        said = stronger_disclosure(list(made.values()), 0.02)
+        assert said.point == point and said.evidence.startswith("5 of 5 answers are proved optimal.")
     (bound, *_), told = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
     assert (bound.after, bound.gain, bound.n_changed) == (told.after, told.gain, told.n_changed)
 

@@ -84,7 +84,7 @@ def test_a_gain_is_one_where_its_interval_excludes_nought_and_reads_so(
 ) -> None:
     now = leaking.disclose(0.1)
     assert now.gain is not None and now.is_true and now.after is not None
-    now = replace(now, gain=replace(now.gain, **dict(zip(("value", "low", "high"), gain, strict=True))))
+    now = replace(now, gain=replace(now.gain, value=gain[0], low=gain[1], high=gain[2]))
     said = findings.headline(leaking, now, adversary="features")
     assert f"Gain {told}." in said.evidence and said.point.startswith(f"Publishing the fairness tolerance {true} ")
     untrue = findings.headline(leaking, replace(now, achieved=0.1234), adversary="features")
