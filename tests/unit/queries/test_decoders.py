@@ -23,6 +23,7 @@ from core.queries import (
     SmoothLaplace,
     Trials,
     decode_noisy,
+    global_sensitivity,
     leakage,
 )
 from core.queries.decoders import Answered, read_answers
@@ -108,6 +109,15 @@ def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_no
     known = counted(prior[np.newaxis, 3:], 3)[0]
     assert strongest.values == pytest.approx([1, 0, 0, *(1 - known)])
     assert strongest.recovered.tolist() == [0, 1, 1, *(known > 5 / 8)]
+
+
+@pytest.mark.parametrize(("mechanism", "scale"), [(Exact(), 0.03 * (1 / 28 + 1 / 12)), (Rounded(1), 0.05)])
+def test_answers_without_noise_are_read_as_noisy_by_their_rounding_or_a_share_of_one_person(mechanism, scale: float):
+    made = trials()
+    given, sizes = made.ask(4, mechanism, [0]), {"n_advantaged": 28, "n_disadvantaged": 12}
+    noisy = LaplaceGlobal(global_sensitivity(N, 4) / scale)
+    found, same = (decode_noisy(given.scores[0], given.answers[0], law, **sizes) for law in (mechanism, noisy))
+    assert (made.n_advantaged, made.n_disadvantaged) == (28, 12) and found == pytest.approx(same, abs=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", SIGNED, ids=str)
