@@ -193,23 +193,25 @@ def _but_for_swaps(answered: Answered, r: int, disadvantaged: Floats, *, aware: 
     Where two people of different groups can, as with the same scores, the answers tell of those who can together only
     how many of each group they are.
     """
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     h, effect = answered.scores[r], 1.0 / answered.n_disadvantaged + 1.0 / answered.n_advantaged
     missed, room = _missed(answered, r, disadvantaged), answered.mechanism.half_width + _ROUNDING
-    advantaged, ones, n = 1.0 - disadvantaged, np.flatnonzero(disadvantaged == 0), disadvantaged.size
-    swaps = np.zeros((n, n), dtype=bool)
-    for person in np.flatnonzero(disadvantaged):
-        moved = missed[:, np.newaxis] - effect * (h[:, [person]] - h[:, ones])
-        swaps[person, ones] = (np.abs(moved) <= room).all(axis=0)
-    _, together = connected_components(swaps, directed=False)
+    advantaged, n = 1.0 - disadvantaged, disadvantaged.size
+    own, others = np.flatnonzero(disadvantaged), np.flatnonzero(advantaged)
+    swaps = np.ones((own.size, others.size), dtype=bool)
+    for row, off in zip(h, missed, strict=True):
+        swaps &= np.abs(off - effect * (row[own, np.newaxis] - row[others])) <= room
+        if not swaps.any():
+            return Reading(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
+    links = own[swaps.nonzero()[0]], others[swaps.nonzero()[1]]
+    _, together = connected_components(coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False)
     before = answered.prior[r] if aware else np.full(n, answered.share)
-    for one in np.unique(together[swaps.any(axis=1)]):
+    for one in np.unique(together[links[0]]):
         some = together == one
         odds = np.clip(before[some], 1e-12, 1 - 1e-12)[np.newaxis]
         advantaged[some] = counted(odds, int(advantaged[some].sum()))[0]
-    if not swaps.any():
-        return Reading(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
     return _from_posterior(advantaged, answered.share)
 
 
