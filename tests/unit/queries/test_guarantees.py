@@ -240,8 +240,10 @@ def test_a_published_promise_that_is_not_kept_warns(mechanism, few: int):
 @pytest.mark.parametrize(("n", "m"), [(7, 1), (7, 4), (10, 12)])
 def test_published_cauchy_keeps_its_promise_where_it_is_said_to(absolute: bool, epsilon: float, n: int, m: int):
     mechanism, rng = SmoothCauchy(epsilon, absolute=absolute, as_published=True), np.random.default_rng(n + m)
-    broken = 0.0
+    laplace, broken = SmoothLaplace(0.5, 1e-5, absolute=absolute, as_published=True), 0.0
     for n0 in range(1, n):
+        kept = 3 <= n0 <= n - n0
+        assert (mechanism.holds(n - n0, n0), laplace.holds(n - n0, n0)) == (kept, kept and not absolute)
         a = np.array([0] * n0 + [1] * (n - n0))
         for who in (0, n - 1):
             b = a.copy()
@@ -251,7 +253,7 @@ def test_published_cauchy_keeps_its_promise_where_it_is_said_to(absolute: bool, 
             for row in [np.eye(n)[who], a, b, 1 - a, *rng.integers(0, 2, (6, n))]:
                 scores = np.tile(np.asarray(row, dtype=float), (m, 1))
                 lost = max(privacy_loss(mechanism, scores, x, y).epsilon for x, y in ((a, b), (b, a)))
-                if mechanism.holds(n - n0, n0):
+                if kept:
                     assert lost <= epsilon * (1 + 1e-9)
                 else:
                     broken = max(broken, lost / epsilon)
