@@ -52,9 +52,7 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
         )
         for up, text in zip(_LINES, words if run else (words[0], "not run", ""), strict=True):
             color = "grey" if up == _LINES[-1] else "ink"
-            drawing.remark(
-                text.replace("none", "0"), color, x=place, shift=(0, up), anchor=("center", "bottom"), **look
-            )
+            drawing.remark(text, color, x=place, shift=(0, up), anchor=("center", "bottom"), **look)
     for up, text in zip(_LINES[1:], ("found", "by chance"), strict=True):
         drawing.remark(text, "grey", x=_BARS, shift=(0, up), anchor=("left", "bottom"), **look)
     drawing.segment(_BARS, y.ends, "grey", layer="below")

@@ -61,7 +61,6 @@ def remedies_of(subject: Subject, settings: PeopleSettings) -> tuple[Remedy, ...
 
 def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     config = subject.config
-    change: dict[str, Any]
     told = config.tolerance if settings.tolerance is None else settings.tolerance
     told = true_tolerance(told, subject.model.unfairness_train)
     for one in TOLERANCES:
@@ -70,8 +69,8 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     private = Answering(noise=settings.noise).private
     for one in ANSWERS:
         if settings.answers and not (private and one >= settings.answer_epsilon):
-            change = {"noise": "noisy_sums", "answer_epsilon": one}
-            yield Remedy(slot="queries", title=f"noisy answers (ε = {one:g})", change=tuple(change.items()))
+            change = (("noise", "noisy_sums"), ("answer_epsilon", one))
+            yield Remedy(slot="queries", title=f"noisy answers (ε = {one:g})", change=change)
     for places in DECIMALS:
         if settings.card_epsilon is None and (settings.decimals is None or places < settings.decimals):
             title = f"card with {precision_text(places, None)}"
