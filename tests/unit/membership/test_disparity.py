@@ -82,6 +82,8 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
     found = gap_p_value(GAPS[name], counts, drawn)
     assert 0.01 < exact < 0.99
     assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
+    itself, none = counts.flagged, np.zeros((2, 2), dtype=np.int64)  # the latter without a gap
+    assert gap_p_value(GAPS[name], counts, np.stack([itself, none, none])) == (1 + 1) / (1 + 3)
 
 
 @pytest.mark.parametrize(
