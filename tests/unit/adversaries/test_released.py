@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.adversaries import Outputs, attack_released, decimals_of
-from core.adversaries.released_outputs import _score_columns, _Teaching
+from core.adversaries.released_outputs import _label_chance, _reweighted, _score_columns, _Teaching
 
 KNOWN, JUDGED = 2_000, 1_500
 
@@ -123,6 +123,28 @@ def test_a_learner_of_scores_gives_the_log_likelihood_ratio_of_the_model_that_ma
     for found, error in ((numbers[:, 2], 0.15), (numbers[:, 4], 0.3)):  # linear, boosted
         slope = (found * true).sum() / (true**2).sum()
         assert slope == pytest.approx(1, abs=error) and np.corrcoef(found, true)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("n", "positive", "learned"), [(40, 5, True), (40, 35, True), (40, 4, False), (40, 36, False), (39, 20, False)]
+)
+def test_the_label_of_few_people_or_of_people_alike_is_as_frequent_as_it_was(n, positive, learned):
+    x, labels = np.arange(n, dtype=float)[:, None], (np.arange(n) < positive).astype(np.uint8)
+    known = _Teaching(x, Outputs(labels=labels, scores=None), labels, 2, np.zeros(1, bool), seed=1)
+    chance = _label_chance(x, labels, known, x)
+    assert (np.ptp(chance) > 0.1) == learned
+    assert learned or chance == pytest.approx((positive + 0.5) / (n + 1))
+
+
+def test_rough_scores_count_as_little_as_their_rounding_leaves_open():
+    rng = np.random.default_rng(2)
+    x, variance = np.column_stack([np.ones(500), rng.normal(size=500)]), np.repeat([1e-4, 4.0], [300, 200])
+    logits = x @ [1.0, 2.0] + rng.normal(size=500) * np.sqrt(variance + 0.01)
+    found, spread = _reweighted(x, logits, variance)
+    weight = 1 / (variance + spread**2)
+    assert found == pytest.approx(np.linalg.solve((x.T * weight) @ x, (x.T * weight) @ logits), abs=1e-4)
+    residual = 1.4826 * np.median(np.abs(logits - x @ found))
+    assert spread == pytest.approx(np.sqrt(residual**2 - 1e-4))
 
 
 def test_decimals_are_the_fewest_that_write_every_score():
