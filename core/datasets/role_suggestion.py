@@ -342,15 +342,11 @@ _FEWEST_CELLS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caution(Result):
-    """What to look at before an audit: the point, more about it, and the columns that could be left out.
-
-    `header` says whether the first line of the file may be a record.
-    """
+    """What to look at before an audit: the point, more about it, and the columns that could be left out."""
 
     point: str
     more: str
     columns: tuple[str, ...] = ()
-    header: bool = False
 
     @property
     def text(self) -> str:
@@ -405,7 +401,6 @@ def _header(frame: pandas.DataFrame) -> list[Caution]:
         Caution(
             point=f"{len(alike)} of {len(names)} column names look like values ({listed(alike)}).",
             more="If the first line is a record, put a line with the names above it.",
-            header=True,
         )
     ]
 
