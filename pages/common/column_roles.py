@@ -143,7 +143,7 @@ def draw(table: Table, current: Roles | None) -> Form:
     left, right = st.container(key="roles_and_values").columns([3, 1], gap="medium")
     with left:
         _head(draft)
-        keep = st.session_state.get(_missing_key(table), current.missing if current else "keep") == "keep"
+        keep = st.session_state.get(_missing_key(draft), draft.preset.missing) == "keep"
         _rows(draft, keep=keep)
     with right, st.container(border=True, key="values"):
         st.markdown("### Values")
@@ -260,13 +260,13 @@ def _keep_or_leave(draft: _Draft, columns: Sequence[str], number: int) -> None:
     )
 
 
-def _missing_key(table: Table) -> str:
-    return f"missing_{table.name}"
+def _missing_key(draft: _Draft) -> str:
+    return f"missing_{draft.mark}"
 
 
 def _values(draft: _Draft) -> Roles:
     """Ask for what the columns' roles need: the positive value, the groups, a threshold, records with gaps."""
-    table, current, mark = draft.table, draft.current, draft.mark
+    current, mark = draft.current, draft.mark
     label, sensitive = draft.column_of("label"), draft.column_of("sensitive")
     chosen: dict[str, Any] = {"positive": _positive(draft, label) if label else ""}
     if second := draft.column_of("crossed"):
@@ -279,13 +279,13 @@ def _values(draft: _Draft) -> Roles:
     if draft.column_of("score") and not draft.column_of("prediction"):
         from core.release_audit.plan import ModelPlan
 
-        told: dict[str, Any] = {"value": current.threshold if current else 0.5, "help": None, "persist_state": None}
+        told: dict[str, Any] = {"value": draft.preset.threshold, "help": None, "persist_state": None}
         chosen["threshold"] = float(control(params(ModelPlan)["threshold"], f"threshold_{mark}", **told))
     chosen["missing"] = panels.pick(
         "Records with a missing feature",
         ["keep", "drop"],
-        key=_missing_key(table),
-        default=current.missing if current else "keep",
+        key=_missing_key(draft),
+        default=draft.preset.missing,
         help="Kept: numbers get the column's median over all records, categories a value of their own.",
         persist_state=None,
     )

@@ -172,11 +172,14 @@ def test_the_old_audit_stays_until_the_roles_are_applied(dashboard: Dashboard):
 
 
 def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(dashboard: Dashboard):
-    bring_scored(dashboard, score="", excluded="hours")
+    bring_scored(dashboard, prediction="", excluded="hours")
+    dashboard.widget("threshold_").set_value(0.7)
+    dashboard.assign(missing="drop")
     before = dashboard.column_roles()
-    assert before["hours"] == "excluded" and "score" not in before.values()
+    assert before["hours"] == "excluded" and "prediction" not in before.values()
     dashboard.upload("second.csv", scored(500))
     assert dashboard.column_roles() == before
+    assert (dashboard.widget("threshold_").value, dashboard.widget("missing_").value) == (0.7, "drop")
     assert "As in your table before it" in dashboard.told
     dashboard.upload("good.csv", GOOD)
     assert "As in your table before it" not in dashboard.told

@@ -285,7 +285,11 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     for attribute in ("land", "sex"):
         dashboard.choose(attribute=attribute)
         roles = dashboard.column_roles()
-        assert (roles[attribute], roles["model prediction"], roles["model score"]) == ("sensitive", "prediction", "score")
+        assert (roles[attribute], roles["model prediction"], roles["model score"]) == (
+            "sensitive",
+            "prediction",
+            "score",
+        )
     dashboard.upload("more.csv", people[::-1].to_csv(index=False).encode())
     assert "roles as before" in dashboard.plain_finding
     assert dashboard.column_roles() == {name: role for name, role in roles.items() if not name.startswith("model ")}
