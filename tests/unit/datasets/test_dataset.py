@@ -145,7 +145,7 @@ def test_column_made_constant_by_dropping_is_set_aside() -> None:
 
 
 def test_a_running_number_is_no_feature_where_records_are_left_out() -> None:
-    table = table_of(row=list(range(N)))
+    table = table_of(row=list(range(1001, 1001 + N)))
     frame = table.frame.assign(hired=table.frame["hired"].where(table.frame.index != 7))
     for used in (table, replace(table, frame=frame)):
         data = build_dataset(used, GOOD_ROLES)

@@ -241,6 +241,9 @@ def test_a_set_without_enough_people_is_refused():
         with pytest.raises(InputError, match="at least 6 records, got 4") as caught:
             split(data, seed=0)
         assert_one_sentence(str(caught.value), ("'part'",))
+        six = built(of("part", "sets"), part=np.where(np.arange(N) < 6, few, cells))
+        with pytest.raises(InputError, match="at least 3 people"):
+            split(six, seed=0)
     men = np.where(table().frame["sex"] == "M", "train", "attack")
     data = built(of("part", "sets"), part=np.where(np.arange(N) < 40, "test", men))
     with pytest.raises(InputError, match="at least 3 people of each group; with these sets") as caught:

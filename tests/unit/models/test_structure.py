@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from core.config import AuditConfig
 from core.models.model_files import read_model
-from core.models.structure import Structure, structure_of
+from core.models.structure import Structure, onnx_structure, structure_of
 from core.release_audit import AuditPlan, DataPlan, ModelPlan
 from core.release_audit.result import ModelNote, model_summary
 from core.release_audit.run import audited_of
@@ -52,6 +53,11 @@ def test_small_leaves_records_kept_and_learned_numbers_are_counted():
     assert found.notes == (
         "The model holds 240 training records themselves (nearest neighbours): anybody with the model can read them.",
     )
+    graph = SimpleNamespace(
+        node=[SimpleNamespace(op_type="TopK", attribute=[])],
+        initializer=[SimpleNamespace(dims=dims) for dims in ([3, 3], [240, 3], [500])],
+    )
+    assert (onnx_structure(graph).kept, onnx_structure(graph).kept_as) == (240, "nearest neighbours")
     network = fitted(MLPClassifier((60,), tol=1e9, n_iter_no_change=1, random_state=0))
     found = structure_of(network, rows=240)
     assert found.parameters == 3 * 60 + 60 + 60 + 1
