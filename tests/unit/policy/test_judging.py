@@ -308,3 +308,10 @@ def test_how_intervals_and_controls_are_written() -> None:
     half = Estimate(value=0.5, low=0.5, high=0.5, n=100)
     assert control_text("membership_auc", half) == "0.500" and control_text("attribute_bits", half) == "0.500"
     assert control_text("attribute_excess", half) == control_text("membership_caught", half) == "50.0%"
+
+
+@pytest.mark.parametrize(("basis", "words"), [("declared", "calculated"), ("measured", "")])
+def test_a_number_without_width_has_no_interval_to_miss(basis: str, words: str) -> None:
+    row = judge(policy(targeted_leakage=0.75), [done("targeted_leakage", 0.625, basis=basis)], attribute="sex").rows[0]
+    assert (row.value, row.interval, row.number) == ("62.5%", words, ", ".join(filter(None, ("62.5%", words))))
+    assert (row.measured, row.withheld) == (True, False)
