@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
         "exit codes: 0 a model is recommended, 1 none is and the nearest fails, 2 none is and the nearest is "
-        "inconclusive, 3 input that cannot be used."
+        "inconclusive or not accurate enough, 3 input that cannot be used."
     )
     told = "Plan of an audit. One to train by: models are made of its data and settings. Several: each is a model, "
     told += "such as the predictions in one column, or a model file."
