@@ -26,7 +26,7 @@ from core.study import Finding, Measurement
 
 NO_BETTER = "not significantly better than random guessing"
 _DIFFER = "The model's outputs differ between members and non-members."
-_LOWER = "Lower ε or depth until the AUC is near 0.5."
+_LOWER = "Train a simpler model, or one with DP training noise, until the AUC is near 0.5."
 _ON_THE_PAGE = {
     "dp_id3": "Lower ε or depth with the sliders below.",
     **dict.fromkeys(("decision_tree", "random_forest"), "Lower the depth below, or attack a private tree."),
