@@ -274,6 +274,9 @@ def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Di
     written = [note.text for note in drawing.figure(LIGHT).layout.annotations]
     for step in steps[1:]:
         assert f"<b>{points(step.changes['accuracy']).removesuffix(' points')}</b>" in written
+    other = replace(now, majority=replace(now.majority, value=0.9))
+    renamed = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=other)
+    assert renamed.table["attacker knows"].tolist()[:2] == ["Baseline they know", "+ features"]
 
 
 def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResult, curve: list[Disclosure]) -> None:
@@ -284,6 +287,9 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResu
     (dot,) = dots(drawing.figure(LIGHT))
     assert dot.marker.color == (LIGHT.background,)
     assert "no correction" in drawing.alt
+    for now, head in ((curve[2], "at 0.05"), (replace(curve[2], used=0.051), "at 0.05 → 0.051")):
+        shown = draw_disclosure(curve, now, findings.strong, attribute="origin", attacker="Attacker")
+        assert [words for words in written(shown.figure(LIGHT)) if words.startswith("at ")] == [head]
 
 
 def test_models_stand_at_their_target_tolerances_beside_one_baseline():
