@@ -190,8 +190,8 @@ def _missed(answered: Answered, r: int, disadvantaged: Floats) -> Floats:
 def _but_for_swaps(answered: Answered, r: int, disadvantaged: Floats, *, aware: bool) -> Reading:
     """Read a vector that gives the answers as certain, but for people who can change places in it.
 
-    Where two people of different groups can, as with the same scores, the answers tell of those who can together only
-    how many of each group they are.
+    Where two people of different groups can, as with the same scores, the answers disclose only how many of each group
+    there are among those who can together.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
