@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
+from core.estimates import proportion
 from core.model_card import Release, ReleasedPeople, measured, meter, pinned, predict, project
 from core.report import Reports, document
 from core.report.canonical import decimals_of, printed
@@ -87,6 +88,30 @@ def test_the_digits_of_a_large_table_leave_something_open():
     for number in published.numbers:
         assert number.low - 1e-9 <= true[number.statistic] <= number.high + 1e-9
         assert number.high - number.low <= 0.00101
+
+
+def test_two_groups_leave_the_counts_that_give_every_number_as_it_is_printed():
+    """Of 70,000 and 150,000 people 105,000 are accepted; rates, unfairness and ratio are printed."""
+    edition, (n, m, accepted) = disclosure_edition(sample(LARGE)), (70_000, 150_000, 105_000)
+    own, others = (g["test_rate"] for g in edition["groups"])
+    (ratio,) = (found["estimate"] for found in edition["measurements"] if found["check"] == "four_fifths")
+
+    def same(k: int, n: int, stated: dict) -> bool:
+        rate = proportion(k, n)
+        return printed(rate.value, rate.low, rate.high) == tuple(stated[end] for end in ("value", "low", "high"))
+
+    by_rates = [k for k in range(n + 1) if same(k, n, own) and same(accepted - k, m, others)]
+    left = []
+    for k in by_rates:
+        rates = (k / n, (accepted - k) / m)
+        gap = max(abs(rate - accepted / (n + m)) for rate in rates)
+        told = round(gap, 3), round(min(rates) / max(rates), 2)
+        left += [k] if told == (edition["model"]["unfairness_test"]["value"], ratio["value"]) else []
+    assert 0 < len(left) < len(by_rates)
+    numbers = {one.statistic: one for one in published_of(edition, people_of(LARGE), 1).numbers}
+    assert (numbers["sp_rate_1"].low * n, numbers["sp_rate_1"].high * n) == pytest.approx((left[0], left[-1]))
+    ends = accepted - left[-1], accepted - left[0]
+    assert (numbers["sp_rate_0"].low * m, numbers["sp_rate_0"].high * m) == pytest.approx(ends)
 
 
 def planted(groups, few: int = 12) -> ReleasedPeople:
