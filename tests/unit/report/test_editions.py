@@ -133,6 +133,9 @@ def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
     plan = replace(audit.plan, data=replace(audit.plan.data, dataset="adult", file=""))
     found = disclosure_edition(replace(audit, plan=plan, data=replace(audit.data, source="1994 census, UCI.")))
     assert (found["data"]["title"], found["data"]["source"]) == ("Adult census", "1994 census, UCI.")
+    for title in ("People", "Spring, PEOPLE.CSV", "Peoples"):
+        named = replace(audit, plan=replace(audit.plan, title=title))
+        assert disclosure_edition(named)["plan"]["title"] == ("" if title != "Peoples" else title)
     own = disclosure_edition(audit)["data"]
     assert own["title"] == "A table of the auditor's own" and own["source"] == f"{own['title']}, not named here."
 
