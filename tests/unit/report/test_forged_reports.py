@@ -423,6 +423,14 @@ def _places(value):
             yield from _places(inside)
 
 
+def test_a_pass_says_its_level_in_both_editions():
+    limits = tuple(dataclasses.replace(one, value=1.0) for one in POLICY.limits if one.check == "unfairness")
+    passed = judged(policy=dataclasses.replace(POLICY, level=0.8, limits=limits))
+    for edition in EDITIONS:
+        text = to_json(document(passed, edition=edition))
+        assert "Decided at 80% confidence" in from_json(text)["verdict"]["detail"] and failed(text) == set()
+
+
 def test_a_release_that_a_failed_self_test_stops_says_so_in_both_editions():
     broken = dataclasses.replace(AUDIT.self_tests[0], false_alarms=proportion(40, 100), passed=False)
     policy = dataclasses.replace(POLICY, limits=(POLICY.limits[0],))
