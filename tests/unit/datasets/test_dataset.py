@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
-from core.datasets.columns import identifier_reason
+from core.datasets.columns import identifier_reason, set_aside
 from core.datasets.dataset import MOST_KEPT, AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles, groups_of
@@ -311,12 +311,23 @@ def test_whole_numbers_that_all_differ_are_identifiers_by_name_only(name: str, t
     values = np.array([1000.0 + 7 * i for i in range(120)])
     assert bool(identifier_reason(values, 120, name)) == taken
     assert not identifier_reason(values + 0.5, 120, name)
-    assert not identifier_reason(np.tile(values[:20], 6), 120, name)
+    assert not identifier_reason(np.append(values[:20], values[0]), 21, name)  # few
+    assert not identifier_reason(np.tile(values[:60], 2), 120, name)  # half of them
     assert identifier_reason(np.arange(120.0), 120, name) == "numbers the records"
     people = np.array([1000.0 + 7 * (i - i % 5 // 4) for i in range(120)])  # some of whom are there twice
     assert bool(identifier_reason(people, 120, name)) == (
         name in ("id", "person_id", "customerId", "id of case", "Unnamed: 0", "__index_level_0__", "index")
     )
+
+
+def test_texts_name_the_records_where_more_than_half_differ_and_are_mixed_where_four_of_five_are_numbers() -> None:
+    texts = [f"P{i}" for i in range(21)]
+    assert set_aside(pd.Series(texts * 2), "person") == "" != set_aside(pd.Series([*texts, *texts[1:]]), "person")
+    assert set_aside(pd.Series([*texts[:20], "P0"]), "person") == ""  # few
+    mixed = [str(i) for i in range(80)] + ["unknown"] * 20
+    assert set_aside(pd.Series([*mixed[1:], "unknown"]), "pay").startswith("has a different text")
+    with pytest.raises(InputError, match="mixes numbers and text: 20 of 100"):
+        set_aside(pd.Series(mixed), "pay")
 
 
 def test_an_identifier_is_set_aside_with_a_note_and_can_be_taken_back() -> None:
