@@ -86,12 +86,12 @@ def test_groups_are_called_by_their_values_while_these_are_few(values: str, name
 
 
 def test_a_group_for_each_value() -> None:
-    cells = pd.Series(["a"] * 40 + ["b"] * 90 + ["c"] * 29 + ["d"] * 2 + [None] * 3)
+    cells = pd.Series(["a"] * 40 + ["b"] * 90 + ["c"] * 29 + ["d"] + [None] * 3)
     roles = Roles(label="y", positive="1", sensitive="s", each=True)
     codes, names, note = groups_of(cells, roles)
     assert names == ("b", "a", "other values") and "2 rare values" in note
-    assert codes[:40].eq(1).all() and codes[40:130].eq(0).all() and codes[130:161].eq(2).all()
-    assert codes[161:].isna().all()
+    assert codes[:40].eq(1).all() and codes[40:130].eq(0).all() and codes[130:160].eq(2).all()
+    assert codes[160:].isna().all()
     assert groups_of(cells[:159], roles)[1:] == (("b", "a", "c"), "")  # one rare value stays, to be refused by name
     more = pd.concat([cells[:159], pd.Series(["e"] * 100)])
     codes, names, note = groups_of(more, roles)  # 29 join 40, where two values stay by themselves
