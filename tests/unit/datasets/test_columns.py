@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -143,7 +144,7 @@ def test_the_label_and_its_reason(columns: dict[str, object], label: str, reason
     ("values", "groups", "reason"),
     [
         (["a", "b", "b"], {"group": ("a",)}, "the rarer of two values"),
-        (["a", "b", "c"], {"each": True}, "a group for each value, all of 30 people or more"),
+        (["a", "b", "c", "d"], {"each": True}, "a group for each value, all of 30 people or more"),
         ([*SEVERAL, *["other"] * 25], {"group": ("white",)}, "the most frequent value against the others"),
         (list(range(60)), {"at_most": 14.0}, "a number, so the lowest quarter against the others"),
     ],
@@ -228,6 +229,10 @@ def test_roles_a_column_can_have():
     assert set(COLUMN_ROLES) - set(found["sex"].possible_roles(given=False)) == {"prediction", "score", "sets"}
     assert set(found["score"].possible_roles(given=False)) == {"feature", "sensitive", "excluded"}  # 100 values
     assert set(found["country"].possible_roles(given=False)) == {"feature", "excluded"}
+    column = found["sex"]
+    for role, few, many in (("label", 2, 50), ("crossed", 2, 20), ("sensitive", 2, 10**6)):
+        has = [role in replace(column, distinct=n).possible_roles(given=False) for n in (few - 1, few, many, many + 1)]
+        assert has == [False, True, True, role == "sensitive"]
 
 
 def test_roles_by_column_and_back():
