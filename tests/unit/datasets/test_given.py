@@ -302,7 +302,9 @@ def test_a_column_known_to_be_something_else_is_not_the_prediction():
 )
 @settings(deadline=None, max_examples=60)
 def test_the_order_of_scores_against_all_pairs(scores: list[int], said: list[bool], ordered: bool):
-    answers = [score >= 2 for score in scores] if ordered else said[: len(scores)]
+    answers = said[: len(scores)]
+    if ordered:  # at the threshold both answers are given
+        answers = [score > 2 or (score == 2 and word) for score, word in zip(scores, said, strict=False)]
     said_x = ["a" if answer else "b" for answer in answers]
     labels = [i % 2 for i in range(len(scores))]
     frame = pd.DataFrame({"score": np.array(scores) / 10 + 0.05, "x": said_x, "label": labels})
