@@ -157,8 +157,11 @@ def test_other_files_are_refused():
         ratings_from_files({"mine.zip": b"PK\x03\x04 and no more"})
     with pytest.raises(InputError, match="must not unpack to more than 1 MB"):
         ratings_from_files({"mine.zip": packed({"mine.csv": b"0" * 2_000_000})}, max_bytes=1024 * 1024)
-    with pytest.raises(InputError, match="must not be larger than"):
-        ratings_from_files(FILES, max_bytes=10)
+    most = sum(map(len, FILES.values()))
+    for files, words in ((FILES, "must not be larger than"), ({"mine.zip": packed(FILES)}, "must not unpack to more")):
+        assert same(ratings_from_files(files, max_bytes=most), ratings_from_files(FILES))
+        with pytest.raises(InputError, match=words):
+            ratings_from_files(files, max_bytes=most - 1)
 
 
 def test_values_are_2_to_30():
