@@ -75,6 +75,8 @@ def test_the_attacker_trained_at_the_nearest_budget_is_asked() -> None:
         assert plain.trained_at is None and point.trained_at == nearest
         assert point.accuracy.value == pytest.approx(float(nearest == 1.0))
     assert of.undefended()[1].trained_at == 1.0
+    for used in (trained, trained[:1]):
+        assert ("of the nearest budget" in findings.guide(study(guesses=used), "logistic")) == (len(used) > 1)
 
 
 def test_points_are_the_mean_over_the_draws(whole: Exposure) -> None:

@@ -129,6 +129,7 @@ def test_bad_columns_and_people(village: TablePeople) -> None:
     for names in (("all",), tuple(map(str, range(21)))):
         with pytest.raises(InputError, match=f"2 to 20 values, creed has {len(names)}"):
             replace(village, values=names)
+    assert [people(m=m).shares.size for m in (2, 20)] == [2, 20]
     with pytest.raises(InputError, match="every value of creed, got nobody with creed 2"):
         replace(village, values=(*village.values, "creed 2"))
 
