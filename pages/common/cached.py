@@ -47,6 +47,13 @@ class OwnModel:
     score: str
     notes: tuple[str, ...]
 
+    def fits(self, roles: Roles) -> bool:
+        """Whether its answers, where the roles use them, are about their label, and scores about its positive value."""
+        scored = bool(self.score) and roles.score == self.score
+        if not scored and roles.prediction != self.prediction:
+            return True
+        return roles.label == self.label and (not scored or roles.positive == self.positive)
+
     def taken_out(self, roles: Roles) -> Roles:
         """Return roles that do not name the columns of its answers."""
         own = (self.prediction, self.score)

@@ -400,11 +400,10 @@ def _apply(draft: _Draft, roles: Roles) -> None:
     if st.button("Apply roles", key="use_roles", type="primary", disabled=not complete, width="stretch"):
         with panels.keeping_problem("roles_problem"):
             name = draft.table.name
-            model = cached.own_model(name)
-            if model and model.score and roles.score == model.score and model.positive not in ("", roles.positive):
+            if (model := cached.own_model(name)) is not None and not model.fits(roles):
                 raise InputError(
-                    f"{model.plan.file} was asked for {quoted(model.positive)} as the positive value, got "
-                    f"{quoted(roles.positive)}; take its answers out and upload it again."
+                    f"{model.plan.file} was asked for {quoted(model.positive)} of {quoted(model.label)}, got "
+                    f"{quoted(roles.positive)} of {quoted(roles.label)}; take its answers out and upload it again."
                 )
             if name == state.PENDING:
                 cached.adopt(draft.table, roles)

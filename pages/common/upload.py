@@ -125,7 +125,10 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
     from core.models.model_files import with_answers
     from core.release_audit.plan import ModelPlan
 
-    own = cached.own_model(table.name)
+    own, roles = cached.own_model(table.name), current or drafted
+    if not (roles.label and roles.positive):
+        panels.notes("The model is asked once a label and its positive value are chosen.")
+        return
     asked, features = own.asked if own else table, ()
     if not model_file.feature_names:
         takes = f"; it takes {model_file.width}." if model_file.width else "."
@@ -135,7 +138,6 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         if not st.button("Ask the model", key="ask_model", disabled=not features):
             return
     with panels.keeping_problem(_PROBLEM):
-        roles = current or drafted
         plan = ModelPlan(kind="file", file=name, threshold=roles.threshold, features=features)
         with st.spinner("Asking the model about everybody in the table"):
             answered = with_answers(asked, model_file, roles, threshold=roles.threshold, features=features)

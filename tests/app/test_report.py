@@ -295,6 +295,24 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     assert dashboard.column_roles() == {name: role for name, role in roles.items() if not name.startswith("model ")}
 
 
+def test_a_model_file_is_asked_about_one_label_and_value(dashboard: Dashboard):
+    people = model_samples.people().copy()
+    people["sex"] = ["F" if i % 2 else "M" for i in range(len(people))]
+    people["approved"] = [*people["approved"][:-1], "open"]  # a third value: no column is guessed to be the label
+    people["later"] = people["approved"].to_numpy()[::-1]
+    dashboard.open("data").upload("people.csv", people.to_csv(index=False).encode())
+    dashboard.give("model_file", "model.skops", skops.io.dumps(model_samples.pipeline(texts=False)))
+    assert "The model is asked once a label and its positive value are chosen." in dashboard.told
+    assert "model score" not in dashboard.column_roles()
+    dashboard.assign(label="approved", positive="yes", sensitive="sex")
+    assert dashboard.column_roles()["model score"] == "score"
+    for other in ({"label": "later"}, {"label": "approved", "positive": "no"}):
+        dashboard.assign(**other)
+        assert "model.skops was asked for 'yes' of 'approved'" in dashboard.plain_problem()
+    dashboard.assign(label="approved", positive="yes")
+    assert not dashboard.test.warning
+
+
 def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     assert "Since" not in board(dashboard) and "compare_file" not in str(dashboard.test.get("file_uploader"))
