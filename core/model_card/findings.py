@@ -31,8 +31,6 @@ APPROXIMATE = (
 )
 """How far the projection is from the exact posterior."""
 
-_EXPOSED = "exposed almost completely"
-
 _SHOWN = 5
 """Typed numbers that are said to be untrue, one by one."""
 
@@ -60,9 +58,8 @@ def headline(study: ReleaseStudy) -> Finding:
     gain, accuracy = information_gain(study), average_accuracy(study)
     exposed = worst and study.measured.accuracy_gain.high < 0.05
     if worst:
-        so_what = (
-            f"The average hardly moves; a few people are {_EXPOSED}." if exposed else f"Single people are {_EXPOSED}."
-        )
+        who = "The average hardly moves; a few people are" if exposed else "Single people are"
+        so_what = f"{who} inferred with near certainty."
         to_do = f"{_less(study)}."
     else:
         so_what = "Nobody is exposed by this card; a card of more models may expose somebody."
@@ -229,7 +226,8 @@ def by_proof_and_simulation(study: ReleaseStudy, found: Desia) -> Finding:
     if study.published.noise is not None:
         caveats.append("Under DP noise nothing can be proved.")
     if found.programs_open:
-        caveats.append(f"Not settled: {found.programs_open:,} groups of people alike.")
+        open_groups = "1 group" if found.programs_open == 1 else f"{found.programs_open:,} groups"
+        caveats.append(f"Not settled: {open_groups} of people alike.")
     if found.relaxed:
         caveats.append("The card is large: linear programs stand in for integer ones, and may miss proofs.")
     return Finding(
