@@ -20,7 +20,7 @@ _NARROW = 330  # pixels that the chart has at least
 
 
 def draw_sets(result: PeopleAtRisk) -> Drawing:
-    """Draw a row for each set of attacks that finds somebody alone: its attacks as dots, its people as a bar."""
+    """Draw a row for each set of attacks that finds somebody alone, one or more: attacks as dots, people as a bar."""
     sets = result.sets
     bars = Scale(title="", span=4.0, parts=2, start=0.0).over([n for _, n in sets])
     scale = _WIDE / bars.ends[1]
@@ -34,7 +34,7 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
     y = Axis(ends=(len(sets) - 0.5, -0.5), marks=(), words=(), title="")
     drawing = Drawing(
         "Which attacks find the same people",
-        height=_HEAD + _ROW * max(len(sets), 1) + _BELOW,
+        height=_HEAD + _ROW * len(sets) + _BELOW,
         x=axis,
         y=y,
         margins=(4, 38, _HEAD, _BELOW),

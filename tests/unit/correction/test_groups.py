@@ -96,6 +96,10 @@ def test_the_certificate_checks_groups_shares_and_values():
     assert residual(0, 0, 0, 0, 1, 1) == math.inf  # an empty group
     assert residual(0, 0, 0, 1, 1, 2) == pytest.approx(0.5 - 1 / 6)
     assert residual(0, 0, 0, 1, 2, 2) > 0 and residual(1, 1, 1, 0, 0, 2) > 0
+    sizes = Claim(bounds=(), sizes=((1, 2), (2, 6), (1, 1)), **known)
+    counted = {(0, 0, 0, 1, 1, 2): 1 / 6, (0, 1, 1, 1, 2, 2): 1 / 6, (0, 0, 0, 0, 1, 2): 2 / 6, (0, 0, 1, 1, 1, 2): 0}
+    for vector, off in counted.items():  # the most records a group is off, of six
+        assert sizes.residual(np.array(vector, dtype=np.uint8)) == pytest.approx(off)
     free = Claim(bounds=(told,), sizes=None, **known)
     assert free.residual(np.array([0, 0, 0, 1, 1, 2], dtype=np.uint8)) == pytest.approx(0.5 - 1 / 6)
 
