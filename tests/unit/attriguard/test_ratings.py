@@ -10,7 +10,7 @@ from scipy import sparse
 
 from core.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
 from core.attriguard.attackers import RATING_ATTACKERS
-from core.attriguard.findings import recommendations
+from core.attriguard.findings import beside_the_paper, recommendations
 from core.attriguard.guard import MAKERS
 from core.attriguard.panda import POLICIES
 from core.attriguard.settings import DEFENDERS
@@ -168,3 +168,9 @@ def test_recommendation_needs_ratings():
         poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
         with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
             recommendation(Guarded(poor, SETTINGS))
+
+
+@pytest.mark.parametrize(("budget", "point"), [(0.1, "41% at β = 0.3"), (0.6, "37% at β = 0.5"), (4.4, "9% at β = 4")])
+def test_the_paper_is_beside_the_nearest_of_its_budgets(whole: Exposure, budget: float, point: str):
+    found = beside_the_paper(whole, budget)
+    assert point in found.point and found.evidence.startswith(f"Here at β = {budget:g}: ")
