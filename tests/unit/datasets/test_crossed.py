@@ -62,6 +62,9 @@ def test_neither_column_is_a_feature_of_model_or_attacker_a_caution_or_a_predict
 def test_some_pairs_may_be_set_against_the_others():
     data = build_dataset(people(FULL), replace(ROLES, group=("F × b", "F × c")))
     assert data.n_groups == 2 and int(data.sensitive.sum()) == 64
+    for limits in ({"at_most": 1.0}, {"cuts": (1.0, 2.0)}):  # pairs have no order
+        with pytest.raises(InputError, match="'sex × race' needs a column of numbers; choose values instead"):
+            build_dataset(people(FULL), replace(ROLES, **limits))
 
 
 @pytest.mark.parametrize(
