@@ -170,8 +170,13 @@ def curve(figure: go.Figure, field: str) -> go.Scatter:
 def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
     quiet = [b.at for b in bands() if b.values["auc"].low <= 0.5]
     assert 0 < len(quiet) < len(EPSILONS)
-    worse = replace(bands()[0], values={**bands()[0].values, "auc": estimate(0.47, 0.01)})  # no better than chance
-    drawing = draw_epsilon_curve([worse, *bands()[1:]], now=quiet[0])
+    below, from_chance = estimate(0.47, 0.01), estimate(0.625, 0.125)  # neither interval is above 0.5
+    first = [
+        replace(band, values={**band.values, "auc": auc})
+        for band, auc in zip(bands(), (below, from_chance), strict=False)
+    ]
+    assert from_chance.low == 0.5 and len(quiet) > 2
+    drawing = draw_epsilon_curve([*first, *bands()[2:]], now=quiet[0])
     figure = check(drawing)
     for field in FIELDS:
         assert list(curve(figure, field).y) == [b.values[field].value for b in bands()]
