@@ -84,7 +84,8 @@ def _groups(result: PeopleAtRisk) -> str:
     other = rates[0] if len(names) == 2 else None
     beside = f"{percent(rates[code], decimals=1)} of {names[code]}"
     beside += f", {percent(other, decimals=1)} of {others}" if other is not None else f", compared with {others}"
-    return f"Found: {beside} (difference {points(gap)}, 95% CI {point_interval(gap)})."
+    several = f", for all {len(names)} groups together" if other is None else ""
+    return f"Found: {beside} (difference {points(gap)}, 95% CI {point_interval(gap)}{several})."
 
 
 def _imputed(result: PeopleAtRisk) -> str:

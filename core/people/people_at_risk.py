@@ -88,13 +88,17 @@ class PeopleAtRisk(Result):
         """The share of each group that at least one attack finds, in the order of `group_names`."""
         return tuple(self._share(self.groups == code) for code in range(len(self.group_names)))
 
-    def _share(self, who: Mask) -> Estimate:
-        return proportion(int(((self.number > 0) & who).sum()), int(who.sum()))
+    def _share(self, who: Mask, *, level: float = 0.95) -> Estimate:
+        return proportion(int(((self.number > 0) & who).sum()), int(who.sum()), level=level)
 
     def gap(self, code: int) -> Estimate:
-        """Return the share of a group that is found minus that of everybody else."""
-        inside = self.groups == code
-        return difference(self._share(inside), self._share(~inside))
+        """Return the share of a group that is found minus that of everybody else.
+
+        Of more than two groups the intervals hold for all of them together (Bonferroni), whichever is picked.
+        """
+        inside, k = self.groups == code, len(self.group_names)
+        level = 0.95 if k == 2 else 1.0 - 0.05 / k
+        return difference(self._share(inside, level=level), self._share(~inside, level=level))
 
     @cached_property
     def common(self) -> tuple[CommonValue, ...]:

@@ -318,6 +318,10 @@ def test_the_headline_says_what_is_assumed_and_nothing_of_it_is_for_others(subje
     most = max(result.rates, key=lambda rate: rate.value)
     name = result.group_names[result.rates.index(most)]
     assert findings(empty)[0].so_what.startswith(f"Found: {percent(most, decimals=1)} of {name}, compared with")
+    assert "for all 3 groups together" in findings(empty)[0].so_what
+    alone, third = result.gap(1), empty.gap(2)  # the same people, at 95% and for any of three groups
+    assert third.level == pytest.approx(1 - 0.05 / 3) and third.value == alone.value
+    assert third.low < alone.low and alone.high < third.high
     at_chance = replace(result, attacks=tuple(replace(one, beyond_chance=False) for one in result.attacks))
     told = findings(at_chance)[0]
     assert told.point.endswith("no more than by chance.")
