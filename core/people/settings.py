@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+from core.correction import CorrectionSettings
 from core.membership import MembershipPlan
 from core.model_card import ReleaseSettings
 from core.param import Param
@@ -26,17 +27,7 @@ class PeopleSettings(Settings):
         int,
         Param("People", "Training records that are attacked, drawn with the seed.", least=20, most=MOST_PEOPLE),
     ] = MOST_PEOPLE
-    tolerance: Annotated[
-        float | None,
-        Param(
-            "Disclosed tolerance",
-            "Tolerance that the attacker knows; the model's own where none is given.",
-            least=0.0,
-            most=1.0,
-            step=0.001,
-            flag="--disclosed-tolerance",
-        ),
-    ] = None
+    tolerance: Annotated[float | None, params(CorrectionSettings)["tolerance"].param] = None
     answers: Annotated[
         int, Param("Answers", "Answers to bias queries about these people; 0 for none.", least=0, most=1_000)
     ] = 250
