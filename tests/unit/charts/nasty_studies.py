@@ -18,7 +18,7 @@ from core.charts import Drawing, audit, correction, measured_epsilon, membership
 from core.charts import attriguard as guard
 from core.charts.choose import draw_choice
 from core.charts.people import draw_sets
-from core.choose import PREFERENCES, ChooseSettings, choose
+from core.choose import PREFERENCES, Choice, ChooseSettings, choose
 from core.correction import STEPS, Attribution, Disclosure
 from core.correction.attribution import LeakStep
 from core.correction.disclosure import GroupRecognition
@@ -26,7 +26,7 @@ from core.correction.knowledge import MoreDisclosed
 from core.correction.problem import SolverCertificate
 from core.datasets import AuditDataset
 from core.estimates import Estimate, Spread
-from core.fairness import GroupRate
+from core.fairness import METRICS, GroupRate
 from core.measured_epsilon import Audited, MeasuredEpsilon, MeasuredEpsilonSettings, OneRun
 from core.membership.attacks import REGISTRY
 from core.membership.curves import EPSILONS, CurveBand
@@ -38,6 +38,7 @@ from core.model_card import Advice, ReleaseStudy, Tried
 from core.model_card.pinned_people import CommonValue
 from core.models import GIVEN, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
+from core.people import PeopleAtRisk
 from core.policy import UNITS
 from core.queries import ErrorQuantiles, Leak, People, Reading
 from core.subject import ModelFindings
@@ -163,7 +164,8 @@ def _certificate(rng: Generator) -> SolverCertificate:
     return invent(SolverCertificate, rng)
 
 
-def _disclosures(rng: Generator) -> list[Disclosure]:
+def disclosures(rng: Generator) -> list[Disclosure]:
+    """Return what follows some tolerances, up to all of the slider's."""
     groups, majority, before = int(rng.choice([2, 2, 3, 20])), estimate(rng), estimate(rng)
     made = []
     for place in sorted(rng.choice(np.linspace(0, 0.2, 41), int(rng.integers(1, 12)), replace=False).tolist()):
@@ -175,20 +177,26 @@ def _disclosures(rng: Generator) -> list[Disclosure]:
         more = dict.fromkeys(("after", "balanced_after", "gain", "n_changed", "n_right")) if none else {}
         more |= {"told": place, "used": place + float(rng.choice([0.0, 0.0123])), "majority": majority}
         more |= {"before": before, "groups": tuple(parts), "certificate": _certificate(rng)}
-        more |= {"exponent": 1, "smallest_tolerance": None, "n_changed": 3, "n_right": 2}
+        more |= {
+            "exponent": 1,
+            "smallest_tolerance": None,
+            "n_changed": 3,
+            "n_right": 2,
+            "metric": METRICS[place > 0.1],
+        }
         more |= {} if none else {name: estimate(rng) for name in ("after", "balanced_after", "gain")}
         made.append(invent(Disclosure, rng, **more))
     return made
 
 
 def _disclosure(rng: Generator) -> Drawing:
-    curve, strong = _disclosures(rng), maybe(rng, estimate)
+    curve, strong = disclosures(rng), maybe(rng, estimate)
     now = curve[int(rng.integers(len(curve)))]
     return correction.draw_disclosure(curve, now, strong, attribute=nasty(rng), attacker="Attacker")
 
 
 def _recognition(rng: Generator) -> Drawing:
-    curve = _disclosures(rng)
+    curve = disclosures(rng)
     names = [f"{i}{nasty(rng)}" for i in range(len(curve[0].groups))]
     return correction.draw_recognition(curve[-1], curve, names=names)
 
@@ -204,15 +212,20 @@ def _rows(rng: Generator) -> list[SweepRow]:
     return [sweep_row(rng, tolerance=float(place)) for place in places]
 
 
-def _waterfall(rng: Generator) -> Drawing:
+def attribution(rng: Generator) -> Attribution:
+    """Return what an attacker reaches after each piece of knowledge."""
     steps, builds = [], [None, *STEPS]
     for i, name in enumerate((*STEPS, "constraint_without_shares", "permuted_predictions")):
         values, changes = ({"accuracy": spread(rng)} for _ in range(2))
         count = 1 if i == 0 or rng.random() < 0.9 else 0
         on = builds[min(i, 4)]
         steps.append(LeakStep(step=name, builds_on=on, values=values, changes=changes if i else {}, n_seeds=count))
-    found = invent(Attribution, rng, steps=tuple(steps))
-    now = _disclosures(rng)[0] if rng.random() < 0.5 else None
+    return invent(Attribution, rng, steps=tuple(steps), n_seeds=5, n_true=int(rng.integers(0, 6)))
+
+
+def _waterfall(rng: Generator) -> Drawing:
+    found = attribution(rng)
+    now = disclosures(rng)[0] if rng.random() < 0.5 else None
     return correction.draw_waterfall(found, estimate(rng), words=nasty(rng), attribute=nasty(rng), now=now)
 
 
@@ -221,9 +234,10 @@ def _trained(rng: Generator) -> Drawing:
     return correction.draw_trained(_rows(rng), baseline, attribute=nasty(rng))
 
 
-def _more(rng: Generator) -> Drawing:
+def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
+    """Return what more than a tolerance reveals."""
     known = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
-    return correction.draw_more([invent(MoreDisclosed, rng, known=k, certificate=_certificate(rng)) for k in known])
+    return [invent(MoreDisclosed, rng, known=k, certificate=_certificate(rng)) for k in known]
 
 
 def _search(rng: Generator) -> Drawing:
@@ -234,7 +248,8 @@ def _search(rng: Generator) -> Drawing:
     return correction.draw_search(invent(TunedForest, rng, parameters={}, trials=tuple(trials)))
 
 
-def _landscape(rng: Generator) -> Drawing:
+def landscape(rng: Generator) -> Landscape:
+    """Return models over tolerance and ε, from one seed or five."""
     seeds = int(rng.choice([1, 5]))
     numbers = [f.name for f in fields(Readings)][2:]
 
@@ -250,8 +265,7 @@ def _landscape(rng: Generator) -> Drawing:
         for epsilon in plan.epsilons
     ]
     sure = {name: tuple(rng.random(seeds).tolist()) for name in ("majority", "before", "strong", "majority_label")}
-    made = invent(Landscape, rng, plan=plan, readings=tuple(readings), made_by=(), **sure)
-    return correction.draw_landscape(made)
+    return invent(Landscape, rng, plan=plan, readings=tuple(readings), made_by=(), **sure)
 
 
 # ---------------------------------------------------------------------------------------------------- membership
@@ -285,10 +299,11 @@ def _members(rng: Generator, *attacks: str) -> MembershipFindings:
     return members.findings([_attack(rng, name, names) for name in attacks], names=names)
 
 
-def _gaps(rng: Generator) -> Drawing:
+def reading(rng: Generator) -> MembershipReading:
+    """Return an audit with one or two attacks, or a third one, read for some group."""
     found = _members(rng, *[name for name in ("network", "lira") if rng.random() < 0.8] or ["loss"])
     group = int(rng.integers(len(found.group_names)))
-    return membership.draw_gaps_between(MembershipReading(found, replace(found.settings, group=group)))
+    return MembershipReading(found, replace(found.settings, group=group))
 
 
 def _roc(rng: Generator) -> Drawing:
@@ -333,7 +348,8 @@ def _deleted(rng: Generator) -> Drawing:
 # ---------------------------------------------------------------------------------------------------- model card
 
 
-def _cards(rng: Generator) -> tuple[list[ReleaseStudy], ReleaseStudy]:
+def cards(rng: Generator) -> tuple[list[ReleaseStudy], ReleaseStudy]:
+    """Return a card with more and more models, and one of them."""
     made = []
     for count in (1, 2, 5, 12)[: int(rng.integers(1, 5))]:
         now = card(count)
@@ -352,7 +368,7 @@ def _cards(rng: Generator) -> tuple[list[ReleaseStudy], ReleaseStudy]:
 
 def _by_models(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
     def drawn(rng: Generator) -> Drawing:
-        made, now = _cards(rng)
+        made, now = cards(rng)
         return draw(made, now, counts=(1, 2, 5, 12, 20, 50) if rng.random() < 0.5 else ())
 
     return drawn
@@ -360,7 +376,7 @@ def _by_models(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
 
 def _exposed(rng: Generator) -> Drawing:
     names = (nasty(rng), f"{nasty(rng)}.")
-    return model_card.draw_pinned(replace(people(), group=names[1], group_names=names), _cards(rng)[1])
+    return model_card.draw_pinned(replace(people(), group=names[1], group_names=names), cards(rng)[1])
 
 
 def _precisions(rng: Generator) -> Drawing:
@@ -432,14 +448,15 @@ def _answers(rng: Generator) -> Drawing:
 # ---------------------------------------------------------------------------------------------------- AttriGuard
 
 
-def _exposure(rng: Generator) -> Exposure:
+def exposure(rng: Generator) -> Exposure:
+    """Return people of two, three or thirty values, with three to eight attackers."""
     some = study(int(rng.choice([2, 3, 30])), people=60, attackers=ATTACKERS[: int(rng.integers(3, 9))])
     names = tuple(f"{i}{nasty(rng)}" for i in range(len(some.values)))
     return replace(some, values=names, attribute=nasty(rng), unit=str(rng.choice(["columns", "ratings"])))
 
 
 def _budget(rng: Generator) -> Drawing:
-    some, last = _exposure(rng), float(rng.choice([1.0, 5.0, 120.0]))
+    some, last = exposure(rng), float(rng.choice([1.0, 5.0, 120.0]))
     now = last * float(rng.choice([0.0, 0.37, 1.0]))
     curves, place = some.curves(np.linspace(0, last, 5).tolist()), {"last": last, "budget": now, "unit": some.unit}
     paper = [(0.3, 0.41), (5.0, 0.08)] if rng.random() < 0.5 else []
@@ -466,7 +483,7 @@ def _defences(rng: Generator) -> Drawing:
         )
         for method, parameter in kinds
     ]
-    return guard.draw_defences(_exposure(rng), 1.0, made)
+    return guard.draw_defences(exposure(rng), 1.0, made)
 
 
 def _where(rng: Generator) -> Drawing:
@@ -483,13 +500,14 @@ def _transfer(rng: Generator) -> Drawing:
 
 
 def _exposure_at(draw: Callable[..., Drawing], *more: Any) -> Callable[[Generator], Drawing]:
-    return lambda rng: draw(_exposure(rng), *more)
+    return lambda rng: draw(exposure(rng), *more)
 
 
 # ------------------------------------------------------------------------------------------------ choice and people
 
 
-def _choice(rng: Generator) -> Drawing:
+def choice(rng: Generator) -> Choice:
+    """Return the choice among up to forty models, trained or given."""
     given, attribute = rng.random() < 0.3, nasty(rng)
     points = [
         replace(
@@ -506,12 +524,15 @@ def _choice(rng: Generator) -> Drawing:
         for number in range(int(rng.choice([1, 2, 18, 40])))
     ]
     settings = ChooseSettings(prefer=str(rng.choice(list(PREFERENCES))), least_accuracy=float(rng.choice([0.0, 0.6])))
-    return draw_choice(choose(points, made.POLICY, settings, attribute=attribute))
+    return choose(points, made.POLICY, settings, attribute=attribute)
 
 
-def _sets(rng: Generator) -> Drawing:
+def at_risk(rng: Generator) -> PeopleAtRisk:
+    """Return people of whom none, a few or all are found."""
     found = rng.random((int(rng.choice([1, 30, 2000])), 4)) < rng.choice([0.0, 0.02, 0.5, 1.0])
-    return draw_sets(risk(found, reason=str(rng.choice(["", "No scores."]))))
+    made = risk(found, reason=str(rng.choice(["", "No scores."])))
+    known = (replace(one, beyond_chance=not one.reason and rng.random() < 0.5) for one in made.attacks)
+    return replace(made, attacks=tuple(known))
 
 
 CHARTS: dict[str, Callable[[Generator], Drawing]] = {
@@ -523,14 +544,14 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_disclosure": _disclosure,
     "draw_recognition": _recognition,
     "draw_methods": lambda rng: correction.draw_methods([sweep_row(rng, method) for method in METHOD_TITLES]),
-    "draw_more": _more,
+    "draw_more": lambda rng: correction.draw_more(more_disclosed(rng)),
     "draw_waterfall": _waterfall,
     "draw_trained": _trained,
     "draw_models_accuracy": lambda rng: correction.draw_models_accuracy(_rows(rng)),
     "draw_models_unfairness": lambda rng: correction.draw_models_unfairness(_rows(rng)),
     "draw_search": _search,
-    "draw_landscape": _landscape,
-    "draw_gaps_between": _gaps,
+    "draw_landscape": lambda rng: correction.draw_landscape(landscape(rng)),
+    "draw_gaps_between": lambda rng: membership.draw_gaps_between(reading(rng)),
     "draw_group_gaps": lambda rng: membership.draw_group_gaps(_attack(rng, "network", names_of(rng))),
     "draw_roc": _roc,
     "draw_ranges": _ranges,
@@ -542,8 +563,8 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_release_bits": _by_models(model_card.draw_release_bits),
     "draw_fullness": _by_models(model_card.draw_fullness),
     "draw_pinned": _exposed,
-    "draw_recognised": lambda rng: model_card.draw_recognised(_cards(rng)[1]),
-    "draw_in_common": lambda rng: model_card.draw_in_common(_cards(rng)[1]),
+    "draw_recognised": lambda rng: model_card.draw_recognised(cards(rng)[1]),
+    "draw_in_common": lambda rng: model_card.draw_in_common(cards(rng)[1]),
     "draw_precisions": _precisions,
     "draw_leakage": _leakage,
     "draw_answer_errors": _answer_errors,
@@ -557,8 +578,8 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_where": _where,
     "draw_mechanism": _exposure_at(guard.draw_mechanism, 0, 1.0),
     "draw_transfer": _transfer,
-    "draw_choice": _choice,
-    "draw_sets": _sets,
+    "draw_choice": lambda rng: draw_choice(choice(rng)),
+    "draw_sets": lambda rng: draw_sets(at_risk(rng)),
 }
 """Function of a page -> what calls it with invented results."""
 

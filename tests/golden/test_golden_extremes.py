@@ -1,0 +1,130 @@
+"""What is drawn and said of extreme results is as it was: few people, equal numbers, gaps, hundreds of points.
+
+The results are those that charts are tried on (`tests.unit.charts.nasty_studies`), each from a few seeds. Of a chart
+its alternative text is kept, and the digest of everything drawn, to four digits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+
+from core.attriguard import findings as guard
+from core.charts import LIGHT
+from core.choose import Outcomes
+from core.choose import findings as choosing
+from core.correction import findings as correction
+from core.membership import findings as membership
+from core.model_card import findings as cards
+from core.people import findings as people
+from core.study import Finding
+from core.sweep.findings import tension
+from tests.golden.make import compare, normal
+from tests.unit.charts import nasty_studies as nasty
+
+SEEDS = range(4)
+
+APART = {"draw_pinned", "draw_value_noise", "draw_mechanism", "draw_defences", "draw_budget"}
+"""Charts of results that are computed, whose last digits another machine may change."""
+
+
+@pytest.mark.parametrize("name", nasty.CHARTS)
+def test_charts(name: str) -> None:
+    lines = []
+    for seed in SEEDS:
+        drawing = nasty.chart(name, seed)
+        lines.append(f"{seed}: {drawing.alt}")
+        if name not in APART:
+            drawn = json.dumps(_short(json.loads(drawing.figure(LIGHT).to_json())), sort_keys=True)
+            lines.append(f"   drawn: {hashlib.sha256(drawn.encode()).hexdigest()[:12]}")
+    compare(f"extremes/{name}.txt", normal("\n".join(lines)))
+
+
+def _short(part: Any) -> Any:
+    """Return what is drawn, with four digits of each number."""
+    if isinstance(part, dict):
+        return {key: _short(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_short(value) for value in part]
+    return float(f"{part:.4g}") + 0.0 if isinstance(part, float) else part
+
+
+def _correction(rng: Generator) -> Iterator[Finding | str]:
+    leak, curve = (
+        replace(nasty.attribution(rng), attacker="features", metric="equal_opportunity"),
+        nasty.disclosures(rng),
+    )
+    yield correction.by_tolerance(curve)
+    yield correction.certificate(curve[0])
+    yield correction.permutation(curve[-1])
+    for difference in (0.01, 0.3):
+        yield correction.truth_of(curve[0], float(rng.random()), difference)
+    for measure in ("accuracy", "log_loss"):
+        if all(measure in step.values for step in leak.steps):
+            yield correction.constraint_effect(leak, measure)
+    yield correction.stronger_disclosure(nasty.more_disclosed(rng), float(rng.choice([0.0, 0.1])))
+
+
+def _membership(rng: Generator) -> Iterator[Finding | str]:
+    for sliders in (False, True):
+        yield from membership.findings(nasty.reading(rng), sliders=sliders)
+    for attack in nasty.reading(rng).found.attacks.values():
+        yield membership.groups_heading(attack, "sex")
+
+
+def _cards(rng: Generator) -> Iterator[Finding | str]:
+    _, study = nasty.cards(rng)
+    yield from cards.findings(study)
+    yield cards.uncertainty_resolved(study)
+
+
+def _guard(rng: Generator) -> Iterator[Finding | str]:
+    exposure = nasty.exposure(rng)
+    for budget in (0.0, 0.4, 3.0):
+        yield guard.headline(exposure, exposure.at(budget), balanced=bool(rng.random() < 0.5))
+        yield guard.person(exposure, int(rng.integers(exposure.truth.size)), budget)
+        yield guard.cost(exposure, budget)
+    yield guard.noise_needed(exposure)
+
+
+def _choose(rng: Generator) -> Iterator[Finding | str]:
+    choice = nasty.choice(rng)
+    for running in (False, True):
+        yield choosing.finding(choice, running=running)
+    yield (choosing.why_this_one if choice.outcome == Outcomes.RECOMMENDED else choosing.held_back)(choice)
+    yield from choosing.price(choice)
+
+
+SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
+    "correction": _correction,
+    "membership": _membership,
+    "model_card": _cards,
+    "attriguard": _guard,
+    "choose": _choose,
+    "people": lambda rng: iter(people.findings(nasty.at_risk(rng))),
+    "sweep": lambda rng: iter((tension(nasty.landscape(rng)),)),
+}
+"""Study -> its sentences about results from a seed."""
+
+
+@pytest.mark.parametrize("study", SAID)
+def test_sentences(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def name(rng: Generator, longest: int = 0) -> str:  # that can be read
+        return str(rng.choice(["ash", "birch", "cedar", "elm", "oak"]))
+
+    monkeypatch.setattr(nasty, "nasty", name)
+    monkeypatch.setitem(nasty.MAKERS, "str", name)
+    lines: list[str] = []
+    for seed in range(2 * len(SEEDS)):
+        lines.append(f"======== {seed}")
+        for said in SAID[study](np.random.default_rng(seed)):
+            texts = [said] if isinstance(said, str) else [said.point, said.evidence, said.so_what, said.to_do]
+            lines += [*filter(None, texts), *(() if isinstance(said, str) else said.caveats)]
+    compare(f"extremes/{study}.txt", normal("\n".join(lines)))
