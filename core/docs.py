@@ -75,7 +75,8 @@ def settings_reference() -> Iterator[str]:
     for called, (cls, commands) in studies().items():
         named = " and ".join(f"`fairleak {command}`" for command in commands.split(", "))
         yield from ("", f"## {called} ({named})", "", *_head("Flag"))
-        yield from (_row(flag, *rest) for _, flag, *rest in reference_rows(params(cls)))
+        for _, flag, default, *rest in reference_rows(params(cls)):
+            yield _row(flag, "the file's" if commands == "card" else default, *rest)
     yield from _attacks()
 
 

@@ -85,7 +85,13 @@ class _Number(Result):
     high: Annotated[float | None, Param("High", "The most it can be.")] = None
 
 
-_SETTINGS = params(ReleaseSettings)
+_DECLARED = params(ReleaseSettings)
+_SETTINGS = {
+    **_DECLARED,
+    "count": replace(_DECLARED["count"], default=20),
+    "decimals": replace(_DECLARED["decimals"], default=None),
+}
+"""Those of a file, in which variants are twenty, and numbers exact, where it says nothing else."""
 
 _OWN: Tables = {
     "models": {key: _SETTINGS[key] for key in ("family", "columns", "count", "without")},
@@ -126,7 +132,7 @@ def read_release(
         with naming("[publish]"):
             check_precision(values.get("decimals"), values.get("epsilon"), values.get("sizes", True))
         values["statistics"] = tuple(dict.fromkeys(values.get("statistics", ReleaseSettings().statistics)))
-        count = values.get("count", 20) if family in NATURAL else len(columns) or 1
+        count = values.get("count", _SETTINGS["count"].default) if family in NATURAL else len(columns) or 1
         return built(
             ReleasePlan,
             found[""],

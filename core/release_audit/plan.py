@@ -168,7 +168,10 @@ _CONFIG = params(AuditConfig)
 
 SOURCE: Tables = {
     "data": params(DataPlan) | params(Roles),
-    "model": params(ModelPlan) | {key: _CONFIG[key] for key in ("method", "epsilon")} | _CONFIG,
+    "model": params(ModelPlan)
+    | {key: _CONFIG[key] for key in ("method", "epsilon")}
+    | _CONFIG
+    | {"tolerance": replace(_CONFIG["tolerance"], default=TRAINED_TOLERANCE)},
 }
 """Where the people come from, and which model is looked at."""
 
@@ -223,7 +226,7 @@ def read_source(found: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Model
         raise place_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
     source, roles = _data(data, plan.kind)
     given = {} if plan.kind == "train" else {"method": GIVEN}
-    config = {"tolerance": TRAINED_TOLERANCE} | dict(model) | given
+    config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | given
     return source, plan, built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles)
 
 

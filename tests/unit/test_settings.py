@@ -15,6 +15,9 @@ from core.cli.arguments import Parser
 from core.docs import files, studies
 from core.errors import InputError
 from core.param import Param
+from core.release_audit import read_plan
+from core.release_audit.card_plan import read_release
+from core.release_audit.plan import SOURCE
 from core.settings import (
     Setting,
     Settings,
@@ -84,6 +87,18 @@ def value(setting: Setting) -> Any:
     one: Any = {bool: True, int: 1, float: 0.5, str: text, tuple: ("a", "b")}[setting.base]
     one = next(iter(param.options)) if param.options is not None else one
     return (one,) if setting.many else one
+
+
+def test_a_key_that_is_left_out_has_the_default_of_the_reference():
+    source = '[data]\ndataset = "demo"\n'
+    card = read_release(f'{source}[models]\nfamily = "mixed"\n')
+    for config in (read_plan(source).config, card.source.config):
+        own = {key: setting for key, setting in SOURCE["model"].items() if hasattr(config, key)}
+        assert len(own) > 6 and {key: getattr(config, key) for key in own} == {key: own[key].default for key in own}
+    tables = files()["Model card (`fairleak card`)"]
+    own = tables["models"] | tables["people"] | tables["publish"]
+    for setting in own.values():
+        assert setting.name == "family" or getattr(card.settings, setting.name) == setting.default, setting.name
 
 
 @each(EVERY)
