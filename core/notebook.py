@@ -111,7 +111,7 @@ def audit(
     label, attribute : str
         Columns of the label and of the sensitive attribute; guessed from the table where they are not given.
     predictions : str
-        Column of a model's predicted labels. Without any, FairLeak trains a fair model on the table.
+        Column of a model's predicted labels; guessed where it is not given. Without any, FairLeak trains a fair model.
     policy : str
         "default", "predictions" or a TOML file; by itself "predictions" where a model's are given, else "default".
     report : callable, optional
