@@ -67,10 +67,11 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "DP training noise": "Random noise in the training of a differentially private (DP) model.",
         "Answer noise": "Random noise on the answers to bias queries.",
         "AttriGuard perturbation": "Changes to a person's public record that mislead a classifier (Jia and Gong 2018).",
-        "Noise budget β": "Mean number of entries changed for each person; the paper's utility-loss budget.",
+        "Noise budget β": "Largest mean number of entries changed for each person; the paper's utility-loss budget.",
         "Surrogate classifier": "The classifier against which the defender optimises the perturbation.",
         "Target distribution": "The predictions that the defender wants attackers to make.",
-        "Adaptive attacker": "An attacker trained on protected records. The opposite is defense-unaware.",
+        "Adaptive attacker": "An attacker who reckons with the noise, such as one trained on protected records. The "
+        "opposite is defense-unaware.",
     },
     "Membership": {
         "Members, non-members": "Records in the training set, and records that are not.",
@@ -90,12 +91,14 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
     "Verdict": {
         "Limit": "Largest or smallest value that the policy accepts.",
         "Pass, fail, inconclusive": "Pass: the whole interval is on the allowed side of the limit. Fail: it is on the "
-        "other side. Inconclusive: the interval contains the limit, there is no interval, or the self-test failed. "
-        "Inconclusive blocks a release like a fail.",
-        "Not run, not covered": "Not run: the policy requires the check and there is no number; the reason is given, "
-        "and this blocks. Not covered: the policy sets no limit; this never blocks.",
-        "Measured, combined, declared": "Measured: an attack was run on this model and these people. Declared: "
-        "calculated from stated settings, no attack was run. Combined: a measurement that also assumes such settings.",
+        "other side. Inconclusive: the interval contains the limit, an estimate has no interval, or the self-test "
+        "failed. Of a required check it blocks a release like a fail.",
+        "Not run, not covered": "Not run: the policy limits the check and there is no number; the reason is given. Of "
+        "a required check this blocks, unless it could not be run and its limit allows that. Not covered: the policy "
+        "sets no limit; this never blocks.",
+        "Measured, combined, declared": "Measured: an attack was run on this model and these people, or its answers "
+        "about them were counted. Declared: calculated from stated settings, no attack was run. Combined: a "
+        "measurement that also assumes such settings.",
         "95% CI": "95% confidence interval: range for other people like these, with the same model and seed unless "
         "stated. A verdict uses a wider one where several limits are judged together.",
         "Statistically significant": "The 95% CI leaves out the value without an effect.",
