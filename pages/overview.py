@@ -58,7 +58,8 @@ _NOTES = (
 )
 HOW_TO_READ = (
     "**Each cell** is a private decision tree (DP-ID3, budget ε), trained again with every seed. Its predictions are "
-    "changed at random within each group, as few as possible, until the noisy rates meet the tolerance.\n\n"
+    "changed at random within each group, with the fewest expected errors, until the noisy rates meet the tolerance."
+    "\n\n"
     "**The number** is how often the published attack infers the attribute correctly once the tolerance is disclosed, "
     "whether or not it holds. **Bold:** the 95% CI of the gain excludes 0; one cell in twenty is bold by chance, so "
     "look for whole rows.\n\n"
