@@ -272,8 +272,8 @@ _TOLD: dict[str, dict[str, Any]] = {
     "method": {
         "format_func": METHOD_TITLES.__getitem__,
         "help": (
-            "In-, post- and pre-processing, no constraint, and a tree with DP training noise. All are decision trees "
-            "of depth 8."
+            "In-, post- and pre-processing, no constraint, and a tree with DP training noise. All are decision trees, "
+            "of depth 8 unless another is set."
         ),
     },
     "epsilon": {"help": "Smaller is more private: more DP training noise on every count the tree is grown from."},
