@@ -150,8 +150,8 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
             "select_slider",
             place=next(places),
             options=EPSILONS,
-            help="Smaller is more private and less accurate. Smooth Laplace also fails with probability δ = 0.00001 at "
-            "most.",
+            help="Smaller is more private and less accurate. Smooth Laplace keeps it for ε below 1 only, and may fail "
+            "with probability δ = 0.00001.",
         )
     there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
     value = 100 if 100 in there else there[-1]
