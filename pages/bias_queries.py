@@ -144,7 +144,7 @@ def guide() -> str:
         f"**How to read the chart.** Each answer is an equation in everybody's {attribute}.{among} Bold: best decoder; "
         "faint: the same without noise. The *bound* holds for any attacker with this prior; it is missing where the "
         "noise does not provably keep its ε.\n\n"
-        "**The slider.** Number of answers. They share the budget ε: more answers, each noisier.\n\n"
+        "**The slider.** Number of answers. With noise they share the budget ε: more answers, each noisier.\n\n"
         "**What counts as a leak.** The distance to *features only*, not the height.\n\n"
         "**What it does not show.** Other queries or decoders may reveal more.\n\n"
         "**Source.** Hamman, Chen and Dutta, *Can Querying for Bias Leak Protected Attributes?*, FAccT 2023."
