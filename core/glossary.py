@@ -100,7 +100,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "about them were counted. Declared: calculated from stated settings, no attack was run. Combined: a "
         "measurement that also assumes such settings.",
         "95% CI": "95% confidence interval: range for other people like these, with the same model and seed unless "
-        "stated. A verdict uses a wider one where several limits are judged together.",
+        "stated. A verdict can use a wider one, as all limits are judged together.",
         "Statistically significant": "The 95% CI leaves out the value without an effect.",
         "Holm's correction": "All limits are tested together. The chance of any wrong pass or fail is at most what the "
         "policy allows, for values exactly at their limit (Holm 1979). That the side itself is right holds for "
