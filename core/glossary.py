@@ -70,8 +70,8 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Noise budget β": "Largest mean number of entries changed for each person; the paper's utility-loss budget.",
         "Surrogate classifier": "The classifier against which the defender optimises the perturbation.",
         "Target distribution": "The predictions that the defender wants attackers to make.",
-        "Adaptive attacker": "An attacker who reckons with the noise, such as one trained on protected records. The "
-        "opposite is defense-unaware.",
+        "Adaptive attacker": "An attacker who allows for the perturbation, for example by training on protected "
+        "records. The opposite is defense-unaware.",
     },
     "Membership": {
         "Members, non-members": "Records in the training set, and records that are not.",
