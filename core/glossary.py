@@ -112,7 +112,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Self-test": "Runs each attack on models with no leak and on models with a planted leak.",
         "Internal report, external report": "The external report is redacted: small cells are suppressed, and it has "
         "no seeds and no paths.",
-        "Audit settings": "Dataset, attribute, metric, tolerance, method and seed.",
+        "Audit settings": "Dataset, attribute, metric, tolerance, method, training share and seed.",
     },
 }
 """Chapter -> term -> its meaning."""
