@@ -133,7 +133,7 @@ def _family(place: Any, candidates: Sequence[str], dataset: AuditDataset) -> str
         options=offered,
         value=first,
         help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
-        "them given the attribute: other training records, depths, features, or fairness tolerances.",
+        "them with the attribute as a feature: other training records, depths, features, or fairness tolerances.",
     )
     return family if family in offered else first
 
