@@ -150,7 +150,8 @@ def _people(place: Any, config: AuditConfig, dataset: AuditDataset) -> int:
         options=sizes,
         value=_FIRST_PEOPLE if _FIRST_PEOPLE in sizes else sizes[-1],
         format_func=lambda n: f"all {count(n)}" if n == test else count(n),
-        help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
+        help="Test people, whom no model trained here has seen. Where they are fewer, each counts for more in every "
+        "number.",
     )
     return 0 if people == test else int(people)
 
