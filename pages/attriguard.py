@@ -336,7 +336,7 @@ def _form(guard: Any, now: TableSettings) -> None:
             f"guard_rules_{key}",
             persist_state=None,
             value=now.rules,
-            help="Pairs found in the data: nobody has both values, though several people should by chance.",
+            help="Pairs found in the data: nobody has both values, though at least one person should by chance.",
         )
     with right:
         told = {_words(rule.pair): rule.pair for rule in guard.found_rules}
