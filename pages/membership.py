@@ -342,9 +342,9 @@ def _accounting(work: Membership) -> None:
     )
     by_name = {one.ledger.accounting: one for one in found}
     naive, own = by_name["naive"], by_name[work.settings.accounting]
-    majority = own.target.majority_test
+    majority, whose = own.target.majority_test, "ours" if own.ledger.accounting == "savings" else "as published"
     shell.whisper(
-        f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, ours "
+        f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, {whose} "
         f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}",
         f"The ledger of a full path adds up to {_cost_text(own.ledger.total)}: nodes side by side hold different "
         f"people, so only levels add up. Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
