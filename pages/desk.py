@@ -22,13 +22,13 @@ from core.fingerprint import fingerprint
 from pages.common import cached, desk_forms, desk_ledger, panels, signin
 
 STORED = (
-    "The ledger is the only thing written to disk; it holds nobody's attribute. Files you add stay in this session's "
-    "memory. Anybody who can reach this page is trusted with the attribute. Unless FAIRLEAK_LEDGER sets the "
+    "Of this page only the ledger is written to disk; it holds nobody's attribute. Files you add stay in this "
+    "session's memory. Anybody who can reach this page is trusted with the attribute. Unless FAIRLEAK_LEDGER sets the "
     "ledger's place, they can have the server open any file or database it reaches."
 )
 
 STORED_SIGNED_IN = (
-    "The ledger is the only thing written to disk; it holds nobody's attribute. A test set that an officer opens to "
+    "Of this page only the ledger is written to disk; it holds nobody's attribute. A test set that an officer opens to "
     "askers stays in the server's memory. Askers see its size and its budget, and no attribute of anybody."
 )
 
