@@ -183,8 +183,8 @@ def _published(place: Any) -> Sequence[str]:
         key="release_statistics",
         format_func=_SHORT.__getitem__,
         help="; ".join(f"{_SHORT[name]}: {STATISTIC_TITLES[name].lower()}" for name in STATISTICS)
-        + ". A gap is the rate of the first group minus that of the others. Group sizes: in all and with either label; "
-        "DP noise comes with them.",
+        + ". A gap is the rate of the first group (of more than two, the chosen one) minus that of the others. Group "
+        "sizes: in all and with either label; DP noise comes with them.",
         persist_state="session",
         bind="query-params",
     )
