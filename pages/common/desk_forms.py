@@ -337,7 +337,9 @@ def _test_set(ledger: Ledger, made: Registration) -> TestSet | None:
     opened: TestSet | None = kept.get(key)
     if signin.role() is signin.Role.ASKER:
         if opened is None:
-            st.caption("An officer has not opened this test set since the server started; ask for it.")
+            st.caption(
+                "An officer has not opened this test set, or has closed it, since the server started; ask for it."
+            )
         return opened
     test_set = opened or _own_test_set(made)
     if test_set is not None and signin.is_officer():
