@@ -142,7 +142,7 @@ def guide() -> str:
         f"**Attacker knows.** Features, labels, group sizes, every queried score and how answers are made; not "
         f"{attribute}.\n\n"
         f"**How to read the chart.** Each answer is an equation in everybody's {attribute}.{among} Bold: best decoder; "
-        "faint: the same without noise. The *bound* holds for any attacker with this prior; it is missing where the "
+        "faint: the same without noise. The *bound* holds for any attacker with this prior; missing where the "
         "noise does not provably keep its ε.\n\n"
         "**The slider.** Number of answers. With noise they share the budget ε: more answers, each noisier.\n\n"
         "**What counts as a leak.** The distance to *features only*, not the height.\n\n"

@@ -32,11 +32,11 @@ _GUIDE = (
     "**Read.** The **sensitive attribute** is the column an attacker should not learn; the **label** is what the model "
     "predicts. A row of the chart is a group: its size, and its share with the positive label.\n\n"
     "**Roles.** Records without label or attribute are left out. So are columns that are constant, look like "
-    "identifiers, or hold a different text in most records. With a column of predictions or scores, your own model is "
+    "identifiers, or hold a different text in most records. With predictions or scores, your own model is "
     "audited and nothing is trained. A *Set* column says which records trained it.\n\n"
     "**What it does not show.** A difference between groups is not yet a leak.\n\n"
-    "**Your data.** An upload stays in this session's memory. It is gone when you reload or close the page; the "
-    "memory is freed ten minutes later."
+    "**Your data.** An upload stays in this session's memory. It is gone when you reload or close the page, "
+    "its memory ten minutes later."
 )
 
 

@@ -27,12 +27,12 @@ _GIVEN_GUIDE = (
 _GUIDE = (
     "**Question.** Is the model fair, also for new people?\n\n"
     f"{_CHART} Training values are facts, test values estimates.\n\n"
-    "**Controls.** A smaller tolerance is fairer; published, it tells an attacker more. A smaller ε adds more DP "
+    "**Controls.** A smaller tolerance is fairer; published, it tells an attacker more. A smaller ε adds DP "
     "training noise.\n\n"
     "**Methods.** Exponentiated gradient enforces the constraint in training. The threshold optimizer and the "
     "correlation remover need the attribute to predict. The latter and the private DP-ID3 tree guarantee no "
     "tolerance.\n\n"
-    "**What it does not show.** Equal rates alone do not make a decision fair for each person.\n\n"
+    "**What it does not show.** Equal rates alone make no decision fair for each person.\n\n"
     "**Sources.** Agarwal et al. (2018); Hardt et al. (2016); Friedman and Schuster (2010)."
 )
 
