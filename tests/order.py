@@ -41,6 +41,7 @@ SECONDS = {
     "tests/unit/compare/test_gate.py": 30,
     "tests/app/test_one_wording.py": 25,
     "tests/browser/test_proxy.py": 25,
+    "tests/golden/test_golden_extremes.py": 8,
     "tests/golden/test_golden_pages.py": 25,
     "tests/unit/report/test_twins.py": 25,
     "tests/unit/sweep/test_engine.py": 25,

@@ -146,4 +146,4 @@ def test_the_bound_is_a_share_and_grows():
     twice = math.log(2.0) / 2.0  # of a record replaced: outcomes are at most twice as likely
     by_hand = {0.0: 0.0, 0.1: 0.2, 1 / 3: 2 / 3, 0.4: 0.7, 0.8: 0.9}  # doubled, and 1 less half of those not flagged
     assert [most_caught(rate, twice) for rate in by_hand] == pytest.approx(list(by_hand.values()))
-    assert most_caught(0.2, 0.0) == 0.2 and most_caught(0.2, math.inf) == 1.0
+    assert most_caught(0.2, 0.0) == pytest.approx(0.2) and most_caught(0.2, math.inf) == 1.0
