@@ -81,6 +81,21 @@ def test_clusters_are_as_many_as_can_be() -> None:
             assert smallest < FEWEST
 
 
+def test_of_too_few_for_two_clusters_there_is_one() -> None:
+    few = np.concatenate(
+        [np.flatnonzero((y == LABELS) & (g == GROUPS))[: 2 * FEWEST - 1] for y in (0, 1) for g in (0, 1)]
+    )
+    found = clusters(SIDES, few, seed=3)
+    features, labels = (
+        (SIDES.features[few] - SIDES.features[few].mean(axis=0)) / SIDES.features[few].std(axis=0),
+        LABELS[few],
+    )
+    assert not found.cluster.any() and not found.nearest(SIDES, np.arange(900)).any()
+    for label in (0, 1):
+        assert found.counts[label].tolist() == [[2 * FEWEST - 1] * 2]
+        np.testing.assert_allclose(found.centres[label], features[labels == label].mean(axis=0)[np.newaxis])
+
+
 def test_the_control_deletes_as_many_whoever_they_are() -> None:
     n, share = picked().deleted.size, float(GROUPS[MEMBERS].mean())
     kept = [random_deletion(MEMBERS, n, seed=seed) for seed in range(60)]

@@ -47,9 +47,14 @@ def demo() -> AuditDataset:
     return build_dataset(table, table.roles[0])
 
 
+STEPS: list[tuple[int, int]] = []
+"""What was reported while these people were made."""
+
+
 @cache
 def people() -> ReleasedPeople:
-    return released_people(CONFIG, demo(), ReleaseSettings(family="mixed", count=6, people=800))
+    settings = ReleaseSettings(family="mixed", count=6, people=800)
+    return released_people(CONFIG, demo(), settings, report=lambda *at: STEPS.append(at))
 
 
 def test_the_attacker_is_calibrated_repeatable_and_learns_nothing_from_released_records():
@@ -64,6 +69,7 @@ def test_the_attacker_is_calibrated_repeatable_and_learns_nothing_from_released_
     assert [again[row] for row in sorted(again)] == q[np.argsort(splits.test)][
         np.isin(np.sort(splits.test), people().rows)
     ].tolist()
+    assert sorted({*STEPS}) == [(done, 8) for done in range(9)]  # the prior, the audited model, and a step each
     splits = split(demo(), seed=3)
     with pytest.raises(InputError, match="must not learn from released records, got 5 that are in both"):
         prior_of(demo(), splits, np.append(splits.test, splits.attack[:5]), seed=3)
