@@ -15,7 +15,7 @@ from core.adversaries import AttackedRecords
 from core.correction import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_over_seeds, soft_correct
 from core.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.correction.findings import constraint_effect, step_rows
-from core.estimates import Estimate, over_seeds
+from core.estimates import Estimate, accuracy_gain, over_seeds
 from core.quantities import plain_row
 
 
@@ -90,6 +90,10 @@ def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None
             expected = [after - before for after, before in zip(figures[name], figures[base], strict=True)]
             assert [c.value for c in changes] == pytest.approx(expected, abs=1e-12)
             assert all(c.low <= c.value <= c.high for c in changes)
+    if tolerance == 0.9:  # it changes nothing, in no resample: the interval is that of two guesses that are the same
+        guess, change = posteriors["shares"].argmax(axis=1), found["constraint"].changes["accuracy"]
+        own = accuracy_gain(case["truth"], guess, guess)
+        assert (change.value, change.low, change.high) == pytest.approx((0.0, own.low, own.high), abs=1e-6)
 
 
 def test_permuted_predictions_are_a_step_beside_the_others() -> None:
