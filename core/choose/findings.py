@@ -99,11 +99,11 @@ def _compared(choice: Choice, passing: int) -> str:
     n, unclear, within = len(choice.candidates), *map(len, map(choice.with_status, (Status.INCONCLUSIVE, Status.PASS)))
     if n == 1:
         return "No other model was compared."
-    able = {0: "none is", 1: "1 is"}.get(within, f"{count(within)} are")
+    able, unsure = ({0: "none is", 1: "1 is"}.get(some, f"{count(some)} are") for some in (within, unclear))
     useful = "" if within == passing else f", {count(passing) if passing else 'none'} of them accurate enough"
     return (
-        f"Of {count(n)} models compared, {able} within all limits on the half that chooses{useful}; {unclear} "
-        f"{'is' if unclear == 1 else 'are'} inconclusive."
+        f"Of {count(n)} models compared, {able} within all limits on the half that chooses{useful}; {unsure} "
+        "inconclusive."
     )
 
 
