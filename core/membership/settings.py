@@ -96,7 +96,7 @@ class MembershipSettings(Result):
         int,
         Param(
             "Group, against all others",
-            "Code of the group that is set against all others, in FairPick and in curves.",
+            "Code of the group that is set against all others, in FairPick and in curves; of two groups always 1.",
             least=0,
         ),
     ] = 1
