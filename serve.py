@@ -57,6 +57,9 @@ WORKING = ("attriguard_controls", "bias_queries_trials", "card_controls", "membe
 LOOK_EVERY = 15.0
 """Seconds between two looks for sessions whose time is up, and for people whose sign-in is."""
 
+FIRST_PAGE = 2.0
+"""Seconds in which a first visitor's page has the processor to itself: no work is prepared before, unless asked for."""
+
 
 # Arrow's own pool keeps what a table took; the system's gives it back.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
@@ -188,16 +191,22 @@ async def end_sessions() -> None:
             pyarrow.default_memory_pool().release_unused()  # malloc's too: both are one
 
 
+async def prepare_work() -> None:
+    """Let the process from which work is forked import what that needs."""
+    await asyncio.sleep(FIRST_PAGE)
+    apart.warm_up(*(f"pages.common.{name}" for name in WORKING))
+
+
 @asynccontextmanager
 async def serving(_: st.App) -> AsyncIterator[None]:
     """Open the browser as `streamlit run app.py` does, and end sessions for as long as the server runs."""
     if not config.get_option("server.headless"):
         name = "browser.serverAddress" if config.is_manually_set("browser.serverAddress") else "server.address"
         cli_util.open_browser(get_url(get_display_address(config.get_option(name) or "localhost")))
-    apart.warm_up(*(f"pages.common.{name}" for name in WORKING))
-    ending = asyncio.create_task(end_sessions())
+    tasks = [asyncio.create_task(prepare_work()), asyncio.create_task(end_sessions())]
     yield
-    ending.cancel()
+    for task in tasks:
+        task.cancel()
 
 
 app = st.App(Path(__file__).with_name("app.py"), lifespan=serving, middleware=[Middleware(Door)])
