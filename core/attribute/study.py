@@ -481,7 +481,8 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
     if not result.closing:
         own = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
         small = _significant(own) and _within(own, settings.closed) and settings.closed < 1.0
-        return f"No coarser release is advised: the gains are small, {within}." if small else ""
+        average = f"On average the gains are small, {within}, so no coarser release was tried."
+        return f"{average} Single people may still be exposed." if small else ""
     name, gain, balanced = result.closing[-1]
     both = f"{_with_limits(gain)} in accuracy and {_with_limits(balanced)} in balanced accuracy"
     if _within([gain, balanced], settings.closed):
