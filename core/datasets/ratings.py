@@ -411,6 +411,11 @@ def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Rat
     order = child_generator(seed, "who keeps the attribute").permutation(len(people))
     last = order[::-1][np.unique(value[order[::-1]], return_index=True)[1]]  # of each value
     hidden = order[~np.isin(order, last)][: max(_LEAST_TESTED, round(_TEST_SHARE * len(people)))]
+    if hidden.size < _LEAST_TESTED:
+        raise InputError(
+            f"A table of ratings must have at least {_LEAST_TESTED} users besides one of each value of "
+            f"{quoted(attribute)}, got {hidden.size}."
+        )
     hidden, public = np.sort(hidden), np.setdiff1d(order, hidden)
     return build_ratings(
         (whole[public], whole[hidden]),

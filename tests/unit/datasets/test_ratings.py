@@ -196,3 +196,13 @@ def test_the_invented_ratings():
     assert np.diff(found.people_train.indptr).min() >= 9
     assert same(found, demo_ratings()) and not same(found, demo_ratings(1))
     assert found.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings
+
+
+def test_beside_one_user_of_each_value_ten_are_left_to_protect():
+    def table(values: int) -> dict[str, bytes]:
+        lines = [f"u{u},i{i},{1 + (u + i) % 5},t{u % values}" for u in range(30) for i in range(3)]
+        return {"r.csv": "\n".join(["user,item,rating,town", *lines]).encode()}
+
+    assert len(ratings_from_files(table(20)).values_test) == 10
+    with pytest.raises(InputError, match="at least 10 users besides one of each value of 'town', got 9"):
+        ratings_from_files(table(21))
