@@ -1,0 +1,87 @@
+"""The golden numbers: every number of a result, a line each, compared to six digits."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tests.golden.make import FILES, RENEW
+
+_LONGEST = 8
+"""Numbers of an array that are kept one by one; of more, sums that change with any of them and its place are."""
+
+_MOST_DIFFERENT = 30
+"""Lines of a difference that are shown."""
+
+
+def lines(name: str, value: Any) -> Iterator[str]:
+    """Yield what a result consists of, as ``name.field = value``; how long it took is left out."""
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            if field.name != "seconds":
+                yield from lines(f"{name}.{field.name}", getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from lines(f"{name}[{key}]", part)
+    elif sparse.issparse(value):
+        yield from lines(name, value.toarray())
+    elif isinstance(value, np.ndarray) and value.size > _LONGEST and value.dtype.kind in "biuf":
+        yield f"{name} = {value.shape} {value.dtype.kind}: {_sums(value.astype(float).ravel())}"
+    elif isinstance(value, list | tuple | set | frozenset | np.ndarray):
+        parts = sorted(value, key=str) if isinstance(value, set | frozenset) else value
+        for place, part in enumerate(parts):
+            yield from lines(f"{name}[{place}]", part)
+        if len(parts) == 0:
+            yield f"{name} = empty"
+    elif isinstance(value, bool | np.bool_ | str | None | Enum):
+        yield f"{name} = {value.name if isinstance(value, Enum) else value!r}"
+    elif isinstance(value, int | float | np.number):
+        yield f"{name} = {_number(float(value))}"
+    else:
+        raise TypeError(f"{name} is a {type(value).__name__}, of which no line is made")
+
+
+def _sums(values: np.ndarray) -> str:
+    whole = values[np.isfinite(values)]
+    places = np.flatnonzero(np.isfinite(values)) + 1.0
+    kept = [whole.min(), whole.max(), whole.sum(), (places * whole).sum() / places.sum()] if whole.size else []
+    return " ".join(map(_number, [*kept, values.size - whole.size]))
+
+
+def _number(value: float) -> str:
+    return "0" if abs(value) < 1e-9 else f"{value:.9g}"
+
+
+def compare_numbers(name: str, found: list[str]) -> None:
+    """Check lines against their golden file, numbers to six digits, or write the file if that is asked for."""
+    path = FILES / "numbers" / f"{name}.txt"
+    if os.environ.get(RENEW):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(found) + "\n", encoding="utf-8")
+        return
+    kept = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    now = [old if _alike(old, new) else new for old, new in zip(kept, found, strict=False)] + found[len(kept) :]
+    different = list(difflib.unified_diff(kept, now, "golden", "now", lineterm="", n=0))
+    assert not different, f"{path.name} is not as it was; `{RENEW}=1` writes it anew:\n" + "\n".join(
+        different[:_MOST_DIFFERENT]
+    )
+
+
+def _alike(old: str, new: str) -> bool:
+    before, after = old.split(" "), new.split(" ")
+    return len(before) == len(after) and all(map(_same, before, after))
+
+
+def _same(before: str, after: str) -> bool:
+    try:
+        return before == after or math.isclose(float(before), float(after), rel_tol=1e-6, abs_tol=1e-8)
+    except ValueError:
+        return False
