@@ -331,9 +331,14 @@ def _tried_out(
 
 
 def _controlled(gains: Floats, distances: Floats, mean: float, variance: float) -> tuple[float, float, float, float]:
-    """Return mean, standard error, variance explained and left, by least squares on distances of a known law."""
+    """Return mean, standard error, variance explained and left, by least squares on distances of a known law.
+
+    Distances that are equal but for rounding, as those of a handful of people can be, explain nothing.
+    """
     off = distances - distances.mean()
-    squares = max(float(off @ off), 1e-300)
+    squares = float(off @ off)
+    if squares <= 1e-20 * float(distances @ distances):
+        squares = math.inf
     slope = float(off @ gains) / squares
     left = gains - gains.mean() - slope * off
     residual = float(left @ left) / (gains.size - 2)

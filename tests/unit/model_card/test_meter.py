@@ -222,6 +222,13 @@ def test_nothing_to_tell_is_predicted_as_nothing():
     assert found.chance.expected(0.0, 4).high == 0
 
 
+def test_draws_of_a_handful_that_are_all_alike_explain_nothing():
+    models, labels = np.array([[0, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]]), np.array([1, 0, 0, 1])
+    release = Release(models, labels=labels, statistics=("fpr_gap", "tpr_gap"), epsilon=1000.0)
+    found = predict(np.array([0.999, 1.0, 0.1, 0.1]), release, seed=133)
+    assert 0 < found.low < found.bits.low < found.bits.high < found.high < 1
+
+
 def test_chance_explains_what_draws_from_the_posterior_gain():
     who, rng, found = people(), np.random.default_rng(9), []
     settings = ReleaseSettings(count=4, decimals=None)
