@@ -117,10 +117,14 @@ class TableSettings(Settings):
     ] = LEAST_EXPECTED
     added: Annotated[
         tuple[Pair, ...],
-        Param("More pairs to keep out, a line each", "Pairs forbidden besides those found in the data."),
+        Param(
+            "More pairs to keep out, a line each",
+            "Pairs forbidden besides those found in the data, such as [['relationship', 'Husband', 'education', '9th']].",
+        ),
     ] = ()
     removed: Annotated[
-        tuple[Pair, ...], Param("Found pairs to allow", "Pairs found in the data that are allowed all the same.")
+        tuple[Pair, ...],
+        Param("Found pairs to allow", "Pairs found in the data that are allowed all the same, as a list of lists."),
     ] = ()
     domain_share: Annotated[
         float,
