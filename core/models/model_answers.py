@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,14 @@ def cause(error: BaseException) -> str:
 def stack(columns: list[Any], n: int) -> Floats:
     """Return columns, or tables, of scores of n records as one table (n, k)."""
     return np.column_stack([np.asarray(column, dtype=np.float64).reshape(n, -1) for column in columns])
+
+
+def warn_of_new_values(column: pandas.Series, known: Collection[Any]) -> None:
+    """Warn of a column with a value, or a gap (nan), that is not among those known from training."""
+    there = {one for one in known if one == one}
+    gap = len(there) < len(known)
+    if not {*column.dropna().unique()} <= there or (column.isna().any() and not gap):
+        warnings.warn(f"column {quoted(str(column.name))} holds values it was not trained with", stacklevel=3)
 
 
 def matched(

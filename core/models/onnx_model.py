@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.model_answers import RawAnswers, Runtime, cause, stack
+from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
 from core.models.structure import onnx_structure
 
 if TYPE_CHECKING:
@@ -30,7 +30,13 @@ DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
     "Model": (("ir_version", 1, "int64"), ("graph", 7, "Graph"), ("functions", 25, "*Blank")),
     "Graph": (("node", 1, "*Node"), ("initializer", 5, "*Tensor")),
-    "Node": (("op_type", 4, "string"), ("attribute", 5, "*Attribute"), ("domain", 7, "string")),
+    "Node": (
+        ("input", 1, "*string"),
+        ("output", 2, "*string"),
+        ("op_type", 4, "string"),
+        ("attribute", 5, "*Attribute"),
+        ("domain", 7, "string"),
+    ),
     "Attribute": (
         ("name", 1, "string"),
         ("s", 4, "bytes"),
@@ -131,11 +137,16 @@ class OnnxModel(Runtime):
     label: str
     scores: tuple[str, ...]
     classes: tuple[Any, ...] | None
+    known: dict[str, tuple[Any, ...]]
+    """Input -> the values it had in training, where they are encoded."""
 
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
         """Return the answers for records whose columns are the model's features in its order."""
         wanted, n = [*([self.label] if self.label else []), *self.scores], len(frame)
         if self.feature_names:
+            for j, (name, _, _) in enumerate(self.inputs):
+                if name in self.known:
+                    warn_of_new_values(frame.iloc[:, j], self.known[name])
             columns = [_column(frame, j, dtype) for j, (_, dtype, _) in enumerate(self.inputs)]
             feed = {
                 name: column.reshape(-1, 1) if rank == 2 else column
@@ -202,6 +213,7 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
         label=label,
         scores=scores,
         classes=classes,
+        known=_encoded(nodes),
     )
 
 
@@ -273,12 +285,28 @@ def _takes_missing(node: Any) -> bool:
     return node.op_type in ("Imputer", "IsNaN") or any(any(one.ints) for one in tracks)
 
 
+def _encoded(nodes: list[Any]) -> dict[str, tuple[Any, ...]]:
+    """Return the values that one-hot encoders have columns for, by what they encode, itself or in another type."""
+    source = {node.output[0]: node.input[0] for node in nodes if node.op_type == "Cast"}
+    return {
+        source.get(node.input[0], node.input[0]): _listed(each)
+        for node in nodes
+        for each in node.attribute
+        if node.op_type == "OneHotEncoder" and each.name.startswith("cats_")
+    }
+
+
+def _listed(attribute: Any) -> tuple[Any, ...]:
+    """Return the texts or whole numbers that an attribute lists."""
+    texts = tuple(bytes(text).decode("utf-8", "replace") for text in attribute.strings)
+    return texts or tuple(int(number) for number in attribute.ints)
+
+
 def _classes(nodes: list[Any]) -> tuple[Any, ...] | None:
     """Return the classes that the graph lists, if there is one list only."""
     found: set[tuple[Any, ...]] = set()
     for one in [one for node in nodes for one in node.attribute]:
         if one.name.startswith("classlabels_"):
-            texts = tuple(bytes(text).decode("utf-8", "replace") for text in one.strings)
-            found.add(texts or tuple(int(number) for number in one.ints))
+            found.add(_listed(one))
     known = [classes for classes in found if len(classes) >= 2]
     return known[0] if len(known) == 1 else None

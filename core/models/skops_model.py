@@ -20,7 +20,7 @@ import numpy as np
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.model_answers import RawAnswers, Runtime, cause, stack
+from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
 from core.models.structure import structure_of
 
 if TYPE_CHECKING:
@@ -67,10 +67,7 @@ class SkopsModel(Runtime):
         import joblib
 
         for place, known in _encoded(self.estimator, list(range(len(self.dtypes))), list(self.feature_names)):
-            if _is_new(frame.iloc[:, place], known):
-                warnings.warn(
-                    f"column {quoted(frame.columns[place])} holds values it was not trained with", stacklevel=2
-                )
+            warn_of_new_values(frame.iloc[:, place], known)
         given: Any = frame.set_axis(list(self.feature_names), axis=1) if self.feature_names else frame.to_numpy()
         with joblib.parallel_config("sequential"):  # however many workers the file asks for
             labels = np.asarray(self.estimator.predict(given))
@@ -203,13 +200,6 @@ def _encoded(part: Any, places: list[int], names: list[str]) -> list[tuple[int, 
     if title not in _ENCODERS:
         return []
     return [(place, list(known)) for place, known in zip(places, part.categories_, strict=False)]
-
-
-def _is_new(column: pandas.Series, known: list[Any]) -> bool:
-    """Return whether a column holds a value, or a gap, that is not among the known ones."""
-    there = {one for one in known if one == one}
-    gap = len(there) < len(known)
-    return not {*column.dropna().unique()} <= there or bool(column.isna().any() and not gap)
 
 
 def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:

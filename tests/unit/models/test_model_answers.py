@@ -140,6 +140,20 @@ def test_true_and_false_are_what_the_model_was_trained_with_and_other_values_are
     assert [note for note in answers.notes if "warns" in note] == ([] if known else [warned])
 
 
+@pytest.mark.parametrize("known", ["office", "bureau"])
+@pytest.mark.parametrize("rooms", [0, 9])
+def test_a_graph_that_ignores_other_values_than_it_was_trained_with_says_so(known, rooms):
+    frame = pd.DataFrame({"work": people()["work"].astype(str), "rooms": np.arange(240) % 3})
+    steps = [("c", OneHotEncoder(handle_unknown="ignore"), ["work", "rooms"])]
+    fitted = make_pipeline(ColumnTransformer(steps), TREE).fit(frame, frame["work"] == "farm")
+    model = read_model(as_onnx(fitted, frame[:1]), "m.onnx")
+    told = frame.assign(work=frame["work"].replace({"office": known}), rooms=frame["rooms"] + rooms)
+    answers = model.answers(told, positive="True")
+    new = [name for name, changed in (("work", known != "office"), ("rooms", rooms)) if changed]
+    warned = [f"The model warns: column '{name}' holds values it was not trained with." for name in new]
+    assert sorted(note for note in answers.notes if "warns" in note) == sorted(warned)
+
+
 @pytest.mark.parametrize("kind", LABELS)
 def test_labels_of_every_type_are_understood(kind):
     make, positive = LABELS[kind]
