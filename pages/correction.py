@@ -91,7 +91,8 @@ def told() -> None:
     first = findings.first_tolerance(result)
     most = max(_MOST_TOLERANCE, first)
     tolerance = round(state.standing("told", first, most=most), 6)
-    now, curve = result.disclose(tolerance, **attacker), result.curve(min(tolerance, _MOST_TOLERANCE), **attacker)
+    now, farther = result.disclose(tolerance, **attacker), [0.05 * step for step in range(5, int(20 * most) + 1)]
+    curve = result.curve(tolerance, *farther, most, **attacker)
     strong = adversary in STRONG
     whose, beside = ("Gradient boosting", None) if strong else ("Published attack", result.strong)
     left, right = st.columns([3, 2], gap="large")

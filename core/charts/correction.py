@@ -29,9 +29,10 @@ _HEIGHT = 250  # of the smaller ones
 _ACCURACY = percents("Accuracy (%)")
 
 
-def _tolerances(title: str) -> Axis:
-    words = ("0", "0.05", "0.10", "0.15", "0.20")
-    return Axis(ends=(0.0, 0.2), marks=(0, 0.05, 0.1, 0.15, 0.2), words=words, title=f"{title} (left: stricter)")
+def _tolerances(title: str, last: float = 0.0) -> Axis:
+    """Return the axis from 0 to 0.2, or to the last tolerance."""
+    scale = Scale(title=f"{title} (left: stricter)", span=0.2, words=lambda told: f"{told:.2f}" if told else "0")
+    return scale.over([0.0, last])
 
 
 def draw_disclosure(
@@ -47,7 +48,7 @@ def draw_disclosure(
     Parameters
     ----------
     curve : sequence of Disclosure
-        Sorted by tolerance, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
+        Sorted by tolerance, from 0 to 0.2 or farther; fixes the ranges, which do not depend on the marker.
     strong : Estimate or None
         Accuracy of imputation, without the model; None where the curve is its own.
     """
@@ -72,9 +73,9 @@ def draw_disclosure(
     drawing = draw_lines(
         f"Accuracy by disclosed tolerance, {attacker}",
         curves,
-        x=_tolerances("Disclosed tolerance"),
+        x=_tolerances("Disclosed tolerance", curve[-1].told),
         y=percents(f"Accuracy at inferring {attribute} (%)"),
-        at=min(marker.told, 0.2),
+        at=marker.told,
         head=f"at {shown} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {shown}",
         holds=(before.low, before.high),
     )

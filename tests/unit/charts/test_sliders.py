@@ -56,7 +56,7 @@ def percents(*numbers: Estimate) -> list[float]:
 
 def disclosures() -> Iterator[At]:
     found = run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(600, seed=11))
-    curve = [found.disclose(tolerance) for tolerance in (0.01, 0.05, 0.1, 0.2)]
+    curve = [found.disclose(tolerance) for tolerance in (0.01, 0.05, 0.1, 0.2, 0.4)]
     for now in curve:
         drawing = draw_disclosure(curve, now, found.strong, attribute="origin", attacker="Attacker")
         assert now.after is not None
