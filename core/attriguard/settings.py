@@ -119,7 +119,7 @@ class TableSettings(Settings):
         tuple[Pair, ...],
         Param(
             "More pairs to keep out, a line each",
-            "Pairs forbidden besides those found in the data, such as [['relationship', 'Husband', 'education', '9th']].",
+            "Pairs forbidden besides those in the data, such as [['relationship', 'Husband', 'education', '9th']].",
         ),
     ] = ()
     removed: Annotated[
