@@ -85,11 +85,15 @@ def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
 
 
 def still_found(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
-    """Return attack -> (n,): whom it still finds, imputation left aside, under a plan; all four are run again."""
+    """Return attack -> (n,): whom it still finds, imputation left aside, under a plan; all four are run again.
+
+    One that cannot be run under the plan frees nobody: it finds whom it finds without.
+    """
     settings, training = attacks.settings, next((one.training for one in plan if one.slot == "training"), None)
     for remedy in plan:
         settings = replace(settings, **dict(remedy.change))
-    return {name: attacks.run(name, settings, training).leak for name in ATTACKS}
+    found = {name: attacks.run(name, settings, training) for name in ATTACKS}
+    return {name: (attacks.run(name, attacks.settings) if one.reason else one).leak for name, one in found.items()}
 
 
 def anybody(found: dict[str, Mask]) -> Mask:

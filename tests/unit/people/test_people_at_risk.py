@@ -15,10 +15,21 @@ from core.errors import InputError
 from core.estimates import percent, proportion
 from core.membership import MembershipPlan
 from core.membership.study import STUDY as MEMBERSHIP
-from core.model_card import ReleasedPeople, ReleaseSettings, measure_card
-from core.people import ATTACKS, PEOPLE, Effect, PeopleAtRisk, PeopleSettings, plan_text, plans, remedies_of
+from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
+from core.people import (
+    ATTACKS,
+    PEOPLE,
+    Effect,
+    PeopleAtRisk,
+    PeopleSettings,
+    people_attacks,
+    plan_text,
+    plans,
+    remedies_of,
+)
 from core.people.findings import PEOPLE_TABLE, findings, tables
 from core.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
+from core.people.remedies import still_found
 from core.planted import Drawn, draw_people, posterior
 from core.planted import subject_of as given
 from core.seeds import child_generator
@@ -108,6 +119,21 @@ def test_every_attack_can_be_run_under_every_remedy(subject: Subject):
         planned = replace(SETTINGS, **dict(remedy.change))
         assert [attacks.run(name, planned, remedy.training).reason for name in ATTACKS] == [""] * 4, remedy.title
     assert attacks.run("card", replace(SETTINGS, card_epsilon=1.0)).setting == "6 models, noise, ε = 1"
+
+
+def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+):
+    def fails(people: ReleasedPeople, card: ReleaseSettings) -> ReleaseStudy:
+        if card.decimals == 1:
+            raise InputError("Nothing fits these numbers.")
+        return measure_card(people, card)
+
+    monkeypatch.setattr(people_attacks, "measure_card", fails)
+    attacks = PeopleAttacks(subject, SETTINGS)
+    (plan,) = ((one,) for one in remedies_of(subject, SETTINGS) if one.title == "card with 1 decimal")
+    before, after = (still_found(attacks, one)["card"] for one in ((), plan))
+    assert before.any() and np.array_equal(before, after)
 
 
 def test_the_smallest_fix_is_the_first_plan(subject: Subject):
