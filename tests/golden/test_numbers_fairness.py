@@ -1,0 +1,92 @@
+"""Rates, gaps and intervals of small, uneven populations are as they were; what cannot be compared is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core import fairness
+from core.estimates import Estimate, not_measured, proportion
+from tests.golden.brief import Named, compare_brief, told
+
+PEOPLE: dict[str, tuple[Any, Any, Any]] = {
+    "two uneven groups": ([1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 1, 1] + [0] * 5),
+    "two of the same size": ([1, 1, 0, 1, 0, 0, 0, 1], [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 1, 0, 1, 1]),
+    "names, one of a single person": ([1, 0, 0, 1, 0, 1, 1], list("bbbaaca"), [1, 1, 0, 0, 1, 1, 0]),
+    "yes and no": ([0, 0, 1, 1, 1, 0], [True, False, False, False, False, True], [0, 1, 1, 0, 1, 1]),
+    "a group without a label 1": ([1, 0, 1, 1, 0, 0, 1, 0, 1], [0, 0, 0, 2, 2, 1, 1, 1, 1], [0, 1, 1, 0, 0, 1, 0, 1, 1]),
+    "five groups": ([1, 0] * 5 + [1] * 4, [4, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 1, 0], [0, 1, 1, 1, 0, 0, 1] * 2),
+    "one group": ([1, 0, 0, 1, 1], [1, 1, 1, 1, 1], [1, 0, 1, 0, 1]),
+    "one group of numbers": ([1, 0, 0, 1, 1], [3, 3, 3, 3, 3], [1, 0, 1, 0, 0]),
+    "nobody accepted": ([0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]),
+    "everybody accepted": ([1, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 1]),
+    "accepted by group": ([1, 1, 0, 0, 0], [1, 1, 0, 0, 0], [1, 0, 0, 1, 1]),
+    "one label": ([1, 0, 1, 0, 1], [0, 0, 0, 1, 1], [1, 1, 1, 1, 1]),
+    "one person": ([1], [0], [0]),
+    "no labels": ([1, 0, 1], [0, 1, 1], None),
+    "labels of others": ([1, 0, 1], [0, 1, 1], [1, 0]),
+    "a table": ([1, 0], [[0, 1], [1, 1]], [1, 0]),
+    "a mix": ([1, 0], np.array([1, "a"], dtype=object), [1, 0]),
+}
+"""Name -> (predictions, groups, labels)."""
+
+
+def _measured(measure: Callable[..., Any]) -> Named:
+    for name, (predictions, groups, labels) in PEOPLE.items():
+        for metric in fairness.METRICS:
+            for code in (np.asarray, lambda given: np.asarray(given, dtype=np.uint8)):
+                if code is np.asarray or np.asarray(groups).dtype.kind == "i":
+                    yield f"{name}, {metric}", told(measure, predictions, code(groups), metric=metric, labels=labels)
+
+
+def _rates() -> Named:
+    for name, (predictions, groups, labels) in PEOPLE.items():
+        for metric in ("statistical_parity", "equalized_odds"):
+            rates = told(fairness.group_rates, predictions, groups, metric=metric, labels=labels)
+            yield f"{name}, {metric}", rates
+            if not isinstance(rates, str):
+                yield f"{name}, {metric}: apart", fairness.difference_of_rates(rates)
+
+
+def _counts() -> Named:
+    for name, (predictions, groups, labels) in PEOPLE.items():
+        yield f"{name}: codes", told(fairness.group_codes, groups)
+        for metric in (*fairness.METRICS, "parity"):
+            yield f"{name}: row sets of {metric}", told(fairness.row_sets, metric, labels, len(predictions))
+    predicted, codes = np.array([1, 1, 0, 1, 0, 0, 1], np.uint8), np.array([1, 0, 1, 1, 0, 1, 1], np.uint8)
+    for rows in (None, np.array([1, 1, 1, 0, 0, 1, 0], bool), np.array([0, 0, 0, 1, 1, 0, 0], bool), np.zeros(7, bool)):
+        for k, kind in ((2, np.uint8), (2, np.int64), (3, np.uint8)):
+            yield f"{k} groups", fairness.group_counts(predicted, codes.astype(kind), rows, k)
+
+
+def _edges() -> Named:
+    for achieved in (0.0, 0.02, 0.02 + 9e-13, 0.02 + 2e-12, 0.019, 0.019 + 1e-10, 0.0195, 0.021, 1.0):
+        yield f"{achieved!r} of 0.02", [fairness.keeps(achieved, 0.02), fairness.is_smallest(0.02, achieved)]
+    rates = [proportion(hits, n) for hits, n in ((2, 7), (3, 4), (0, 1), (1, 1), (5, 12))]
+    nothing, unknown = not_measured(), Estimate(value=math.nan, low=math.nan, high=math.nan, n=4)
+    for place, own in enumerate(rates):
+        yield f"from all {place}", fairness.distance_from_all(own, rates[place - 1])
+    parts = ([], [rates[:1]], [rates[:2]], [rates[:2], rates[2:]], [rates[3:], rates[:1]], [[rates[0], nothing]])
+    for place, each in enumerate((*parts, [[rates[0], unknown, rates[1]]], [[nothing, rates[4], rates[3]], rates[:1]])):
+        yield f"largest {place}", fairness.largest_difference(each)
+    for metric in fairness.METRICS:
+        yield metric, fairness.difference_title(metric)
+
+
+CASES: dict[str, Callable[[], Named]] = {
+    "unfairness": lambda: _measured(fairness.unfairness),
+    "difference": lambda: _measured(fairness.difference_between_groups),
+    "estimate": lambda: _measured(fairness.unfairness_estimate),
+    "rates": _rates,
+    "counts": _counts,
+    "edges": _edges,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_brief(f"fairness_{case}", CASES[case]())
