@@ -14,11 +14,19 @@ from core.estimates import Estimate, not_measured, proportion
 from tests.golden.brief import Named, compare_brief, told
 
 PEOPLE: dict[str, tuple[Any, Any, Any]] = {
-    "two uneven groups": ([1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0], [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 1, 1] + [0] * 5),
+    "two uneven groups": (
+        [1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0],
+        [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+        [1, 0, 1, 0, 1, 1] + [0] * 5,
+    ),
     "two of the same size": ([1, 1, 0, 1, 0, 0, 0, 1], [0, 0, 0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 1, 0, 1, 1]),
     "names, one of a single person": ([1, 0, 0, 1, 0, 1, 1], list("bbbaaca"), [1, 1, 0, 0, 1, 1, 0]),
     "yes and no": ([0, 0, 1, 1, 1, 0], [True, False, False, False, False, True], [0, 1, 1, 0, 1, 1]),
-    "a group without a label 1": ([1, 0, 1, 1, 0, 0, 1, 0, 1], [0, 0, 0, 2, 2, 1, 1, 1, 1], [0, 1, 1, 0, 0, 1, 0, 1, 1]),
+    "a group without a label 1": (
+        [1, 0, 1, 1, 0, 0, 1, 0, 1],
+        [0, 0, 0, 2, 2, 1, 1, 1, 1],
+        [0, 1, 1, 0, 0, 1, 0, 1, 1],
+    ),
     "five groups": ([1, 0] * 5 + [1] * 4, [4, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 1, 0], [0, 1, 1, 1, 0, 0, 1] * 2),
     "one group": ([1, 0, 0, 1, 1], [1, 1, 1, 1, 1], [1, 0, 1, 0, 1]),
     "one group of numbers": ([1, 0, 0, 1, 1], [3, 3, 3, 3, 3], [1, 0, 1, 0, 0]),

@@ -1,0 +1,173 @@
+"""Projections of a few uneven records, the steps they are found by, and what nobody can meet are as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.projection import (
+    Constraints,
+    Dual,
+    _box_maximum,
+    _one_number,
+    _posterior,
+    _split_direction,
+    _step,
+    _verdict,
+    climb,
+    newton_direction,
+    project,
+)
+from tests.golden.brief import Named, compare_brief, told
+
+TWO = np.array([0.9, 0.2, 0.35, 0.5, 1.0, 0.0, 0.62, 0.07, 0.81, 0.44])
+THREE = np.array(
+    [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.0, 0.25, 0.75], [1.0, 0.0, 0.0], [0.15, 0.05, 0.8], [0.4, 0.4, 0.2]]
+)
+LARGE = np.random.default_rng(7).beta(0.8, 1.3, 700).round(3)
+
+
+def constraints(pattern: Any, *rows: tuple[Any, Any, float, bool], **more: Any) -> Constraints:
+    """Return rows of weights, groups, bound, and whether it is an equality."""
+    weights, groups, bound, equality = (np.array(column, float) for column in zip(*rows, strict=True))
+    return Constraints(
+        pattern=np.array(pattern), weights=weights, groups=groups, bound=bound, equality=equality.astype(bool), **more
+    )
+
+
+MIXED = [2, 0, 1, 0, 2, 1, 1, 0, 3, 2]
+GIVEN: dict[str, tuple[Any, Constraints]] = {
+    "share": (TWO, constraints([0] * 10, ([1], [0, 1], 6.0, True))),
+    "share met": (TWO, constraints([0] * 10, ([1], [0, 1], float(TWO.sum()), True))),
+    "at most, met": (TWO, constraints([0] * 10, ([1], [0, 1], 6.0, False))),
+    "at most": (TWO, constraints([0] * 10, ([2], [0, 1], 7.5, False))),
+    "two bounds": (TWO, constraints(MIXED, ([1, -1, 0.5, 0], [0, 1], -1.2, False), ([1, 1, 1, 1], [1, 0], 4.0, False))),
+    "one of two bites": (TWO, constraints(MIXED, ([1, -1, 0.5, 0], [0, 1], 5, False), ([1] * 4, [1, 0], 4.0, False))),
+    "equal and at most": (
+        TWO,
+        constraints(MIXED, ([0, 3, 1, 1], [1, 0], 5.5, True), ([1, 0, 0, -2], [0, 1], 0.1, False)),
+    ),
+    "a row of nothing": (TWO, constraints(MIXED, ([0] * 4, [0, 1], 0.0, True), ([1, 2, 0, 1], [0, 1], 3.0, True))),
+    "both groups": (TWO, constraints(MIXED, ([1, 2, 0, 1], [0.5, -1.0], 0.8, True))),
+    "a pattern nobody has": (TWO, constraints([4] * 3 + [1] * 7, ([9, 1, 9, 9, -0.5], [0, 1], 2.0, True))),
+    "up to a rounding": (
+        TWO,
+        constraints(MIXED, ([1] * 4, [0, 1], 6, True), ([1, 0, 1, 0], [0, 1], 3.3, True), width=np.array([0.5, 0])),
+    ),
+    "within a rounding": (
+        TWO,
+        constraints(MIXED, ([1] * 4, [0, 1], 5, True), ([1, 0, 1, 0], [0, 1], 3.3, True), width=np.array([0.5, 0.2])),
+    ),
+    "below a rounding": (TWO, constraints(MIXED, ([2] * 4, [0, 1], 5, True), width=np.array([1.0]))),
+    "up to noise": (TWO, constraints(MIXED, ([2] * 4, [0, 1], 5, True), variance=np.array([3.0]))),
+    "noise beyond all": (TWO, constraints(MIXED, ([2] * 4, [0, 1], 50, True), variance=np.array([6.0]))),
+    "impossible": (TWO, constraints([0] * 10, ([1], [0, 1], 9.7, True))),
+    "impossible at most": (TWO, constraints(MIXED, ([1, 0, 1, 1], [0, -1], -7.5, False))),
+    "impossible up to a rounding": (TWO, constraints(MIXED, ([1, 0, 1, 1], [0, 1], 9, True), width=np.array([0.75]))),
+    "only certainty": (TWO, constraints([0] * 10, ([1], [0, 1], 9.0, True))),
+    "three groups": (
+        THREE,
+        constraints([0, 1, 1, 0, 1, 0], ([1, 1], [0, 1, 0], 2.5, True), ([1, 0], [0, 0, 1], 0.2, False)),
+    ),
+    "three, two bite": (
+        THREE,
+        constraints([0, 1, 1, 0, 1, 0], ([1, 2], [1, 0, -1], -2.5, False), ([2, -1], [0, 1, 0], 0.4, False)),
+    ),
+    "three, impossible": (
+        THREE,
+        constraints([0, 1, 1, 0, 1, 0], ([1, 1], [0, 1, 0], 0.05, True), ([1, 1], [0, 0, 1], 0.85, True)),
+    ),
+    "many records": (
+        LARGE,
+        constraints(np.arange(700) % 3, ([1, 0, -1], [0, 1], -9, False), ([1, 1, 1], [1, 0], 350, True)),
+    ),
+    "many patterns": (
+        LARGE,
+        constraints(np.arange(700) // 9, (np.linspace(-1, 2, 78), [0, 1], 150, True), ([1] * 78, [1, 0], 380, False)),
+    ),
+}
+"""Name -> (posterior, constraints)."""
+
+
+def _projected() -> Named:
+    for name, (posterior, asked) in GIVEN.items():
+        yield name, project(posterior, asked)
+
+
+def _duals() -> Named:
+    for name, (posterior, asked) in GIVEN.items():
+        problem = Dual(posterior, asked)
+        yield f"{name}: ceiling and least miss", (problem.ceiling, problem.least_miss())
+        rest, some = np.zeros(asked.bound.size), 0.3 * np.arange(1, asked.bound.size + 1)
+        for at in (rest, some, np.where(asked.equality, -some, 0.0)):
+            point = problem.at(at)
+            yield f"{name} at {at}", (point.value, problem.residual(point), point.expected, problem.slope(point))
+            yield f"{name} at {at}: curvature", problem.curvature(point)
+            yield f"{name} at {at}: posterior", problem.posterior(point)
+            better = _step(problem, point)
+            yield f"{name} at {at}: step", None if better is None else (better.value, better.multipliers)
+        yield f"{name}: verdict at rest", _verdict(problem, problem.at(rest), len(posterior))
+        yield f"{name}: climbed", climb(problem, problem.at(rest)).value
+
+
+def _directions() -> Named:
+    curvature = np.array([[4.0, 1.0, -0.5], [1.0, 2.0, 0.3], [-0.5, 0.3, 1.5]])
+    apart = np.diag([1e-3, 2.0, 0.0])
+    flags = [np.array(each, bool) for each in ([0, 0, 0], [1, 0, 0], [1, 1, 1])]
+    for slope in ([1.0, -2.0, 0.5], [-1.0, -0.2, -0.1], [300.0, 3.0, -90.0], [0.0, 0.0, 0.0]):
+        for at in ([0.0, 0.0, 0.0], [0.2, 50.0, 0.01]):
+            for matrix in (curvature, apart):
+                for equality in flags:
+                    given = np.array(slope), matrix, np.array(at), equality
+                    yield f"newton {slope} at {at}", newton_direction(*given)
+                    width = np.array([0.4, 0.0, 0.0]) * equality
+                    yield f"split {slope} at {at}", _split_direction(*given, width)
+                    yield (
+                        f"split {slope} at the other {at}",
+                        _split_direction(*given[:2], np.where(equality, -given[2], given[2]), equality, width * 3),
+                    )
+    low, high = np.array([-1.0, 0.0, -0.2]), np.array([0.5, 2.0, 0.1])
+    for slope in ([1.0, 1.0, 1.0], [-9.0, -9.0, 9.0], [5.0, 1.0, -2.0], [0.1, 0.0, 0.0], [-1.0, 4.0, -0.3]):
+        yield f"box {slope}", _box_maximum(np.array(slope), curvature, low, high)
+
+
+def _edges() -> Named:
+    one = np.array([0.0, 1e-320, 0.3, 0.5, 0.500001, 1 - 1e-16, 1.0, 1.0, 0.25])
+    zero = np.array([1.0, 1.0, 0.7, 0.5, 0.499999, 1e-16, 1e-17, 0.0, 0.75])
+    yield "one number", _one_number(np.full(9, 0.5), zero, one)
+    yield "its place below 1", (1.0 - _one_number(np.full(9, 0.5), zero, one)) * 1e16
+    yield "of the certain", _one_number(np.array([0.0, 1.0] * 4 + [0.9]), zero, one)
+    asked, three = GIVEN["share"][1], GIVEN["three groups"][1]
+    for name, posterior in (
+        ("as given", TWO),
+        ("ends", np.array([0.0, 1.0] * 5)),
+        ("below", TWO - 1e-9),
+        ("above", TWO + 1e-9),
+        ("nan", np.where(TWO > 0.8, np.nan, TWO)),
+        ("fewer", TWO[:9]),
+        ("rows", np.column_stack([1 - TWO, TWO])),
+        ("rows that miss 1 by little", np.column_stack([1 - TWO, TWO * (1 - 9e-7)])),
+        ("rows that miss 1", np.column_stack([1 - TWO, np.minimum(1, TWO * 0.99)])),
+        ("three", THREE),
+        ("cube", np.zeros((10, 2, 2))),
+    ):
+        yield f"posterior, {name}", told(_posterior, posterior, asked)
+    yield "posterior of nobody", told(_posterior, np.zeros(0), replace(asked, pattern=np.zeros(0, int)))
+    yield "one number for three groups", told(_posterior, TWO[:6], three)
+
+
+CASES: dict[str, Callable[[], Named]] = {
+    "projected": _projected,
+    "duals": _duals,
+    "directions": _directions,
+    "edges": _edges,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_brief(f"projection_{case}", CASES[case]())
