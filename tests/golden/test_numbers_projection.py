@@ -85,6 +85,10 @@ GIVEN: dict[str, tuple[Any, Constraints]] = {
         LARGE,
         constraints(np.arange(700) % 3, ([1, 0, -1], [0, 1], -9, False), ([1, 1, 1], [1, 0], 350, True)),
     ),
+    "thousands of patterns": (
+        np.tile(LARGE, 7),
+        constraints(np.arange(4900), (np.linspace(-1, 2, 4900), [0, 1], 1200, True), ([1] * 4900, [1, 0], 2600, False)),
+    ),
     "many patterns": (
         LARGE,
         constraints(np.arange(700) // 9, (np.linspace(-1, 2, 78), [0, 1], 150, True), ([1] * 78, [1, 0], 380, False)),
@@ -140,6 +144,10 @@ def _edges() -> Named:
     zero = np.array([1.0, 1.0, 0.7, 0.5, 0.499999, 1e-16, 1e-17, 0.0, 0.75])
     yield "one number", _one_number(np.full(9, 0.5), zero, one)
     yield "its place below 1", (1.0 - _one_number(np.full(9, 0.5), zero, one)) * 1e16
+    rest = np.linspace(0.01, 0.49, 49)
+    said = _one_number(np.full(49, 0.5), rest, 1.0 - rest)
+    yield "a truth of 0 loses by rounding", bool((1.0 - said < rest).any())
+    yield "and no more than it must", float(np.abs(1.0 - said - rest).max() <= 2.3e-16)
     yield "of the certain", _one_number(np.array([0.0, 1.0] * 4 + [0.9]), zero, one)
     asked, three = GIVEN["share"][1], GIVEN["three groups"][1]
     for name, posterior in (

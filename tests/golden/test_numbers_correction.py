@@ -1,0 +1,413 @@
+"""Corrections of a few uneven records, and the counts, rows and repairs behind them, are as they were."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.correction import problem as problems
+from core.correction.counts import CountProblem, Rows, components, count_problem
+from core.correction.enumeration import _Group, _interval, cheapest_counts, is_one_row_set
+from core.correction.exact import (
+    WIDENING,
+    Counts,
+    RowProblem,
+    allowed_interval,
+    best_repair,
+    flip_cheapest,
+    full_search,
+    highest_b,
+    repairs,
+    smallest_fraction,
+    smallest_tolerance,
+    solve_rows,
+    true_tolerance,
+)
+from core.correction.integer_programs import _Programs, solve_counts_by_ilp
+from core.correction.problem import Bound, Claim, Disclosed, bound_of, certify, correct, correct_jointly
+from core.correction.tangents import _Search, relaxed_bound, solve_counts
+from core.solvers import rescaled
+from tests.golden.brief import Named, compare_brief, told
+
+GUESS = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1], np.uint8)
+ANSWERS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0], np.uint8)
+LABELS = np.array([0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0], np.uint8)
+COST = np.array([1.5, 1.0, 2.0, 1.0, 1.25, 1.0, 4.0, 1.75, 1.5, 1.0, 1.25, 3.0, 1.0])
+THIRDS = np.array([0, 1, 2, 2, 1, 0, 2, 2, 0, 1, 2, 2, 0], np.uint8)
+"""Guesses of two groups and of three, predictions, labels, and what a change costs."""
+
+COUNTS = {
+    name: Counts(n=n, positives=positives, a=a, b=b, slack=slack * WIDENING)
+    for name, (n, positives, a, b, slack) in {
+        "uneven": (13, 8, 5, 2, 13 * 0.1),
+        "met exactly": (12, 4, 3, 3, 12 / 6),
+        "nothing allowed": (11, 4, 3, 1, 0.0),
+        "fractions": (12, 8, 6, 1, 0.0),
+        "anything": (9, 5, 4, 4, 9.0),
+        "group 1 is empty": (9, 3, 0, 0, 1.0),
+        "group 0 is empty": (9, 3, 3, 6, 1.0),
+        "all accepted": (5, 5, 2, 0, 0.5),
+        "nobody accepted": (5, 0, 0, 2, 0.5),
+        "rate too low": (14, 6, 1, 7, 14 * 0.05),
+        "more than the negatives": (10, 7, 6, 0, 3.5),
+    }.items()
+}
+
+
+def _fractions() -> Named:
+    for n, k in product(range(1, 13), (2, 3, 4, 7)):
+        yield f"smallest of {n} for {k}", " ".join(str(smallest_fraction(n, p, k)) for p in range(n + 1))
+    yield "large", [float(smallest_fraction(n, p, 2) or 0) for n, p in ((1000, 317), (997, 500), (10**9, 333_333_333))]
+    for metric, k in product(
+        ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds"), (2, 3, 7)
+    ):
+        yield f"{metric}, {k}", smallest_tolerance(ANSWERS, metric=metric, labels=LABELS, n_groups=k)
+    for k in (1, 20, 21, 2.5):
+        yield f"{k} groups", told(smallest_tolerance, ANSWERS, n_groups=k)
+    for given in (
+        (0.0, 0.0),
+        (0.02, 0.01),
+        (0.02, 0.02),
+        (0.02, 0.0200001),
+        (0.02, 0.0235),
+        (0.9995, 1.0),
+        (0.3, 0.304),
+    ):
+        yield f"true {given}", true_tolerance(*given)
+
+
+def _counted() -> Named:
+    for name, counts in COUNTS.items():
+        a, b = (each.ravel() for each in np.mgrid[: counts.positives + 1, : counts.negatives + 1])
+        for measure in (counts.gap, counts.room, counts.allowed, counts.high_enough):
+            yield f"{name}: {measure.__name__}", np.asarray(measure(a, b), float)
+        yield f"{name}: today", (counts.room(counts.a, counts.b), bool(counts.allowed(counts.a, counts.b)))
+        every = np.arange(counts.positives + 1)
+        yield f"{name}: highest", str(highest_b(counts, every).tolist())
+        yield f"{name}: interval", str([each.tolist() for each in allowed_interval(counts, every)])
+        plan = None if counts.allowed(counts.a, counts.b) else repairs(counts)
+        yield f"{name}: repairs", plan
+        if plan is not None:
+            costs = np.sort(COST[: plan.x_limit]), np.sort(COST[2 : 2 + plan.y_limit])
+            yield f"{name}: best repair", [np.atleast_1d(one) for one in best_repair(plan, *costs, 1.0)]
+            both = [np.stack([cost, cost**3]) for cost in costs]
+            yield f"{name}: best repairs", best_repair(plan, *both, np.array([1.0, 0.25]))
+
+
+def _rows() -> Named:
+    whole = RowProblem(guess=GUESS, predictions=ANSWERS, cost=COST, upper=0.1 * WIDENING)
+    for upper in (0.0, 0.01, 1 / 26, 0.05, 0.1, 3 / 26, 0.2, 0.5, 1.0):
+        for lower, sizes in (
+            (0.0, None),
+            (0.0, (3, 5)),
+            (0.0, (6, 6)),
+            (0.0, (0, 13)),
+            (0.7 * upper, None),
+            (0.9 * upper, (2, 9)),
+        ):
+            asked = replace(whole, upper=upper * WIDENING, lower=lower, sizes=sizes)
+            yield f"up to {upper:.3g}, from {lower:.3g}, sizes {sizes}", _solved(*solve_rows(asked))
+        both = [
+            _solved(*search)
+            for search in (
+                solve_rows(replace(whole, upper=upper)),
+                full_search(replace(whole, upper=upper), replace(whole, upper=upper).counts()),
+            )
+        ]
+        yield f"up to {upper:.3g}: the searches agree", both[0] == both[1]
+        other = replace(whole, guess=1 - GUESS, cost=COST[::-1], upper=upper * WIDENING)
+        yield f"groups exchanged, up to {upper:.3g}", _solved(*solve_rows(other))
+    for n in (0, 1, 2, 3):
+        yield (
+            f"of {n}",
+            _solved(*solve_rows(replace(whole, guess=GUESS[:n], predictions=ANSWERS[4 : 4 + n], cost=COST[:n]))),
+        )
+    for prediction, guess in product((0, 1), repeat=2):
+        cell = whole.cell(prediction, guess)
+        yield f"cell {prediction} {guess}", str(np.flatnonzero(cell).tolist())
+        for k in (0, 1, 2):
+            vector, costs = GUESS.copy(), np.sort(COST[cell])
+            flip_cheapest(vector, cell, COST, k, costs[k - 1] if k else 0.0)
+            yield f"cell {prediction} {guess}, {k} changed", str(np.flatnonzero(vector != GUESS).tolist())
+
+
+def _solved(vector: Any, bound: float) -> str:
+    changed = "none" if vector is None else np.flatnonzero(vector != GUESS[: vector.size]).tolist()
+    return f"{bound:.9g} by {changed}"
+
+
+def _limits(bound: Bound, number: int) -> Iterator[tuple[int, Any, float, float]]:
+    for _, rows in bound.row_sets():
+        yield (
+            number,
+            (bound.predictions + np.uint8(1)) * (np.uint8(1) if rows is None else rows),
+            bound.lower,
+            bound.upper,
+        )
+
+
+ASKED: dict[str, tuple[Any, int, Any, list[dict[str, Any]]]] = {
+    "a tolerance": (GUESS, 2, None, [{"tolerance": 0.05}]),
+    "no slack": (GUESS[:12], 2, None, [{"tolerance": 0.0}]),
+    "three groups": (THIRDS, 3, None, [{"tolerance": 0.12}]),
+    "three without slack": (THIRDS[:12], 3, None, [{"tolerance": 0.0}]),
+    "shares": (THIRDS, 3, (0.3, (0.2, 0.4), None), [{"tolerance": 0.2}]),
+    "shares alone": (THIRDS, 3, (5 / 13, 2 / 13, None), []),
+    "exact": (THIRDS, 3, None, [{"unfairness": 0.115384615384615}]),
+    "an interval": (THIRDS, 3, None, [{"unfairness": (0.1, 0.15)}]),
+    "an interval of two": (GUESS, 2, (None, (0.3, 0.5)), [{"unfairness": (0.12, 0.2)}]),
+    "within labels": (THIRDS, 3, None, [{"tolerance": 0.3, "metric": "equalized_odds"}]),
+    "exact within labels": (GUESS, 2, None, [{"unfairness": (0.3, 0.4), "metric": "equalized_odds"}]),
+    "two metrics": (GUESS, 2, None, [{"tolerance": 0.1}, {"tolerance": 0.25, "metric": "equal_opportunity"}]),
+    "two models": (GUESS, 2, None, [{"tolerance": 0.1}, {"unfairness": (0.05, 0.2), "predictions": LABELS}]),
+    "apart": (
+        THIRDS,
+        3,
+        None,
+        [{"tolerance": 0.25, "metric": "predictive_equality"}, {"tolerance": 0.2, "metric": "equal_opportunity"}],
+    ),
+    "impossible": (GUESS, 2, None, [{"tolerance": 0.0}]),
+    "impossible together": (THIRDS, 3, (0.1, 0.1, None), [{"tolerance": 0.01}]),
+    "met already": (GUESS, 2, None, [{"tolerance": 0.6}]),
+}
+"""Name -> (guesses, groups, shares, disclosures)."""
+
+
+def _claim(name: str) -> Claim:
+    guess, k, shares, asked = ASKED[name]
+    return Claim(
+        guess=guess,
+        cost=COST[: guess.size],
+        n_groups=k,
+        bounds=tuple(bound_of(each) for each in _disclosed(asked, guess.size)),
+        sizes=problems.share_counts(shares, guess.size, k),
+    )
+
+
+def _disclosed(asked: list[dict[str, Any]], n: int) -> list[Disclosed]:
+    return [
+        Disclosed(
+            **{"predictions": ANSWERS[:n], "labels": LABELS[:n]}
+            | {key: value[:n] if key == "predictions" else value for key, value in each.items()}
+        )
+        for each in asked
+    ]
+
+
+def _problem(name: str) -> CountProblem:
+    claim = _claim(name)
+    limits = [limit for number, bound in enumerate(claim.bounds) for limit in _limits(bound, number)]
+    return count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)
+
+
+def _sorted() -> Named:
+    for name in ASKED:
+        whole = _problem(name)
+        yield f"{name}: old", str(whole.old.tolist())
+        yield f"{name}: members", str([each.tolist() for each in whole.members])
+        yield f"{name}: totals", str([each.tolist() for each in whole.total])
+        for place, part in enumerate(components(whole)):
+            own = f"{name}, part {place}"
+            yield f"{own}: rates", part.rates
+            yield f"{own}: what it is", [part.meets(part.old), part.surely_possible(), is_one_row_set(part)]
+            yield (
+                f"{own}: ways",
+                str([[(each.rate.n, each.group, each.sign) for each in ways] for ways in part.alternatives()]),
+            )
+            for number, choice in enumerate([(), *list(part.choices())[:3]]):
+                rows = Rows(part, choice, 1e-5 * number)
+                yield (
+                    f"{own}, choice {number}: rows",
+                    (rows.matrix, rows.low, rows.high, rows.multipliers, rows.impossible),
+                )
+            new = np.roll(part.old, 1, axis=1)
+            vector = ASKED[name][0].copy()
+            part.place(new, vector)
+            yield f"{own}: moved", (part.cost_of(new), part.meets(new), str(vector.tolist()))
+            yield (
+                f"{own}: not counts",
+                [part.meets(part.old + 1), part.meets(part.old - np.eye(*part.old.shape, dtype=int) * 9)],
+            )
+
+
+def _listed() -> Named:
+    for name in (
+        "a tolerance",
+        "no slack",
+        "three groups",
+        "three without slack",
+        "exact",
+        "an interval",
+        "an interval of two",
+    ):
+        whole, multipliers = _problem(name), (0.4, -0.7)
+        rate = whole.rates[0]
+        for sizes in ((0, rate.n), (3, 6)):
+            yield (
+                f"{name}: interval {sizes}",
+                str([each.tolist() for each in _interval(rate, np.arange(rate.positives + 1), sizes)]),
+            )
+        for g in range(whole.n_groups):
+            group = _Group(whole, g, multipliers)
+            yield (
+                f"{name}, group {g}",
+                (group.u, group.w, group.turn, group.falling, group.rising, group.best, group.least),
+            )
+            for budget in (0.0, 0.5, 2.0, 9.0):
+                points = group.points(budget)
+                yield (
+                    f"{name}, group {g} within {budget}",
+                    (group.count(budget), points.a, points.b, points.attained, points.r),
+                )
+        for value, at in product((3.0, 30.0), (multipliers, (0.0, 0.0))):
+            yield f"{name}: cheapest below {value} at {at}", cheapest_counts(whole, at, value, math.inf)
+
+
+def _programs() -> Named:
+    for name in ASKED:
+        for place, part in enumerate(components(_problem(name))):
+            if part.meets(part.old) or any(rate.impossible(part.n_groups) for rate in part.rates):
+                continue
+            best, bound = solve_counts(part, seconds=math.inf)
+            yield f"{name}, part {place}", (None if best is None else part.cost_of(best), bound)
+            if best is None:
+                continue
+            yield f"{name}, part {place}: relaxed", relaxed_bound(part, best)
+            search = _Search(part, math.inf)
+            search.accept(best)
+            yield f"{name}, part {place}: by programs", (search.run(), search.value)
+            search.tangents.clear()
+            new = np.roll(part.old, 1, axis=1)
+            added = search.surround(part.old), search.surround(new), search.separate(new + 0.5, np.zeros(part.old.size))
+            yield f"{name}, part {place}: tangents", (added, str(sorted(search.tangents)))
+            programs = _Programs(problem=part, per_record=False, deadline=math.inf, best=best, value=part.cost_of(best))
+            yield (
+                f"{name}, part {place}: unit",
+                (programs.unit, [programs.costs(j) * programs.unit for j in range(part.old.size)]),
+            )
+    for name in ("a tolerance", "shares", "an interval of two", "three without slack", "impossible together"):
+        (part,) = components(_problem(name))
+        for per_record in (False, True):
+            best, bound = solve_counts_by_ilp(part, per_record=per_record, seconds=600)
+            yield f"{name}, by CBC{', each record' * per_record}", (None if best is None else part.cost_of(best), bound)
+    for values, bounds in (
+        ([9, 9, 2, 2, 2], [1, 2]),
+        ([9, 9, 2.25, 2.25], [1, 2]),
+        ([9, 2, 2, 0.1], [1, 2]),
+        ([math.inf], []),
+    ):
+        falls, found = iter(values), iter(bounds)
+        yield (
+            f"rescaled {values}",
+            rescaled(lambda falls=falls: next(falls, 0.1), lambda found=found: next(found, 7), lambda: False),
+        )  # type: ignore[misc]
+    yield "rescaled, over", rescaled(lambda: 5.0, lambda: 3.0, lambda: True)
+
+
+def _corrected() -> Named:
+    for name, (guess, k, shares, asked) in ASKED.items():
+        for cost in (None, COST[: guess.size]):
+            found = correct_jointly(
+                guess, _disclosed(asked, guess.size), cost=cost, n_groups=k, group_shares=shares, time_limit=math.inf
+            )
+            yield (
+                f"{name}, {'counted' if cost is None else 'priced'}",
+                replace(found, reconstruction=None, n_changed=None),
+            )
+    claim = _claim("two metrics")
+    for vector in (GUESS, 1 - GUESS, ANSWERS, LABELS, GUESS * 0):
+        yield (
+            f"residuals of {vector.tolist()}",
+            ([bound.residual(vector, 2) for bound in claim.bounds], claim.residual(vector), claim.objective(vector)),
+        )
+        yield "with shares", replace(claim, sizes=((0, 4), (7, 8))).residual(vector)
+        exact = replace(claim.bounds[0], lower=0.4, upper=0.5)
+        yield "between limits", exact.residual(vector, 2)
+        for bounds in ([1.0], [3.25, 3.0], [math.inf], [99.0]):
+            yield f"certified {bounds}", certify(claim, vector, bounds, solver="exact", seconds=0.0)
+    met, other = _claim("met already"), 1 - GUESS
+    for bounds in ([0.0], [21.25], [21.0, 0.25 + 1e-8], [20.0], [22.0], [math.inf]):
+        yield (
+            f"met, certified {bounds}",
+            [certify(met, vector, bounds, solver="exact", seconds=0.0).status for vector in (GUESS, other)],
+        )
+    yield "without one", [certify(claim, None, [each], solver="ilp", seconds=0.0).status for each in (math.inf, 0.0)]
+
+
+def _refused() -> Named:
+    for given in (
+        (None, None),
+        (0.1, 0.1),
+        (0.0, None),
+        (1.0, None),
+        (1.1, None),
+        (None, 0.0),
+        (None, 0.25),
+        (None, (0.2, 0.3)),
+        (None, (0.3, 0.2)),
+        (None, (0.3, 0.3)),
+        (None, (0.1, 0.2, 0.3)),
+        (None, 1.0),
+        (None, -0.1),
+        (None, "a"),
+    ):
+        yield f"limits {given}", told(problems._limits, *given)
+    for n, shares in product(
+        (2, 7, 10),
+        (
+            None,
+            [None] * 3,
+            [0.3] * 3,
+            [0.25, 0.25, 0.5],
+            [0.05, None, None],
+            [(0.2, 0.45), None, 0.4],
+            [(0.11, 0.19), None, None],
+            [1.0, None, None],
+            [(0, 1), (0, 0.2), (0, 0.1)],
+            [0.5, 0.5],
+            [0.9, 0.9, None],
+            [(0, 0), None, None],
+        ),
+    ):
+        yield f"{n} by {shares}", told(problems.share_counts, shares, n, 3)
+    for more in (
+        {"solver": "none"},
+        {"time_limit": 0},
+        {"n_groups": 1},
+        {"n_groups": 21},
+        {"cost": COST - 1},
+        {"cost": COST[:3]},
+        {"metric": "equal_opportunity"},
+        {"group_shares": [0.5]},
+        {"n_groups": 2, "guess": THIRDS},
+        {"guess": THIRDS - 0.5},
+        {"guess": np.full(13, np.nan)},
+        {"guess": list("abababababaab")},
+    ):
+        yield " and ".join(more), told(correct, **{"guess": GUESS, "predictions": ANSWERS, "tolerance": 0.1, **more})
+    yield "nothing disclosed", told(correct_jointly, GUESS, [])
+    for name in ASKED:
+        yield f"sortable: {name}", problems._is_sortable(_claim(name))
+
+
+CASES: dict[str, Callable[[], Named]] = {
+    "fractions": _fractions,
+    "counted": _counted,
+    "rows": _rows,
+    "sorted": _sorted,
+    "listed": _listed,
+    "programs": _programs,
+    "corrected": _corrected,
+    "refused": _refused,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_brief(f"correction_{case}", CASES[case]())
