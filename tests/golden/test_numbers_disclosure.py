@@ -1,0 +1,359 @@
+"""What a disclosed tolerance and shares change for a few uneven people, by people and over resamples, is as it was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.adversaries import AttackedRecords
+from core.correction import attribution, bootstrap, disclosure, knowledge, soft
+from core.correction.attribute_attacks import ATTACKERS, CorrectionResult, attack_saying, attacks_of, protocols_of
+from core.correction.exact import RowProblem
+from core.correction.study import STUDY, CorrectionSettings, correction_gain, tolerance_told
+from core.estimates import Estimate
+from core.fairness import METRICS
+from core.planted import draw_people, posterior, subject_of
+from tests.golden.brief import Named, compare_brief, told
+
+
+def records(n: int, *, groups: int = 2, seed: int = 0, lean: float = 0.2) -> AttackedRecords:
+    """Return people of whom some are guessed alike, with a model that accepts more of the last group."""
+    rng = np.random.default_rng(seed)
+    truth = np.minimum(rng.integers(0, groups + 1, n), groups - 1)
+    odds = rng.integers(0, 8, (n, groups)) + 1.0 + 5.0 * (np.arange(groups) == truth[:, None])
+    predictions = rng.random(n) < 0.35 + lean * (truth == groups - 1)
+    shrunk = odds + 2.0 * (np.arange(groups) == 0)
+    return AttackedRecords(
+        probability=odds / odds.sum(axis=1, keepdims=True),
+        calibrated=shrunk / shrunk.sum(axis=1, keepdims=True),
+        predictions=predictions.astype(np.uint8),
+        labels=(rng.random(n) < 0.4 + 0.2 * predictions).astype(np.uint8),
+        truth=truth.astype(np.uint8),
+    )
+
+
+SMALL, OWN = records(24, seed=3), records(17, seed=4)
+MANY, MANY_OWN = records(40, groups=3, seed=5), records(30, groups=3, seed=6)
+
+
+def _of(one: disclosure.Disclosure, *names: str) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in names}
+
+
+def _disclosed() -> Named:
+    for metric, cost, tolerance in product(METRICS, disclosure.COSTS, (0.0, 0.06, 0.2)):
+        for raised in (False, True)[: 1 + (cost == "published")]:
+            one = disclosure.disclose(
+                SMALL, OWN, tolerance=tolerance, metric=metric, cost=cost, raise_until_true=raised, draws=12, seed=1
+            )
+            name = f"{metric}, {cost}, {tolerance}{', raised' * raised}"
+            yield name, _of(one, "used", "achieved", "reached", "before", "balanced_before")
+            yield f"{name}: after", (one.after, one.gain, one.balanced_after)
+            yield f"{name}: counted", _of(one, "n_changed", "n_right", "exponent", "smallest_tolerance", "is_true")
+            yield f"{name}: groups", [(each.group, each.before.value, each.after) for each in one.groups]
+    for draws in (0, 9, None):
+        one = disclosure.disclose(SMALL, OWN, tolerance=0.05, draws=draws)
+        yield f"{draws} draws", (one.gain, one.after, one.majority)
+    three = disclosure.disclose(MANY, MANY_OWN, tolerance=0.05, cost="count", draws=0)
+    yield "three groups", _of(three, "achieved", "n_changed", "majority", "certificate")
+    attackers = {"one": SMALL, "other": replace(SMALL, probability=SMALL.calibrated)}
+    for tolerance, metric in product((0.0, 0.1), METRICS[:2]):
+        found = {
+            name: disclosure.disclose(each, OWN, tolerance=tolerance, metric=metric, raise_until_true=True, draws=0)
+            for name, each in attackers.items()
+        }
+        yield f"best at {tolerance}, {metric}", disclosure.gain_of_best(attackers, found, seed=2)
+
+
+def _priced() -> Named:
+    for metric, cost, tolerance in product(METRICS, disclosure.COSTS, (0.0, 0.1)):
+        yield f"{metric}, {cost}, {tolerance}", disclosure.prices_of(SMALL, OWN, tolerance, metric, cost)
+    for cost in ("log_odds", "count"):
+        yield f"three groups, {cost}", disclosure.prices_of(MANY, MANY_OWN, 0.1, METRICS[0], cost)
+    for own, metric, tolerance in product((OWN, SMALL), METRICS, (0.0, 0.04, 0.15, 1.0)):
+        name = f"{own.truth.size} people, {metric}, {tolerance}"
+        for exponents in ((0, 1, 3), (2, 40)):
+            asked: dict[str, Any] = {"tolerance": tolerance, "metric": metric, "exponents": exponents}
+            yield (
+                f"{name}, {exponents}",
+                (
+                    disclosure.corrected_accuracy(own, **asked),
+                    disclosure.choose_exponent(own, **asked),
+                ),
+            )
+    for confidence in ([0.5, 0.9, 0.6, 1.0], [0.7, 0.7], [0.2, 0.5, 0.50001], [1.1], [0.0], []):
+        for exponent in (0, 1, 2.5, -1, math.inf):
+            yield f"{confidence} to {exponent}", told(disclosure.published_cost, confidence, exponent)
+        yield f"log-odds of {confidence}", told(disclosure.log_odds_cost, confidence)
+    whole = RowProblem(guess=OWN.guess, predictions=OWN.predictions, cost=1 + OWN.confidence, upper=0.1)
+    for upper in (0.0, 0.02, 0.1, 0.3, 0.9):
+        gained = disclosure._gained(replace(whole, upper=upper), OWN.truth, np.array([0, 1, 2, 5, 60]))
+        yield f"gained up to {upper}", gained
+    for metric in METRICS:
+        yield f"permuted, {metric}", disclosure.permuted_records(OWN, metric=metric, seed=1).predictions
+
+
+def _resampled() -> Named:
+    rng = np.random.default_rng(8)
+    for people, metric in product((SMALL, MANY), METRICS):
+        blocks = bootstrap.Blocks.of(people, people.guess, 1 + people.confidence**2, metric=metric)
+        counts = rng.integers(0, 3, (3, blocks.everybody.size)) * blocks.everybody
+        counts[0] = blocks.everybody
+        name = f"{people.n_groups} groups, {metric}"
+        yield f"{name}: blocks", (blocks.place, blocks.price)
+        for tolerance, raised in ((0.0, False), (0.05, False), (0.05, True), (0.4, False)):
+            if people is SMALL:
+                named = blocks.corrected(counts, tolerance, raise_until_true=raised)
+                yield f"{name}: {tolerance}{' raised' * raised}", named
+        yield (
+            f"{name}: unfairness",
+            bootstrap._unfairness(counts.reshape(3, -1, 2, people.n_groups, 32 * people.n_groups).sum(axis=4)),
+        )
+    yield "unit prices", bootstrap.Blocks.of(SMALL, SMALL.guess, None, metric=METRICS[0]).price
+    for k, n in ((2, 4), (3, 3)):
+        price = np.sort(rng.integers(1, 9, (2, k, 4)), axis=2) / 2.0
+        size = rng.integers(0, 6, (n, 2, k, 4)).astype(float)
+        for tolerance in (0.0, 0.03, 0.3):
+            leave, join = (bootstrap._of_two if k == 2 else bootstrap._of_many)(price, size, np.full(n, tolerance))
+            costs = (leave * price).sum(axis=(1, 2, 3))
+            yield f"{k} groups at {tolerance}", (costs, np.abs(leave.sum(axis=(2, 3)) - join.sum(axis=2)).max())
+            if k == 2:
+                yield f"{k} groups at {tolerance}: who", (leave, join)
+            beyond = int(bootstrap._unfairness(size.sum(axis=3)[:, None]).argmax())
+            scaled = bootstrap._scaled(price, size[beyond], tolerance)
+            yield f"{k} groups at {tolerance}: scaled", scaled
+    for large in (1.0, 1e9):
+        price = np.array([[[1.0, 2.0], [1.0, large]], [[large, 4.0 * large], [3.0, large]]])
+        yield (
+            f"prices up to {large}",
+            bootstrap._scaled(price, np.array([[[3.0, 9.0], [7, 1]], [[5, 2], [8, 9]]]), 0.01),
+        )
+    own = Estimate(value=0.6, low=0.5, high=0.72, n=40)
+    for value, shift, draws in product((0.6, 0.7, math.nan), (0.0, 0.2), (9, 10, 25)):
+        found = np.concatenate([[value], 0.55 + shift + 0.03 * rng.standard_normal(draws)])
+        yield f"widened {value} {shift} {draws}", bootstrap.widened(own, found)
+    found[3:5] = np.nan
+    yield "widened, cut", bootstrap.widened(replace(own, level=0.8), found, within=(0.58, 0.61))
+    yield "widened, nothing", bootstrap.widened(replace(own, value=math.nan), found)
+    for draws, raised in ((None, False), (4, True)):
+        yield (
+            f"{draws} draws",
+            bootstrap.named_in_draws(
+                bootstrap.Blocks.of(SMALL, SMALL.guess, None, metric=METRICS[0]),
+                0.03,
+                raise_until_true=raised,
+                draws=draws,
+                seed=3,
+            ),
+        )
+    both = [
+        bootstrap.Blocks.of(SMALL, guess, None, metric=METRICS[1]) for guess in (SMALL.guess, SMALL.calibrated_guess)
+    ]
+    yield "together", bootstrap.named_together(both, 0.02, draws=3, seed=1)
+    size, named = np.array([[3.0, 1, 0], [0, 0, 0], [2, 2, 4]]), np.array([[2.0, 1, 0], [0, 0, 0], [0, 1, 4]])
+    with np.errstate(invalid="ignore"):
+        yield "rightly", (bootstrap.rightly(size, named), bootstrap.rightly_balanced(size, named))
+
+
+def _softly() -> Named:
+    count = np.array([5, 3, 2, 7])
+    for tolerance, parts in product((None, 0.0, 0.04, 0.35, 0.99, 1.0), ((None,), (0,), (1,), (0, 1))):
+        rows = soft.soft_statistics(count, parts=parts, n_groups=3, tolerance=tolerance, group_shares=None)
+        yield f"{tolerance} within {parts}", [str(np.round(each.astype(float), 9).tolist()) for each in rows]
+    for shares in (
+        None,
+        [0.3, None, 0.2],
+        [(0.1, 0.5), (0.0, 0.4), (0.6, 1.0)],
+        [0.25, 0.25, 0.5],
+        [0.2, 0.2, 0.6000004],
+        [0.5, 0.5],
+        [0.4, 0.4, (0.1, 0.15)],
+        [0.9, 0.2, None],
+    ):
+        yield f"shares {shares}", told(soft._share_rows, shares, 17, np.eye(3))
+        yield f"intervals {shares}", told(soft._intervals, shares, 3)
+    for share, n in ((0.1, 30), (1 / 3, 21), (1 / 3, 20), (0.35, 20), (0.3500001, 20)):
+        yield f"{share} of {n}", soft._records(share, n)
+    for people, metric, tolerance in product((SMALL, MANY), METRICS, (None, 0.0, 0.07)):
+        k = people.n_groups
+        for shares in (None, [0.5] * 2 if k == 2 else [0.3, 0.2, 0.5]):
+            asked = soft.soft_constraints(
+                people.predictions,
+                n_groups=k,
+                tolerance=tolerance,
+                metric=metric,
+                labels=people.labels,
+                group_shares=shares,
+            )
+            if tolerance is None and shares is None:
+                continue
+            moved = soft.soft_correct(
+                people.probability,
+                people.predictions,
+                tolerance=tolerance,
+                metric=metric,
+                labels=people.labels,
+                group_shares=shares,
+            )
+            yield f"{k} groups, {metric}, {tolerance}, {shares}", (moved, asked.bound.size)
+    for shape, more in (
+        ((24,), {}),
+        ((24, 2, 1), {}),
+        ((24, 1), {}),
+        ((23,), {}),
+        ((24,), {"metric": METRICS[2]}),
+        ((24,), {"tolerance": 1.01}),
+    ):
+        yield (
+            f"{shape} {list(more)}",
+            told(soft.soft_correct, np.full(shape, 0.4), SMALL.predictions, **{"tolerance": 0.05, **more}),
+        )
+
+
+def _stepwise() -> Named:
+    people = {"two": (SMALL, records(24, seed=3, lean=0.0)), "three": (MANY, records(40, groups=3, seed=5, lean=0.0))}
+    for (name, (now, before)), metric, tolerance in product(people.items(), METRICS[:3:2], (0.0, 0.1)):
+        found = attribution.attribute_leak(
+            name,
+            before,
+            now,
+            prior=[0.7, 0.3] if name == "two" else [0.2, 0.3, 0.5],
+            metric=metric,
+            tolerance=tolerance,
+            permuted=before,
+            seed=4,
+        )
+        yield f"{name}, {metric}, {tolerance}", (found.n_true, found.n_seeds)
+        for step in found.steps:
+            own = f"{name}, {metric}, {tolerance}, {step.step}"
+            yield f"{own}: values", [(each.value, each.low, each.high) for each in step.values.values()]
+            yield f"{own}: changes", [(each.value, each.low, each.high) for each in step.changes.values()]
+    others = [
+        attribution.attribute_leak("two", each, SMALL, prior=[0.7, 0.3], metric=METRICS[0], tolerance=0.01)
+        for each in (SMALL, people["two"][1])
+    ]
+    none = [replace(step, n_seeds=0, reasons=("None.",)) for step in others[0].steps]
+    for name, seeds in (
+        ("both", others),
+        ("one", others[:1]),
+        ("one without", [*others, replace(others[0], steps=tuple(none), n_true=0)]),
+        ("none", []),
+    ):
+        over = told(attribution.attribute_over_seeds, seeds)
+        yield f"over seeds, {name}", over if isinstance(over, str) else (over.n_true, over.n_seeds)
+        for step in () if isinstance(over, str) else over.steps:
+            yield (
+                f"over seeds, {name}, {step.step}",
+                (
+                    [
+                        tuple(each.values())
+                        for each in (
+                            {m: v.value for m, v in step.values.items()},
+                            {m: v.high for m, v in step.changes.items()},
+                        )
+                    ],
+                    step.n_seeds,
+                    step.reasons,
+                ),
+            )
+    for guessed in (SMALL, OWN, MANY):
+        for answers in (guessed.predictions, guessed.labels, 1 - guessed.predictions):
+            yield (
+                f"estimated of {guessed.truth.size}",
+                knowledge.estimate_constraint(answers, guessed.truth, guessed.labels),
+            )
+    yield "of one group", told(knowledge.estimate_constraint, [1, 0, 1], [2, 2, 2], [1, 1, 0])
+    yield "of one label", knowledge.estimate_constraint([1, 0, 1, 0], [2, 2, 0, 0], [1, 1, 1, 1])
+    estimates = [
+        knowledge.estimate_constraint(each.predictions, each.truth, each.labels) for each in (SMALL, OWN, MANY)
+    ]
+    yield "named", [knowledge.share_named(estimates, metric) for metric in METRICS]
+    for estimate, promised in product(estimates[:2], (None, (METRICS[0], 0.01), (METRICS[1], 0.0))):
+        compared = knowledge.compare_constraints(SMALL, OWN, estimate, promised, seed=2)
+        yield (
+            f"{estimate.metric} for {promised}",
+            (compared.difference, compared.estimated.used, compared.estimated.gain),
+        )
+
+
+@cache
+def _result() -> CorrectionResult:
+    rng, sizes = np.random.default_rng(11), (90, 60, 30)
+    people = draw_people(sum(sizes), rng)
+    predictions = (rng.random(sum(sizes)) < 0.3 + 0.25 * people.sensitive).astype(np.uint8)
+    subject = subject_of(people, predictions, sizes, seed=5)
+    attacks = {}
+    for place, (kind, protocol) in enumerate(attacks_of(as_published=True)):
+        p = posterior(people, noise=(0.2 + 0.3 * place) * rng.standard_normal(sum(sizes)))
+        said, rows = np.column_stack([1.0 - p, p]), (subject.splits.train, subject.splits.validation)
+        about = said[rows[0]], said[rows[1]]
+        attacks[kind, protocol] = attack_saying(about, about, rows, subject.dataset, predictions)
+    return CorrectionResult(subject=subject, attacks=attacks)
+
+
+def _together() -> Named:
+    result = _result()
+    yield (
+        "told",
+        (
+            tolerance_told(result),
+            result.strong,
+            str(attacks_of(as_published=False)),
+            str([protocols_of(kind) for kind in ATTACKERS]),
+        ),
+    )
+    gained = correction_gain(result)
+    yield (
+        "gain",
+        (gained.estimate, gained.control, gained.attacked, gained.knows, list(gained.assumptions), gained.details),
+    )
+    for adversary, published in product(ATTACKERS, (False, True)):
+        name = f"{adversary}{', as published' * published}"
+        yield f"{name}: held out", result.attack(adversary, as_published=published).held_out_accuracy
+        for more in (
+            {},
+            {"permuted": True},
+            {"until_true": True},
+            {"until_true": False},
+            {"permuted": True, "until_true": True},
+        ):
+            one = result.disclose(0.03, adversary=adversary, as_published=published, **more)
+            yield f"{name}, {more}", (one.used, one.achieved, one.gain, one.exponent)
+    curve = result.curve(0.0333, adversary="strong", cost="count")
+    yield "curve", ([one.told for one in curve], [one.gain.value if one.gain else math.nan for one in curve])
+    for name in ("published", "boosting"):
+        yield name, [step.changes["log_loss"].value for step in result.attribution(name, 0.02).steps[1:]]
+    for more in knowledge.disclose_more(result, 0.05):
+        yield f"more: {more.known}", (more.before.value, more.certificate, more.reason)
+    for settings in (CorrectionSettings(), CorrectionSettings(adversary="strong", as_published=True, tolerance=0.1)):
+        yield (
+            f"said {settings.adversary}",
+            [
+                [one.point, one.evidence, one.so_what, one.to_do, *one.caveats]
+                for one in STUDY.findings(result, settings)
+            ],
+        )
+    for title, rows in STUDY.tables(result, CorrectionSettings()).items():
+        yield title, [list(row.values()) for row in rows]
+
+
+CASES: dict[str, Callable[[], Named]] = {
+    "disclosed": _disclosed,
+    "priced": _priced,
+    "resampled": _resampled,
+    "softly": _softly,
+    "stepwise": _stepwise,
+    "together": _together,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_brief(f"disclosure_{case}", CASES[case]())
