@@ -142,8 +142,7 @@ class _Search:
         added = 0
         for j, x in enumerate(point.ravel().tolist()):
             k = math.floor(self.old[j] - x)
-            if k >= _AROUND[0]:
-                added += sum([self.add(j, k + step) for step in _AROUND])
+            added += sum([self.add(j, k + step) for step in _AROUND])
         return added
 
     def over(self) -> bool:

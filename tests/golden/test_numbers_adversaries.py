@@ -1,0 +1,238 @@
+"""What attackers learn of a few uneven people, and what is released about them, is as it was.
+
+Numbers that follow boosting or a search are rounded to four decimals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import fields, replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.adversaries import adversary, cross_fitting, released_outputs, tuning
+from core.attribute import study
+from core.attribute.study import AttributeSettings, Judged
+from core.estimates import Estimate
+from core.planted import draw_people, subject_of
+from tests.golden.brief import Named, compare_brief, told
+
+Outputs = released_outputs.Outputs
+
+
+@cache
+def people(n: int = 90, k: int = 2, seed: int = 1) -> dict[str, Any]:
+    """Return uneven groups, of whom features, one of them categorical, and answers say something."""
+    rng = np.random.default_rng(seed)
+    groups = np.minimum(rng.integers(0, k + 1, n), k - 1).astype(np.uint8)
+    x = np.column_stack([rng.normal(size=n).round(2) + 0.8 * groups, rng.integers(0, 4, n), rng.integers(0, 2, n)])
+    labels = (rng.random(n) < 0.3 + 0.15 * x[:, 2]).astype(np.uint8)
+    answers = (rng.random(n) < 0.25 + 0.4 * (groups == k - 1)).astype(np.uint8)
+    scores = (0.2 + 0.4 * answers + 0.05 * x[:, 1] + 0.15 * rng.random(n)).round(3)
+    return {"x": x, "labels": labels, "groups": groups, "answers": answers, "scores": scores}
+
+
+CATEGORICAL = np.array([False, True, False])
+
+
+def _trained() -> Named:
+    for k in (2, 3):
+        own = people(k=k)
+        for seen in (None, own["answers"]):
+            known = own["x"][:60], own["labels"][:60], own["groups"][:60], None if seen is None else seen[:60]
+            asked = own["x"][60:], own["labels"][60:], own["answers"][60:]
+            for kind in adversary.ADVERSARIES:
+                few = {"n_estimators": 7, "max_depth": 3}
+                forest = adversary.train_adversary(kind, *known, seed=3, parameters=few)
+                found = forest.probability(*asked)
+                yield f"{k} groups, {kind}, {seen is not None}", (forest.sees_predictions, found)
+                scale = adversary.calibrate(found, own["groups"][60:])
+                yield f"{k} groups, {kind}, {seen is not None}: calibrated", (
+                    scale.slope.round(3),
+                    scale.intercept.round(3),
+                    scale.apply(found).round(3),
+                )
+            for categorical in (None, CATEGORICAL, ~CATEGORICAL & False):
+                strong = adversary.train_strong(*known, categorical=categorical, seed=3)
+                name = f"{k} groups, strong, {seen is not None}, {categorical}"
+                yield name, (strong.estimator.n_iter_, strong.probability(*asked).round(4))
+        records = adversary.AttackedRecords(
+            probability=found, calibrated=scale.apply(found), predictions=asked[2], labels=asked[1], truth=own["groups"][60:]
+        )
+        yield f"{k} groups: records", (records.guess, records.calibrated_guess, records.confidence, records.n_groups)
+    for counts in ((3, 1), (1, 9), (2, 8), (9, 12, 11), (4, 4, 2), (1, 10, 8, 8)):
+        groups = np.repeat(np.arange(len(counts)), counts)
+        strong = adversary.train_strong(np.arange(groups.size)[:, None] % 7, groups % 2, groups, seed=1)
+        yield f"stops early with {counts}", bool(strong.estimator.do_early_stopping_)
+    many = np.column_stack([np.arange(600) % each for each in (255, 256, 3)])
+    for categorical in ([True, True, False], [False, False, True]):
+        strong = adversary.train_strong(many, many[:, 2] % 2, many[:, 0] % 2, categorical=np.array(categorical))
+        yield f"categories {categorical}", strong.estimator.is_categorical_
+
+
+def _scaled() -> Named:
+    scale = adversary.PlattScale(slope=np.array([[1.5, -0.25], [0.5, 2.0]]), intercept=np.array([0.3, -1.0]))
+    three = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1e-9, 0.4, 0.6]])
+    yield "of three", scale.apply(three)
+    yield "log-odds", adversary._log_odds(three)
+    two = adversary.PlattScale(slope=np.array([[0.7]]), intercept=np.array([-0.4]))
+    yield "of two", two.apply(np.array([[0.2, 0.8], [1.0, 0.0], [0.5, 0.5]]))
+    wrong = ({"max_depth": None}, {"max_depth": 0}, {"max_depth": 64}, {"max_depth": 65}, {"n_estimators": None})
+    more = ({"n_estimators": 3001}, {"n_estimators": 3000}, {"min_samples_split": 1}, {"min_samples_leaf": 10_001})
+    for given in (None, *wrong, *more, {"max_features": None}, {"criterion": None}, {"max_features": 3}, {"depth": 3}):
+        yield f"forest of {given}", told(adversary.forest_parameters, given)
+    for groups in ([0, 0], [0, 1], [0, 2], [1, 2], [2, 1, 0], [1, 1]):
+        yield f"groups {groups}", told(adversary.check_groups, np.array(groups))
+    yield "a group is missing", told(adversary.calibrate, three, np.array([0, 1, 1, 0]))
+    answers, labels = np.array([1, 0, 0, 1, 1, 0, 1, 0, 0], np.uint8), np.array([1, 1, 0, 0, 0, 1, 1, 0, 1], np.uint8)
+    for within, seed in product((None, labels), (0, 1)):
+        yield f"permuted {seed}", str(adversary.permuted_predictions(answers, within, seed=seed, records="some").tolist())
+        sets = {"a": np.array([0, 2, 4, 6]), "b": np.array([1, 3, 5])}
+        yield f"by set {seed}", str(adversary.permuted_by_set(answers, within, sets, seed=seed).tolist())
+    yield "columns", adversary.known_columns(np.arange(6.0).reshape(3, 2), labels[:3], answers[:3])
+    yield "columns without answers", adversary.known_columns(np.arange(6.0).reshape(3, 2), labels[:3])
+
+
+def _crossed() -> Named:
+    own = people()
+    for score in (None, own["scores"], np.where(own["answers"] == 1, 1.0, own["x"][:, 1] / 4)):
+        yield "columns", cross_fitting.released_columns(own["answers"], own["labels"], score)
+    for counts in ((3, 4), (1, 1), (0, 5), (6, 3)):
+        member = np.repeat([0, 1], counts).astype(np.uint8)
+        yield f"halves of {counts}", str(cross_fitting.halves(member, seed=2).astype(int).tolist())
+    for value, low, high in ((0.6, 0.52, 0.7), (0.6, 0.55, 0.65), (0.5, 0.45, 0.55), (0.4, 0.3, 0.6)):
+        found = Estimate(value=value, low=low, high=high, n=30)
+        for chance in (0.5, value - math.sqrt(1 + 2 / math.pi) * (value - low), 0.2):
+            yield f"taught {value} {low}, {chance:.3f}", cross_fitting.taught_both_ways(found, chance)
+    score, verdict = cross_fitting.cross_fitted([own["x"][:, 0], own["x"][:, 1]], own["groups"], seed=1, name="x")
+    yield "cross-fitted", (score, verdict)
+
+
+def _released() -> Named:
+    own, three = people(), people(120, 3, 2)
+    scores = own["scores"].copy()
+    scores[[3, 40]] = np.nan
+    scores[[5, 6]] = 0.0, 1.0
+    for decimals in (0, 1, 2, 3, 6, 12):
+        rounded = Outputs(labels=own["answers"], scores=np.round(scores, decimals), decimals=decimals)
+        yield f"{decimals} decimals", (released_outputs.decimals_of(np.round(scores, decimals)), released_outputs._digits(rounded))
+        yield f"{decimals} decimals: logits", released_outputs._logits(rounded)
+    yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=own["answers"][:3])
+    yield "decimals", [released_outputs.decimals_of(np.array(each)) for each in ([1.0], [0.5, 0.25], [1 / 3], [np.nan])]
+    for asked, kind in product((people(), three), (None, CATEGORICAL)):
+        k = int(asked["groups"].max()) + 1
+        outputs = Outputs(labels=asked["answers"], scores=asked["scores"], decimals=3)
+        known = released_outputs._Teaching(asked["x"], outputs, asked["groups"], k, CATEGORICAL & (kind is not None), 4)
+        logits, variance = released_outputs._logits(outputs)
+        residuals, spread = released_outputs._linear(known, asked["x"], asked["groups"], logits, variance)
+        name = f"{k} groups, {kind is not None}"
+        yield f"{name}: linear", (residuals(asked["x"][:5], logits[:5]), spread)
+        yield f"{name}: ratios", released_outputs._ratios(residuals(asked["x"], logits), variance + spread**2)
+        yield f"{name}: labels", released_outputs._label_ratios(known, asked["x"][:20], asked["answers"][:20]).round(4)
+        yield f"{name}: columns", [each.round(4) for each in released_outputs._score_columns(known, asked["x"][:9], outputs.of(np.arange(9)))]
+        yield f"{name}: codes", [str(each.tolist()) for each in released_outputs._frequent_codes(asked["x"], known.categorical)]
+        boosted, spread = released_outputs._boosted(known, asked["x"], asked["groups"], logits, variance)
+        yield f"{name}: boosted", (boosted(asked["x"][:5], logits[:5]).round(4), round(spread, 4))
+    for tied, asked in (([0.1, 0.1, 0.3, 0.3, 0.3, 0.7], [0.1, 0.2, 0.3, 0.9]), (np.arange(20) / 20, [0.05]), ([*np.arange(19) / 20, 0.0], [0.05])):
+        groups = np.arange(len(tied)) % 3
+        yield f"values {len(tied)}", released_outputs._value_columns(np.array(tied), groups, 3, np.array(asked))
+    rng = np.random.default_rng(3)
+    wide = np.column_stack([np.ones(30), rng.normal(size=30)])
+    for noise in (0.0, 0.01, 0.5):
+        yield f"weighted {noise}", released_outputs._reweighted(wide, wide @ [1.0, 2.0] + noise * rng.normal(size=30), np.linspace(1e-4, 0.1, 30))
+    many = np.column_stack([np.repeat(np.arange(90), [1 + j % 4 for j in range(90)]) % each for each in (90, 60, 7)])
+    yield "many codes", [str(each.tolist()) for each in released_outputs._frequent_codes(many.astype(float), np.array([True, True, True]))]
+    for count, positive in ((39, 20), (40, 4), (60, 30), (40, 5), (3, 0)):
+        labels = (np.arange(count) < positive).astype(np.uint8)
+        yield f"chance of {positive} in {count}", released_outputs._label_chance(own["x"][:count], labels, known, own["x"][:6]).round(4)
+    cut = released_outputs._cut(np.arange(20, 60), own["groups"], 0.7, np.random.default_rng(1))
+    yield "cut", [str(each.tolist()) for each in cut]
+    for given, columns in ((own, None), (own, scores), (three, three["scores"]), (three, None)):
+        outputs = Outputs(labels=given["answers"], scores=columns, decimals=3)
+        n, k = given["groups"].size, int(given["groups"].max()) + 1
+        found = released_outputs.attack_released(
+            given["x"], outputs, given["groups"], np.arange(n // 2), np.arange(n // 2, n), n_groups=k, categorical=CATEGORICAL, seed=2
+        )
+        yield f"attack on {k} groups", (found.before.round(4), found.after.round(4), found.attack, found.share, found.n_known)
+
+
+def _judged() -> Named:
+    rng = np.random.default_rng(4)
+    truth = np.array([0, 0, 1, 0, 1, 2, 0, 1, 0, 0, 2, 0])
+    before, after = (rng.dirichlet(np.ones(3), 12) * 0.5 + 0.5 * weight * np.eye(3)[truth] for weight in (0.3, 1.0))
+    before, after = (each / each.sum(axis=1, keepdims=True) for each in (before, after))
+    after[3] = [0.0, 1.0, 0.0]
+    one = Judged(truth=truth, before=before, after=after, share=np.array([0.6, 0.3, 0.1]), attack="all", n_known=30)
+    for measure in study.MEASURES:
+        yield f"{measure}: level", [one.level(measure, each) for each in (before, after)]
+        yield f"{measure}: gain", one.gain(measure)
+    yield "guesses", [str(one.guess(after, balanced=balanced).tolist()) for balanced in (False, True)]
+    yield "bits", one.bits(after)
+    for rows in (np.arange(12), np.arange(3, 10)):
+        yield f"halves of {rows.size}", [str(each.tolist()) for each in study._halves(rows, truth, 3)]
+    found = released_outputs.ReleasedAttack(before=before[:5], after=after[:5], attack="label", share=one.share, n_known=8)
+    other = replace(found, attack="all", before=before[5:9], n_known=9)
+    for attacks in ([(found, np.arange(5))], [(found, np.arange(5)), (other, np.arange(5, 10))], [(found, np.arange(5))] * 2):
+        yield f"together {len(attacks)}", study._together(attacks, truth)
+    for low, high, closed in ((0.0, 0.02, 0.02), (0.01, 0.02, 0.0199), (-0.1, 0.1, 0.1), (0.001, 0.5, 1.0)):
+        gains = [Estimate(value=(low + high) / 2, low=low, high=high, n=9), Estimate(value=0.0, low=-0.1, high=0.01, n=9)]
+        yield f"{low} to {high} within {closed}", [study._significant(gains), study._within(gains, closed)]
+    kinds = np.array([0, 1, 1, 2, 17, 17, 17])
+    yield "frequencies", study._frequencies(kinds, np.array([0, 1, 0, 1, 1, 1, 0], np.uint8), 0.3)[[0, 1, 2, 3, 17, 20]]
+
+
+def _studied() -> Named:
+    for seed in range(5):
+        subject, settings = study._released(seed, seed != 2)
+        train = subject.splits.train
+        own = np.bincount(subject.dataset.sensitive[train]), subject.model.predictions[train].mean()
+        yield f"released {seed}", (*own, None if subject.dataset.scores is None else subject.dataset.scores[train], settings)
+    subject, settings = study._tabled(1, True)
+    (found,) = study.STUDY.run(subject, settings)
+    yield "tabled", (found.gains, found.judged["outside"].before, found.judged["outside"].after)
+    rng = np.random.default_rng(6)
+    drawn = draw_people(330, rng)
+    scores = (0.1 + 0.5 * drawn.sensitive + 0.3 * rng.random(330)).round(2)
+    subject = subject_of(drawn, (scores >= 0.5).astype(np.uint8), (130, 160, 40), seed=1, scores=scores)
+    (found,) = study.STUDY.run(subject, AttributeSettings())
+    yield "gains", {measure: (place, gain.value.__round__(4)) for measure, (place, gain) in found.gains.items()}
+    yield "closing", [(name, round(gain.value, 4), round(other.value, 4)) for name, gain, other in found.closing]
+    yield "places", [str(found.judged), found.released][1:]
+    yield "checks", [(each.check, each.attacked, each.knows, *each.assumptions) for each in study.STUDY.checks(found, AttributeSettings()).values()]
+
+
+def _tuned() -> Named:
+    own = people(70, 3, 9)
+    found = tuning.tune_forest("predictions", own["x"], own["labels"], own["groups"], own["answers"], evaluations=2, seed=1)
+    yield "tuned", {field.name: getattr(found, field.name) for field in fields(found)}
+    yield "frame", found.to_frame()[["evaluation", "n_estimators", "max_features", "score", "chosen"]].to_numpy().tolist()
+    for counts in ((9, 20), (10, 10)):
+        groups = np.repeat([0, 1], counts)
+        asked = np.zeros((groups.size, 1)), groups, groups
+        if counts[0] < 10:
+            yield f"of {counts}", told(tuning.tune_forest, "features", *asked)
+    trials = [replace(found.trials[0], score=replace(found.trials[0].score, value=value)) for value in (0.5, 0.7, 0.7, 0.6)]
+    yield "best", tuning._best(trials)
+    for parts in tuning._halves(own["x"], own["groups"], 3):
+        yield "part", parts
+
+
+CASES: dict[str, Callable[[], Named]] = {
+    "trained": _trained,
+    "scaled": _scaled,
+    "crossed": _crossed,
+    "released": _released,
+    "judged": _judged,
+    "studied": _studied,
+    "tuned": _tuned,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_brief(f"adversaries_{case}", CASES[case]())
