@@ -52,17 +52,24 @@ def _trained() -> Named:
                 found = forest.probability(*asked)
                 yield f"{k} groups, {kind}, {seen is not None}", (forest.sees_predictions, found)
                 scale = adversary.calibrate(found, own["groups"][60:])
-                yield f"{k} groups, {kind}, {seen is not None}: calibrated", (
-                    scale.slope.round(3),
-                    scale.intercept.round(3),
-                    scale.apply(found).round(3),
+                yield (
+                    f"{k} groups, {kind}, {seen is not None}: calibrated",
+                    (
+                        scale.slope.round(3),
+                        scale.intercept.round(3),
+                        scale.apply(found).round(3),
+                    ),
                 )
             for categorical in (None, CATEGORICAL, ~CATEGORICAL & False):
                 strong = adversary.train_strong(*known, categorical=categorical, seed=3)
                 name = f"{k} groups, strong, {seen is not None}, {categorical}"
                 yield name, (strong.estimator.n_iter_, strong.probability(*asked).round(4))
         records = adversary.AttackedRecords(
-            probability=found, calibrated=scale.apply(found), predictions=asked[2], labels=asked[1], truth=own["groups"][60:]
+            probability=found,
+            calibrated=scale.apply(found),
+            predictions=asked[2],
+            labels=asked[1],
+            truth=own["groups"][60:],
         )
         yield f"{k} groups: records", (records.guess, records.calibrated_guess, records.confidence, records.n_groups)
     for counts in ((3, 1), (1, 9), (2, 8), (9, 12, 11), (4, 4, 2), (1, 10, 8, 8)):
@@ -91,7 +98,10 @@ def _scaled() -> Named:
     yield "a group is missing", told(adversary.calibrate, three, np.array([0, 1, 1, 0]))
     answers, labels = np.array([1, 0, 0, 1, 1, 0, 1, 0, 0], np.uint8), np.array([1, 1, 0, 0, 0, 1, 1, 0, 1], np.uint8)
     for within, seed in product((None, labels), (0, 1)):
-        yield f"permuted {seed}", str(adversary.permuted_predictions(answers, within, seed=seed, records="some").tolist())
+        yield (
+            f"permuted {seed}",
+            str(adversary.permuted_predictions(answers, within, seed=seed, records="some").tolist()),
+        )
         sets = {"a": np.array([0, 2, 4, 6]), "b": np.array([1, 3, 5])}
         yield f"by set {seed}", str(adversary.permuted_by_set(answers, within, sets, seed=seed).tolist())
     yield "columns", adversary.known_columns(np.arange(6.0).reshape(3, 2), labels[:3], answers[:3])
@@ -120,7 +130,10 @@ def _released() -> Named:
     scores[[5, 6]] = 0.0, 1.0
     for decimals in (0, 1, 2, 3, 6, 12):
         rounded = Outputs(labels=own["answers"], scores=np.round(scores, decimals), decimals=decimals)
-        yield f"{decimals} decimals", (released_outputs.decimals_of(np.round(scores, decimals)), released_outputs._digits(rounded))
+        yield (
+            f"{decimals} decimals",
+            (released_outputs.decimals_of(np.round(scores, decimals)), released_outputs._digits(rounded)),
+        )
         yield f"{decimals} decimals: logits", released_outputs._logits(rounded)
     yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=own["answers"][:3])
     yield "decimals", [released_outputs.decimals_of(np.array(each)) for each in ([1.0], [0.5, 0.25], [1 / 3], [np.nan])]
@@ -134,31 +147,68 @@ def _released() -> Named:
         yield f"{name}: linear", (residuals(asked["x"][:5], logits[:5]), spread)
         yield f"{name}: ratios", released_outputs._ratios(residuals(asked["x"], logits), variance + spread**2)
         yield f"{name}: labels", released_outputs._label_ratios(known, asked["x"][:20], asked["answers"][:20]).round(4)
-        yield f"{name}: columns", [each.round(4) for each in released_outputs._score_columns(known, asked["x"][:9], outputs.of(np.arange(9)))]
-        yield f"{name}: codes", [str(each.tolist()) for each in released_outputs._frequent_codes(asked["x"], known.categorical)]
+        yield (
+            f"{name}: columns",
+            [
+                each.round(4)
+                for each in released_outputs._score_columns(known, asked["x"][:9], outputs.of(np.arange(9)))
+            ],
+        )
+        yield (
+            f"{name}: codes",
+            [str(each.tolist()) for each in released_outputs._frequent_codes(asked["x"], known.categorical)],
+        )
         boosted, spread = released_outputs._boosted(known, asked["x"], asked["groups"], logits, variance)
         yield f"{name}: boosted", (boosted(asked["x"][:5], logits[:5]).round(4), round(spread, 4))
-    for tied, asked in (([0.1, 0.1, 0.3, 0.3, 0.3, 0.7], [0.1, 0.2, 0.3, 0.9]), (np.arange(20) / 20, [0.05]), ([*np.arange(19) / 20, 0.0], [0.05])):
+    for tied, asked in (
+        ([0.1, 0.1, 0.3, 0.3, 0.3, 0.7], [0.1, 0.2, 0.3, 0.9]),
+        (np.arange(20) / 20, [0.05]),
+        ([*np.arange(19) / 20, 0.0], [0.05]),
+    ):
         groups = np.arange(len(tied)) % 3
         yield f"values {len(tied)}", released_outputs._value_columns(np.array(tied), groups, 3, np.array(asked))
     rng = np.random.default_rng(3)
     wide = np.column_stack([np.ones(30), rng.normal(size=30)])
     for noise in (0.0, 0.01, 0.5):
-        yield f"weighted {noise}", released_outputs._reweighted(wide, wide @ [1.0, 2.0] + noise * rng.normal(size=30), np.linspace(1e-4, 0.1, 30))
+        yield (
+            f"weighted {noise}",
+            released_outputs._reweighted(
+                wide, wide @ [1.0, 2.0] + noise * rng.normal(size=30), np.linspace(1e-4, 0.1, 30)
+            ),
+        )
     many = np.column_stack([np.repeat(np.arange(90), [1 + j % 4 for j in range(90)]) % each for each in (90, 60, 7)])
-    yield "many codes", [str(each.tolist()) for each in released_outputs._frequent_codes(many.astype(float), np.array([True, True, True]))]
+    yield (
+        "many codes",
+        [
+            str(each.tolist())
+            for each in released_outputs._frequent_codes(many.astype(float), np.array([True, True, True]))
+        ],
+    )
     for count, positive in ((39, 20), (40, 4), (60, 30), (40, 5), (3, 0)):
         labels = (np.arange(count) < positive).astype(np.uint8)
-        yield f"chance of {positive} in {count}", released_outputs._label_chance(own["x"][:count], labels, known, own["x"][:6]).round(4)
+        yield (
+            f"chance of {positive} in {count}",
+            released_outputs._label_chance(own["x"][:count], labels, known, own["x"][:6]).round(4),
+        )
     cut = released_outputs._cut(np.arange(20, 60), own["groups"], 0.7, np.random.default_rng(1))
     yield "cut", [str(each.tolist()) for each in cut]
     for given, columns in ((own, None), (own, scores), (three, three["scores"]), (three, None)):
         outputs = Outputs(labels=given["answers"], scores=columns, decimals=3)
         n, k = given["groups"].size, int(given["groups"].max()) + 1
         found = released_outputs.attack_released(
-            given["x"], outputs, given["groups"], np.arange(n // 2), np.arange(n // 2, n), n_groups=k, categorical=CATEGORICAL, seed=2
+            given["x"],
+            outputs,
+            given["groups"],
+            np.arange(n // 2),
+            np.arange(n // 2, n),
+            n_groups=k,
+            categorical=CATEGORICAL,
+            seed=2,
         )
-        yield f"attack on {k} groups", (found.before.round(4), found.after.round(4), found.attack, found.share, found.n_known)
+        yield (
+            f"attack on {k} groups",
+            (found.before.round(4), found.after.round(4), found.attack, found.share, found.n_known),
+        )
 
 
 def _judged() -> Named:
@@ -175,12 +225,21 @@ def _judged() -> Named:
     yield "bits", one.bits(after)
     for rows in (np.arange(12), np.arange(3, 10)):
         yield f"halves of {rows.size}", [str(each.tolist()) for each in study._halves(rows, truth, 3)]
-    found = released_outputs.ReleasedAttack(before=before[:5], after=after[:5], attack="label", share=one.share, n_known=8)
+    found = released_outputs.ReleasedAttack(
+        before=before[:5], after=after[:5], attack="label", share=one.share, n_known=8
+    )
     other = replace(found, attack="all", before=before[5:9], n_known=9)
-    for attacks in ([(found, np.arange(5))], [(found, np.arange(5)), (other, np.arange(5, 10))], [(found, np.arange(5))] * 2):
+    for attacks in (
+        [(found, np.arange(5))],
+        [(found, np.arange(5)), (other, np.arange(5, 10))],
+        [(found, np.arange(5))] * 2,
+    ):
         yield f"together {len(attacks)}", study._together(attacks, truth)
     for low, high, closed in ((0.0, 0.02, 0.02), (0.01, 0.02, 0.0199), (-0.1, 0.1, 0.1), (0.001, 0.5, 1.0)):
-        gains = [Estimate(value=(low + high) / 2, low=low, high=high, n=9), Estimate(value=0.0, low=-0.1, high=0.01, n=9)]
+        gains = [
+            Estimate(value=(low + high) / 2, low=low, high=high, n=9),
+            Estimate(value=0.0, low=-0.1, high=0.01, n=9),
+        ]
         yield f"{low} to {high} within {closed}", [study._significant(gains), study._within(gains, closed)]
     kinds = np.array([0, 1, 1, 2, 17, 17, 17])
     yield "frequencies", study._frequencies(kinds, np.array([0, 1, 0, 1, 1, 1, 0], np.uint8), 0.3)[[0, 1, 2, 3, 17, 20]]
@@ -191,7 +250,10 @@ def _studied() -> Named:
         subject, settings = study._released(seed, seed != 2)
         train = subject.splits.train
         own = np.bincount(subject.dataset.sensitive[train]), subject.model.predictions[train].mean()
-        yield f"released {seed}", (*own, None if subject.dataset.scores is None else subject.dataset.scores[train], settings)
+        yield (
+            f"released {seed}",
+            (*own, None if subject.dataset.scores is None else subject.dataset.scores[train], settings),
+        )
     subject, settings = study._tabled(1, True)
     (found,) = study.STUDY.run(subject, settings)
     yield "tabled", (found.gains, found.judged["outside"].before, found.judged["outside"].after)
@@ -203,20 +265,33 @@ def _studied() -> Named:
     yield "gains", {measure: (place, gain.value.__round__(4)) for measure, (place, gain) in found.gains.items()}
     yield "closing", [(name, round(gain.value, 4), round(other.value, 4)) for name, gain, other in found.closing]
     yield "places", [str(found.judged), found.released][1:]
-    yield "checks", [(each.check, each.attacked, each.knows, *each.assumptions) for each in study.STUDY.checks(found, AttributeSettings()).values()]
+    yield (
+        "checks",
+        [
+            (each.check, each.attacked, each.knows, *each.assumptions)
+            for each in study.STUDY.checks(found, AttributeSettings()).values()
+        ],
+    )
 
 
 def _tuned() -> Named:
     own = people(70, 3, 9)
-    found = tuning.tune_forest("predictions", own["x"], own["labels"], own["groups"], own["answers"], evaluations=2, seed=1)
+    found = tuning.tune_forest(
+        "predictions", own["x"], own["labels"], own["groups"], own["answers"], evaluations=2, seed=1
+    )
     yield "tuned", {field.name: getattr(found, field.name) for field in fields(found)}
-    yield "frame", found.to_frame()[["evaluation", "n_estimators", "max_features", "score", "chosen"]].to_numpy().tolist()
+    yield (
+        "frame",
+        found.to_frame()[["evaluation", "n_estimators", "max_features", "score", "chosen"]].to_numpy().tolist(),
+    )
     for counts in ((9, 20), (10, 10)):
         groups = np.repeat([0, 1], counts)
         asked = np.zeros((groups.size, 1)), groups, groups
         if counts[0] < 10:
             yield f"of {counts}", told(tuning.tune_forest, "features", *asked)
-    trials = [replace(found.trials[0], score=replace(found.trials[0].score, value=value)) for value in (0.5, 0.7, 0.7, 0.6)]
+    trials = [
+        replace(found.trials[0], score=replace(found.trials[0].score, value=value)) for value in (0.5, 0.7, 0.7, 0.6)
+    ]
     yield "best", tuning._best(trials)
     for parts in tuning._halves(own["x"], own["groups"], 3):
         yield "part", parts

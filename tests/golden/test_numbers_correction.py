@@ -128,6 +128,14 @@ def _rows() -> Named:
             f"of {n}",
             _solved(*solve_rows(replace(whole, guess=GUESS[:n], predictions=ANSWERS[4 : 4 + n], cost=COST[:n]))),
         )
+    rng, few = np.random.default_rng(2), []
+    for _ in range(150):
+        n = int(rng.integers(8, 15))
+        guess, answers = rng.integers(0, 2, (2, n)).astype(np.uint8)
+        cost = 1.0 + rng.integers(0, 9, n) / 4.0
+        upper = float(rng.choice([0.01, 0.03, 0.06]))
+        few.append(solve_rows(RowProblem(guess=guess, predictions=answers, cost=cost, upper=upper))[1])
+    yield "of few people", np.array(few)
     for prediction, guess in product((0, 1), repeat=2):
         cell = whole.cell(prediction, guess)
         yield f"cell {prediction} {guess}", str(np.flatnonzero(cell).tolist())
@@ -159,6 +167,7 @@ ASKED: dict[str, tuple[Any, int, Any, list[dict[str, Any]]]] = {
     "three without slack": (THIRDS[:12], 3, None, [{"tolerance": 0.0}]),
     "shares": (THIRDS, 3, (0.3, (0.2, 0.4), None), [{"tolerance": 0.2}]),
     "shares alone": (THIRDS, 3, (5 / 13, 2 / 13, None), []),
+    "shares between": (THIRDS, 3, ((0.4, 0.6), None, (0.05, 0.2)), []),
     "exact": (THIRDS, 3, None, [{"unfairness": 0.115384615384615}]),
     "an interval": (THIRDS, 3, None, [{"unfairness": (0.1, 0.15)}]),
     "an interval of two": (GUESS, 2, (None, (0.3, 0.5)), [{"unfairness": (0.12, 0.2)}]),
@@ -282,6 +291,10 @@ def _programs() -> Named:
             search = _Search(part, math.inf)
             search.accept(best)
             yield f"{name}, part {place}: by programs", (search.run(), search.value)
+            if len(part.alternatives()) == 1:
+                search.integer = lambda choice, value=search.value: value * (0.93 - 0.02 * choice[0].group)  # type: ignore
+                yield f"{name}, part {place}: relaxed by choice", [search.relax(each) for each in part.choices()]
+                yield f"{name}, part {place}: least of the choices", search.run()
             search.tangents.clear()
             new = np.roll(part.old, 1, axis=1)
             added = search.surround(part.old), search.surround(new), search.separate(new + 0.5, np.zeros(part.old.size))
@@ -365,6 +378,8 @@ def _refused() -> Named:
             [None] * 3,
             [0.3] * 3,
             [0.25, 0.25, 0.5],
+            [0.2, 0.3, 0.5],
+            [(0.2, 0.3), 0.3, 0.5],
             [0.05, None, None],
             [(0.2, 0.45), None, 0.4],
             [(0.11, 0.19), None, None],
