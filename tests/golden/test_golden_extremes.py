@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from numpy.random import Generator
 
+from core.attribute.study import STUDY as attribute
+from core.attribute.study import AttributeSettings
 from core.attriguard import findings as guard
 from core.charts import LIGHT
 from core.choose import Outcomes
@@ -24,6 +26,7 @@ from core.correction import findings as correction
 from core.membership import findings as membership
 from core.model_card import findings as cards
 from core.people import findings as people
+from core.quantities import in_words
 from core.study import Finding
 from core.sweep.findings import tension
 from tests.golden.make import compare, normal
@@ -72,6 +75,44 @@ def _correction(rng: Generator) -> Iterator[Finding | str]:
     yield correction.stronger_disclosure(nasty.more_disclosed(rng), float(rng.choice([0.0, 0.1])))
 
 
+def _correction_of_one(rng: Generator) -> Iterator[Finding | str]:
+    result, curve = nasty.corrected(rng), nasty.disclosures(rng)
+    for known in (curve[0], curve[-1]):
+        status, least = (
+            str(rng.choice(["not_solved", "optimal", "infeasible"])),
+            float(rng.choice([3e-5, 0.01234, 1, 2])),
+        )
+        now = replace(known, smallest_tolerance=least, certificate=replace(known.certificate, status=status))
+        yield correction.certificate(now)
+        for adversary, published in (("features", False), ("features", True), ("strong", False), ("strong", True)):
+            yield correction.headline(result, now, adversary=adversary, as_published=published)
+            yield correction.held_out(result, adversary, published)
+        if noise := correction.privacy_noise(result, now):
+            yield noise
+        yield correction.false_promise(now.told, now.achieved)
+    yield f"First: {correction.first_tolerance(result)}"
+    yield correction.tuning(nasty.tuned(rng))
+
+
+def _correction_of_many(rng: Generator) -> Iterator[Finding | str]:
+    points, config = nasty.leak_points(rng)
+    own = [point for point in points if point.config.method == config.method]
+    yield correction.mitigation_truth(points, config)
+    yield from correction.control_findings(points, own, config)
+    leaks = [point.attributions["published"] for point in own[:2]]
+    for title, rows in correction.tables(points, leaks, config).items():
+        header, cells, _ = in_words(rows)
+        yield "\n".join([title, *(" | ".join(cells) for cells in (header, *cells))])
+
+
+def _attribute(rng: Generator) -> Iterator[Finding | str]:
+    result = nasty.inferred(rng)
+    for closed in (0.02, 0.3, 1.0):
+        yield from attribute.findings(result, AttributeSettings(closed=closed))
+    for check in attribute.checks(result, AttributeSettings()).values():
+        yield from (check.attacked, check.knows, check.control_name, *check.assumptions)
+
+
 def _membership(rng: Generator) -> Iterator[Finding | str]:
     for sliders in (False, True):
         yield from membership.findings(nasty.reading(rng), sliders=sliders)
@@ -104,6 +145,9 @@ def _choose(rng: Generator) -> Iterator[Finding | str]:
 
 SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "correction": _correction,
+    "correction_of_one": _correction_of_one,
+    "correction_of_many": _correction_of_many,
+    "attribute": _attribute,
     "membership": _membership,
     "model_card": _cards,
     "attriguard": _guard,

@@ -126,15 +126,18 @@ def _resampled() -> Named:
             yield f"{k} groups at {tolerance}", (costs, np.abs(leave.sum(axis=(2, 3)) - join.sum(axis=2)).max())
             if k == 2:
                 yield f"{k} groups at {tolerance}: who", (leave, join)
-            beyond = int(bootstrap._unfairness(size.sum(axis=3)[:, None]).argmax())
-            scaled = bootstrap._scaled(price, size[beyond], tolerance)
-            yield f"{k} groups at {tolerance}: scaled", scaled
     for large in (1.0, 1e9):
         price = np.array([[[1.0, 2.0], [1.0, large]], [[large, 4.0 * large], [3.0, large]]])
+        people_there = np.array([[[3.0, 9.0], [7.0, 1.0]], [[5.0, 2.0], [8.0, 9.0]]])
+        scaled = bootstrap._scaled(price, people_there, 0.01)
         yield (
             f"prices up to {large}",
-            bootstrap._scaled(price, np.array([[[3.0, 9.0], [7, 1]], [[5, 2], [8, 9]]]), 0.01),
+            [
+                float((bootstrap._program(each, people_there, 0.01)[0] * price).sum())
+                for each in (price / large, scaled)
+            ],
         )
+        yield f"scaled up to {large}", bool(scaled.max() <= 4.0)
     own = Estimate(value=0.6, low=0.5, high=0.72, n=40)
     for value, shift, draws in product((0.6, 0.7, math.nan), (0.0, 0.2), (9, 10, 25)):
         found = np.concatenate([[value], 0.55 + shift + 0.03 * rng.standard_normal(draws)])
@@ -298,6 +301,23 @@ def _result() -> CorrectionResult:
     return CorrectionResult(subject=subject, attacks=attacks)
 
 
+def _trained() -> Named:
+    subject = _result().subject
+    config = replace(subject.config, forest=(("max_depth", 3), ("n_estimators", 9)), seed=3)
+    found = knowledge.measure_leak(config, subject.dataset)
+    yield "held out", {kind: estimate.value for kind, estimate in found.held_out.items()}
+    for name, one in {"real": found.real, "permuted": found.permuted, "estimated": found.unknown.estimated}.items():
+        yield name, (one.metric, one.told, one.used, one.achieved, one.before.value, one.after)
+    for name, leak in found.attributions.items():
+        yield name, [round(step.values["accuracy"].value, 4) for step in leak.steps]
+    configs = knowledge.leak_configs(replace(config, method="dp_id3"), [4, 2])
+    yield "configurations", [(each.method, each.seed) for each in configs]
+    yield (
+        "of the unmitigated",
+        [each.method for each in knowledge.leak_configs(replace(config, method="unmitigated"), [1])],
+    )
+
+
 def _together() -> Named:
     result = _result()
     yield (
@@ -351,6 +371,7 @@ CASES: dict[str, Callable[[], Named]] = {
     "softly": _softly,
     "stepwise": _stepwise,
     "together": _together,
+    "trained": _trained,
 }
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,18 @@ from numpy.random import Generator
 
 from core.adversaries import TunedForest
 from core.adversaries.tuning import ForestTrial
+from core.attribute.study import AttributeInference, Judged
 from core.attriguard import READERS, Compared, Concentration, Exposure
 from core.charts import Drawing, audit, correction, measured_epsilon, membership, model_card, queries
 from core.charts import attriguard as guard
 from core.charts.choose import draw_choice
 from core.charts.people import draw_sets
 from core.choose import PREFERENCES, Choice, ChooseSettings, choose
-from core.correction import STEPS, Attribution, Disclosure
+from core.config import AuditConfig
+from core.correction import KINDS, STEPS, Attribution, Disclosure, LeakPoint, leak_configs
 from core.correction.attribution import LeakStep
 from core.correction.disclosure import GroupRecognition
-from core.correction.knowledge import MoreDisclosed
+from core.correction.knowledge import ConstraintComparison, EstimatedConstraint, MoreDisclosed
 from core.correction.problem import SolverCertificate
 from core.datasets import AuditDataset
 from core.estimates import Estimate, Spread
@@ -41,7 +44,7 @@ from core.models.structure import UNKNOWN
 from core.people import PeopleAtRisk
 from core.policy import UNITS
 from core.queries import ErrorQuantiles, Leak, People, Reading
-from core.subject import ModelFindings
+from core.subject import ModelFindings, OutputsPlan
 from core.sweep import SweepRow
 from core.sweep.landscape import Landscape, LandscapePlan, Readings
 from tests.release_samples import card, people
@@ -240,12 +243,93 @@ def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
     return [invent(MoreDisclosed, rng, known=k, certificate=_certificate(rng)) for k in known]
 
 
-def _search(rng: Generator) -> Drawing:
+def corrected(rng: Generator) -> Any:
+    """Return what sentences take of the attackers of one model."""
+    people = _people(rng)
+    config = AuditConfig(
+        method=str(rng.choice(["exponentiated_gradient", "unmitigated", "dp_id3", GIVEN])),
+        tolerance=float(rng.choice([0.0, 0.02, 0.1])),
+        epsilon=float(rng.choice([math.inf, 0.5, 20.0])),
+        forest=None if rng.random() < 0.7 else (("max_depth", 3),),
+    )
+    found = SimpleNamespace(held_out_accuracy=estimate(rng))
+    return SimpleNamespace(
+        config=config,
+        model=SimpleNamespace(unfairness_train=float(rng.choice([0.0, 0.0123, 0.05]))),
+        subject=SimpleNamespace(attribute=people.roles.attribute, dataset=people),
+        group_names=tuple(nasty(rng) for _ in range(20)),
+        strong=estimate(rng),
+        attack=lambda adversary, *, as_published: found,
+    )
+
+
+def leak_points(rng: Generator) -> tuple[list[LeakPoint], AuditConfig]:
+    """Return models of one to three seeds with their twins without mitigation, and the settings of the former."""
+    method = str(rng.choice(["exponentiated_gradient", "correlation_remover", "unmitigated"]))
+    config = AuditConfig(method=method, metric=str(rng.choice(METRICS)), tolerance=0.02)
+    return [_leak(rng, each) for each in leak_configs(config, range(int(rng.integers(1, 4))))], config
+
+
+def _leak(rng: Generator, config: AuditConfig) -> LeakPoint:
+    guessed = EstimatedConstraint(metric=str(rng.choice(METRICS[:3])), tolerance=0.01, unfairness={}, n=9)
+    trained = disclosures(rng)[0] if config.method == "exponentiated_gradient" else None
+    unknown = {"estimate": guessed, "trained": trained, "estimated": disclosures(rng)[-1], "difference": None}
+    return invent(
+        LeakPoint,
+        rng,
+        config=config,
+        held_out={kind: estimate(rng) for kind in KINDS},
+        attributions={
+            name: replace(attribution(rng), attacker=name, n_seeds=1, n_true=int(rng.integers(0, 2))) for name in KINDS
+        },
+        real=disclosures(rng)[0],
+        permuted=disclosures(rng)[0],
+        unknown=ConstraintComparison(**unknown),  # type: ignore[arg-type]
+    )
+
+
+def inferred(rng: Generator) -> AttributeInference:
+    """Return what one or two attackers infer of few people from what is released."""
+    k, n = int(rng.choice([2, 2, 3])), int(rng.integers(5, 60))
+    judged = {}
+    for place in ("outside", "inside")[: int(rng.integers(1, 3))]:
+        truth = np.append(np.arange(k), rng.integers(0, k, n))
+        before, after = (rng.dirichlet(np.ones(k), truth.size) + 0.3 * np.eye(k)[truth] for _ in range(2))
+        judged[place] = Judged(
+            truth=truth,
+            before=before / before.sum(axis=1, keepdims=True),
+            after=after / after.sum(axis=1, keepdims=True),
+            share=np.bincount(truth) / truth.size,
+            attack=str(rng.choice(["label", "all", "label and all", "all and label"])),
+            n_known=int(rng.integers(10, 9999)),
+        )
+    ways = [OutputsPlan(decimals=2).text, OutputsPlan(released="labels").text]
+    return AttributeInference(
+        attribute=nasty(rng),
+        trained_on=nasty(rng),
+        released="the predicted labels",
+        judged=judged,
+        gains={
+            measure: (str(rng.choice(list(judged))), _small(rng))
+            for measure in ("accuracy", "balanced_accuracy", "bits")
+        },
+        closing=tuple((way, _small(rng), _small(rng)) for way in ways[: int(rng.integers(0, 3))]),
+        over_people=(nasty(rng),),
+    )
+
+
+def _small(rng: Generator) -> Estimate:
+    value, half = float(rng.choice([-0.03, 0.01, 0.04, 0.2])), float(rng.choice([0.005, 0.04]))
+    return Estimate(value=value, low=value - half, high=value + half, n=99)
+
+
+def tuned(rng: Generator) -> TunedForest:
+    """Return a search of one or many forests."""
     trials = [
         ForestTrial(parameters={"max_features": None}, score=estimate(rng))
         for _ in range(int(rng.choice([1, 2, 40, 1000])))
     ]
-    return correction.draw_search(invent(TunedForest, rng, parameters={}, trials=tuple(trials)))
+    return invent(TunedForest, rng, parameters={}, trials=tuple(trials))
 
 
 def landscape(rng: Generator) -> Landscape:
@@ -549,7 +633,7 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_trained": _trained,
     "draw_models_accuracy": lambda rng: correction.draw_models_accuracy(_rows(rng)),
     "draw_models_unfairness": lambda rng: correction.draw_models_unfairness(_rows(rng)),
-    "draw_search": _search,
+    "draw_search": lambda rng: correction.draw_search(tuned(rng)),
     "draw_landscape": lambda rng: correction.draw_landscape(landscape(rng)),
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(reading(rng)),
     "draw_group_gaps": lambda rng: membership.draw_group_gaps(_attack(rng, "network", names_of(rng))),
