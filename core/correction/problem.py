@@ -191,11 +191,11 @@ def _share_limits(share: object, n: int, group: int) -> tuple[int, int]:
         return 0, n
     low, high = interval_of(share, name=f"group_shares of group {group}")
     if low == high and not isinstance(share, (tuple, list, np.ndarray)):
-        low, high = max(0.0, (low * n - 0.5) / n), min(1.0, (high * n + 0.5) / n)
+        low, high = (low * n - 0.5) / n, (high * n + 0.5) / n
     fewest, most = math.ceil(low * n - 1e-9), math.floor(high * n + 1e-9)
     if not max(fewest, 1) <= most:
         raise InputError(f"group_shares of group {group} must allow a whole count from 1 of {n} records, got {share}.")
-    return max(fewest, 0), min(most, n)
+    return fewest, most
 
 
 _GAP = 1e-9
