@@ -337,7 +337,7 @@ def _frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
     if not counted:
         return ()
     every = np.sort(np.concatenate([counts for _, counts in counted]))[::-1]
-    least = every[room - 1] if every.size > room > 0 else 1
+    least = every[room] + 1 if every.size > room else 1
     return tuple(values[counts >= least] for values, counts in counted)
 
 

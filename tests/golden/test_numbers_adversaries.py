@@ -137,6 +137,13 @@ def _released() -> Named:
         yield f"{decimals} decimals: logits", released_outputs._logits(rounded)
     yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=own["answers"][:3])
     yield "decimals", [released_outputs.decimals_of(np.array(each)) for each in ([1.0], [0.5, 0.25], [1 / 3], [np.nan])]
+    for k in (4, 5):
+        crowd = people(100, k, 4)
+        outputs = Outputs(labels=crowd["answers"], scores=crowd["scores"], decimals=3)
+        known = released_outputs._Teaching(crowd["x"], outputs, crowd["groups"], k, CATEGORICAL, 4)
+        learn = known, crowd["x"], crowd["groups"], *released_outputs._logits(outputs)
+        residuals, spread = released_outputs._linear(*learn)
+        yield f"linear, {k} groups", (residuals(crowd["x"][:5], learn[3][:5]), spread)
     for asked, kind in product((people(), three), (None, CATEGORICAL)):
         k = int(asked["groups"].max()) + 1
         outputs = Outputs(labels=asked["answers"], scores=asked["scores"], decimals=3)
@@ -184,6 +191,10 @@ def _released() -> Named:
             for each in released_outputs._frequent_codes(many.astype(float), np.array([True, True, True]))
         ],
     )
+    for columns in (117, 118, 119, 120):
+        coded = np.column_stack([np.zeros((9, columns)), [0, 0, 0, 0, 1, 1, 1, 2, 3]])
+        codes = released_outputs._frequent_codes(coded, np.arange(columns + 1) == columns)
+        yield f"codes beside {columns} columns", [str(each.tolist()) for each in codes]
     for count, positive in ((39, 20), (40, 4), (60, 30), (40, 5), (3, 0)):
         labels = (np.arange(count) < positive).astype(np.uint8)
         yield (

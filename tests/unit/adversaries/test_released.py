@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.adversaries import Outputs, attack_released, decimals_of
-from core.adversaries.released_outputs import _label_chance, _reweighted, _score_columns, _Teaching
+from core.adversaries.released_outputs import _frequent_codes, _label_chance, _reweighted, _score_columns, _Teaching
 
 KNOWN, JUDGED = 2_000, 1_500
 
@@ -145,6 +145,17 @@ def test_rough_scores_count_as_little_as_their_rounding_leaves_open():
     assert found == pytest.approx(np.linalg.solve((x.T * weight) @ x, (x.T * weight) @ logits), abs=1e-4)
     residual = 1.4826 * np.median(np.abs(logits - x @ found))
     assert spread == pytest.approx(np.sqrt(residual**2 - 1e-4))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kept"), [(110, [2, 2, 4]), (117, [1, 1, 1]), (118, [1, 0, 1]), (119, [1, 0, 0]), (120, [0, 0, 0])]
+)
+def test_categories_get_an_indicator_by_their_people_while_there_is_room(numbers, kept):
+    """Of the commonest there is none; of equally rare ones all or none."""
+    people = [[0] * 6 + [1] * 5 + [2], [0] * 7 + [1] * 3 + [2] * 2, [0] * 4 + [1] * 4 + [2, 3, 4, 4]]
+    x = np.column_stack([np.zeros((12, numbers)), *people])
+    codes = _frequent_codes(x, np.arange(numbers + 3) >= numbers)
+    assert [each.size for each in codes] == kept and numbers + sum(kept) <= max(numbers, 120)
 
 
 def test_decimals_are_the_fewest_that_write_every_score():
