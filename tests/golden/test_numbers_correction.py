@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -32,7 +33,7 @@ from core.correction.exact import (
 from core.correction.integer_programs import _Programs, solve_counts_by_ilp
 from core.correction.problem import Bound, Claim, Disclosed, bound_of, certify, correct, correct_jointly
 from core.correction.tangents import _Search, relaxed_bound, solve_counts
-from core.solvers import rescaled
+from core.solvers import empty_model, linear, rescaled, run
 from tests.golden.brief import Named, compare_brief, told
 
 GUESS = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1], np.uint8)
@@ -309,6 +310,18 @@ def _programs() -> Named:
         for per_record in (False, True):
             best, bound = solve_counts_by_ilp(part, per_record=per_record, seconds=600)
             yield f"{name}, by CBC{', each record' * per_record}", (None if best is None else part.cost_of(best), bound)
+    for name, least, seconds in (
+        ("solved", 1.5, 60.0),
+        ("none", 6.0, 60.0),
+        ("time is up", 1.5, 0.0),
+        ("late", 1.5, -1.0),
+    ):
+        model = empty_model()
+        x, y = (model.add_variable(letter, 0, 5, "Integer") for letter in "xy")
+        model += x + y >= least
+        model += y <= 0.5
+        status = run(model, linear([(x, 3.0), (y, 1.0)]), time.perf_counter() + seconds)
+        yield f"CBC, {name}", (status, x.value() if status == "optimal" else None)
     for values, bounds in (
         ([9, 9, 2, 2, 2], [1, 2]),
         ([9, 9, 2.25, 2.25], [1, 2]),
