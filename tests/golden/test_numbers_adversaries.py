@@ -222,6 +222,65 @@ def _released() -> Named:
         )
 
 
+class _Asked:
+    """A learner that keeps what it was asked to be, and learns nothing."""
+
+    made: dict[str, Any]
+
+    def __init__(self, **asked: Any) -> None:
+        _Asked.made = {name: value for name, value in asked.items() if not isinstance(value, np.ndarray)}
+
+    def fit(self, *_: Any) -> _Asked:
+        return self
+
+    def predict_proba(self, x: Any) -> Any:
+        return np.full((len(x), 2), 0.5)
+
+    def predict(self, x: Any) -> Any:
+        return np.full(len(x), 0.25)
+
+
+def _boosters() -> Named:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
+            patch.setattr(f"sklearn.ensemble.{name}", _Asked)
+        for n, rare in product((39, 40, 120, 299, 300, 499, 500, 1050), (4, 5, 9, 10, 35)):
+            groups = (np.arange(n) < rare).astype(np.uint8)
+            x, flags = np.column_stack([np.arange(n), groups]).astype(float), np.array([False, True])
+            outputs = Outputs(labels=groups, scores=groups / 2.0)
+            known = released_outputs._Teaching(x, outputs, groups, 2, flags, 5)
+            known.boosted(x, groups, flags)
+            yield f"group of {rare} in {n}", _Asked.made
+            _Asked.made = {}
+            chance = released_outputs._label_chance(x, groups, known, x[:1])
+            yield f"label of {rare} in {n}", (chance, _Asked.made)
+        for n in (19, 20, 40, 499, 500, 999, 1000):
+            groups = np.arange(n) % 2
+            x = np.zeros((n, 2))
+            cross_fitting._fitted(x.astype(np.float32), groups.astype(np.uint8), 4)
+            yield f"half of {n}", _Asked.made
+            outputs = Outputs(labels=groups.astype(np.uint8), scores=groups / 2.0)
+            known = released_outputs._Teaching(x, outputs, groups, 2, np.zeros(2, bool), 6)
+            _, spread = released_outputs._boosted(known, x, groups, groups / 4.0, groups / 4.0)
+            yield f"scores of {n}", (spread, _Asked.made)
+
+
+def _many() -> Named:
+    own = people()
+    outputs, n = Outputs(labels=own["answers"], scores=None), own["groups"].size
+    arguments = own["x"], outputs, own["groups"], np.arange(n // 2), np.arange(n // 2, n)
+    for enough in range(29, 34):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(released_outputs, "_ENOUGH", enough)
+            found = released_outputs.attack_released(*arguments, n_groups=2, categorical=CATEGORICAL, seed=2)
+        yield f"more than {enough} are enough", (found.before.round(4), found.after.round(4))
+    for most in (44, 45, 46):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cross_fitting, "TAUGHT", most)
+            found = cross_fitting.cross_fitted([own["x"][:, 0]], own["groups"], seed=1, name="x")
+        yield f"{most} teach", found
+
+
 def _judged() -> Named:
     rng = np.random.default_rng(4)
     truth = np.array([0, 0, 1, 0, 1, 2, 0, 1, 0, 0, 2, 0])
@@ -313,6 +372,8 @@ CASES: dict[str, Callable[[], Named]] = {
     "scaled": _scaled,
     "crossed": _crossed,
     "released": _released,
+    "boosters": _boosters,
+    "many": _many,
     "judged": _judged,
     "studied": _studied,
     "tuned": _tuned,
