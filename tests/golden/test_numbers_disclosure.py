@@ -63,6 +63,7 @@ def _disclosed() -> Named:
         yield f"{draws} draws", (one.gain, one.after, one.majority)
     three = disclosure.disclose(MANY, MANY_OWN, tolerance=0.05, cost="count", draws=0)
     yield "three groups", _of(three, "achieved", "n_changed", "majority", "certificate")
+    yield "three groups, by group", [(each.group, each.before.value) for each in three.groups]
     attackers = {"one": SMALL, "other": replace(SMALL, probability=SMALL.calibrated)}
     for tolerance, metric in product((0.0, 0.1), METRICS[:2]):
         found = {
@@ -151,6 +152,8 @@ def _resampled() -> Named:
                 seed=3,
             ),
         )
+    drawn = bootstrap.named_in_draws(bootstrap.Blocks.of(MANY, MANY.truth, None, metric=METRICS[0]), 0.9)
+    yield "draws of three groups", (drawn.size, drawn.before, drawn.after)
     both = [
         bootstrap.Blocks.of(SMALL, guess, None, metric=METRICS[1]) for guess in (SMALL.guess, SMALL.calibrated_guess)
     ]
@@ -308,6 +311,13 @@ def _trained() -> Named:
         yield name, (one.metric, one.told, one.used, one.achieved, one.before.value, one.after)
     for name, leak in found.attributions.items():
         yield name, [round(step.values["accuracy"].value, 4) for step in leak.steps]
+    reported: list[tuple[int, int]] = []
+    every = CorrectionResult.of(
+        replace(subject, config=config), as_published=True, report=lambda done, total: reported.append((done, total))
+    )
+    yield "reported", reported
+    for pair, attack in every.attacks.items():
+        yield " ".join(pair), (attack.held_out_accuracy, attack.attacked.probability.round(4), attack.held_out.guess)
     configs = knowledge.leak_configs(replace(config, method="dp_id3"), [4, 2])
     yield "configurations", [(each.method, each.seed) for each in configs]
     yield (
