@@ -147,7 +147,7 @@ class Dual:
         if not self.one_by_one:
             return np.add.reduceat(rows, self.starts[:-1], axis=1)
         spans = zip(self.starts[:-1], self.starts[1:], strict=True)
-        return np.stack([rows[:, a:b].sum(axis=1) for a, b in spans], axis=1) if rows.size else rows
+        return np.stack([rows[:, a:b].sum(axis=1) for a, b in spans], axis=1)
 
     def curvature(self, point: Point) -> Floats:
         """Return minus the Hessian of D, the covariance of the statistics, (rows, rows).
@@ -192,7 +192,7 @@ class Dual:
         """Return the tilted posterior in the given form; untouched records keep the given numbers to the bit."""
         result = self.given.copy()
         shift = self.shift(point.multipliers)
-        moved = (np.ptp(shift, axis=0) > 0)[self.pattern] if shift.size else np.zeros(self.pattern.size, bool)
+        moved = (np.ptp(shift, axis=0) > 0)[self.pattern]
         rows = self.order[moved]
         values = point.tilted[:, moved]
         if result.ndim == 2:
@@ -436,7 +436,7 @@ def _posterior(posterior: npt.ArrayLike, constraints: Constraints) -> Floats:
     wrong = ~((q >= 0.0) & (q <= 1.0))
     if wrong.any():
         raise InputError(f"probability must be in [0, 1], got {q[wrong][0]}.")
-    if q.ndim == 2 and len(q):
+    if q.ndim == 2:
         off = np.abs(q.sum(axis=1) - 1.0)
         if off.max() > 1e-6:
             raise InputError(f"Each row of probability must add up to 1, got a sum of {q[off.argmax()].sum():.6g}.")

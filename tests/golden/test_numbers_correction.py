@@ -296,6 +296,8 @@ def _programs() -> Named:
                 search.integer = lambda choice, value=search.value: value * (0.93 - 0.02 * choice[0].group)  # type: ignore
                 yield f"{name}, part {place}: relaxed by choice", [search.relax(each) for each in part.choices()]
                 yield f"{name}, part {place}: least of the choices", search.run()
+            search.nodes = 0
+            yield f"{name}, part {place}: nothing left", (search.over(), search.relax(()))
             search.tangents.clear()
             new = np.roll(part.old, 1, axis=1)
             added = search.surround(part.old), search.surround(new), search.separate(new + 0.5, np.zeros(part.old.size))
