@@ -72,7 +72,7 @@ class Judged:
 
     `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
     `share`, shape (K,), are the group proportions among the `n_known` people whose attribute the attacker knows.
-    `attack` is one of `core.adversaries.ATTACKS`, or both where the halves chose differently.
+    `attack` is "label" or "all", or both where the halves chose differently.
     """
 
     truth: Ints = field(repr=False)
