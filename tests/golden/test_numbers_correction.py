@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.correction import problem as problems
-from core.correction.counts import CountProblem, Rows, components, count_problem
+from core.correction.counts import CountProblem, Rate, Rows, components, count_problem
 from core.correction.enumeration import _Group, _interval, cheapest_counts, is_one_row_set
 from core.correction.exact import (
     WIDENING,
@@ -57,6 +57,8 @@ COUNTS = {
         "nobody accepted": (5, 0, 0, 2, 0.5),
         "rate too low": (14, 6, 1, 7, 14 * 0.05),
         "more than the negatives": (10, 7, 6, 0, 3.5),
+        "hundreds": (430, 160, 70, 90, 430 * 0.04),
+        "hundreds, mostly accepted": (430, 320, 170, 30, 430 * 0.01),
     }.items()
 }
 
@@ -90,12 +92,12 @@ def _counted() -> Named:
             yield f"{name}: {measure.__name__}", np.asarray(measure(a, b), float)
         yield f"{name}: today", (counts.room(counts.a, counts.b), bool(counts.allowed(counts.a, counts.b)))
         every = np.arange(counts.positives + 1)
-        yield f"{name}: highest", str(highest_b(counts, every).tolist())
-        yield f"{name}: interval", str([each.tolist() for each in allowed_interval(counts, every)])
+        limits = highest_b(counts, every), *allowed_interval(counts, every)
+        yield f"{name}: highest and interval", limits if counts.n > 20 else [str(each.tolist()) for each in limits]
         plan = None if counts.allowed(counts.a, counts.b) else repairs(counts)
         yield f"{name}: repairs", plan
         if plan is not None:
-            costs = np.sort(COST[: plan.x_limit]), np.sort(COST[2 : 2 + plan.y_limit])
+            costs = np.sort(np.resize(COST, plan.x_limit)), np.sort(np.resize(COST[2:], plan.y_limit))
             yield f"{name}: best repair", [np.atleast_1d(one) for one in best_repair(plan, *costs, 1.0)]
             both = [np.stack([cost, cost**3]) for cost in costs]
             yield f"{name}: best repairs", best_repair(plan, *both, np.array([1.0, 0.25]))
@@ -247,6 +249,10 @@ def _sorted() -> Named:
 
 
 def _listed() -> Named:
+    for n, positives, upper in ((430, 160, 0.04), (430, 320, 0.01), (430, 390, 0.3)):
+        none = np.zeros(1, bool)
+        rate = Rate(disclosure=0, inside=none, positive=none, n=n, positives=positives, lower=0.0, upper=upper)
+        yield f"interval of {n}, {positives}, {upper}", _interval(rate, np.arange(positives + 1), (9, n - 30))
     for name in (
         "a tolerance",
         "no slack",
@@ -297,7 +303,8 @@ def _programs() -> Named:
                 yield f"{name}, part {place}: relaxed by choice", [search.relax(each) for each in part.choices()]
                 yield f"{name}, part {place}: least of the choices", search.run()
             search.nodes = 0
-            yield f"{name}, part {place}: nothing left", (search.over(), search.relax(()))
+            spent = search.over(), search.relax(()), _Search.integer(search, next(part.choices()))
+            yield f"{name}, part {place}: nothing left", spent
             search.tangents.clear()
             new = np.roll(part.old, 1, axis=1)
             added = search.surround(part.old), search.surround(new), search.separate(new + 0.5, np.zeros(part.old.size))
