@@ -307,7 +307,8 @@ def _programs() -> Named:
             yield f"{name}, part {place}: nothing left", spent
             search.tangents.clear()
             new = np.roll(part.old, 1, axis=1)
-            added = search.surround(part.old), search.surround(new), search.separate(new + 0.5, np.zeros(part.old.size))
+            broken = search.separate(new + 0.5, np.zeros(part.old.size))
+            added = broken, search.surround(part.old), search.surround(new)
             yield f"{name}, part {place}: tangents", (added, str(sorted(search.tangents)))
             programs = _Programs(problem=part, per_record=False, deadline=math.inf, best=best, value=part.cost_of(best))
             yield (
@@ -331,6 +332,17 @@ def _programs() -> Named:
         model += y <= 0.5
         status = run(model, linear([(x, 3.0), (y, 1.0)]), time.perf_counter() + seconds)
         yield f"CBC, {name}", (status, x.value() if status == "optimal" else None)
+    rng = np.random.default_rng(4)
+    guess, answers = rng.integers(0, 3, 240).astype(np.uint8), (rng.random(240) < 0.4).astype(np.uint8)
+    whole = problems.Disclosed(predictions=answers | (guess == 2), tolerance=0.03)
+    limits = list(_limits(bound_of(whole), 0))
+    for power in (1, 9):
+        part = count_problem(guess, (1.0 + rng.random(240)) ** power, 3, limits, None)
+        best, bound = solve_counts(part, seconds=math.inf)
+        assert best is not None
+        search = _Search(part, math.inf)
+        search.accept(best)
+        yield f"of 240 to {power}", (part.cost_of(best), bound, relaxed_bound(part, best), search.run())
     for values, bounds in (
         ([9, 9, 2, 2, 2], [1, 2]),
         ([9, 9, 2.25, 2.25], [1, 2]),
@@ -393,6 +405,9 @@ def _refused() -> Named:
         (None, "a"),
     ):
         yield f"limits {given}", told(problems._limits, *given)
+    for value in (0.0, 1e-5, 2e-4, 0.3):
+        _, lower, upper = problems._limits(None, value)
+        yield f"a hair around {value}", ((lower - value) * 1e16, (upper - value) * 1e16)
     for n, shares in product(
         (2, 7, 10),
         (

@@ -134,6 +134,12 @@ def _directions() -> Named:
                         f"split {slope} at the other {at}",
                         _split_direction(*given[:2], np.where(equality, -given[2], given[2]), equality, width * 3),
                     )
+    rng = np.random.default_rng(3)
+    for size in (2, 3, 4, 5, 6, 6, 6, 6):
+        mixed = rng.normal(size=(size, size))
+        down, up = -rng.choice([0.0, 0.3, 2.0], size), rng.choice([0.2, 1.0], size)
+        found = _box_maximum(3.0 * rng.normal(size=size), mixed @ mixed.T + 0.2 * np.eye(size), down, up)
+        yield f"box of {size}", found
     low, high = np.array([-1.0, 0.0, -0.2]), np.array([0.5, 2.0, 0.1])
     for slope in ([1.0, 1.0, 1.0], [-9.0, -9.0, 9.0], [5.0, 1.0, -2.0], [0.1, 0.0, 0.0], [-1.0, 4.0, -0.3]):
         yield f"box {slope}", _box_maximum(np.array(slope), curvature, low, high)
