@@ -23,6 +23,7 @@ from core.charts import LIGHT
 from core.choose import Outcomes
 from core.choose import findings as choosing
 from core.correction import findings as correction
+from core.estimates import Estimate
 from core.membership import findings as membership
 from core.model_card import findings as cards
 from core.people import findings as people
@@ -107,6 +108,10 @@ def _correction_of_many(rng: Generator) -> Iterator[Finding | str]:
 
 def _attribute(rng: Generator) -> Iterator[Finding | str]:
     result = nasty.inferred(rng)
+    edge = Estimate(value=0.04, low=0.0, high=0.08, n=99)
+    for gain in (edge, replace(edge, low=1e-9), replace(edge, value=-0.04, low=-0.08, high=0.0)):
+        told = replace(result, gains=dict.fromkeys(result.gains, ("outside", gain)), closing=())
+        yield from attribute.findings(told, AttributeSettings(closed=0.08))
     for closed in (0.02, 0.3, 1.0):
         yield from attribute.findings(result, AttributeSettings(closed=closed))
     for check in attribute.checks(result, AttributeSettings()).values():

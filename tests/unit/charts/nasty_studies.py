@@ -319,7 +319,7 @@ def inferred(rng: Generator) -> AttributeInference:
 
 
 def _small(rng: Generator) -> Estimate:
-    value, half = float(rng.choice([-0.03, 0.01, 0.04, 0.2])), float(rng.choice([0.005, 0.04]))
+    value, half = float(rng.choice([-0.04, 0.01, 0.04, 0.2])), float(rng.choice([0.005, 0.04]))
     return Estimate(value=value, low=value - half, high=value + half, n=99)
 
 
