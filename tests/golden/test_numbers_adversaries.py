@@ -19,7 +19,7 @@ from core.adversaries import adversary, cross_fitting, released_outputs, tuning
 from core.attribute import study
 from core.attribute.study import AttributeSettings, Judged
 from core.estimates import Estimate
-from core.planted import draw_people, subject_of
+from core.planted import Drawn, draw_people, subject_of
 from tests.golden.brief import Named, compare_brief, told
 
 Outputs = released_outputs.Outputs
@@ -361,6 +361,27 @@ def _studied() -> Named:
     )
 
 
+def _asked(*given: Any, **_: Any) -> released_outputs.ReleasedAttack:
+    known, judged = given[3:]
+    even = np.full((judged.size, 2), 0.5)
+    return released_outputs.ReleasedAttack(
+        before=even, after=even, attack="label", share=np.array([0.5, 0.5]), n_known=known.size
+    )
+
+
+def _placed() -> Named:
+    for rare in (38, 39, 40, 41, 80, 81, 82):
+        groups = np.concatenate([np.arange(120) < rare, np.arange(80) % 2 > 0]).astype(np.uint8)
+        drawn = Drawn(
+            features=np.arange(400.0).reshape(200, 2), labels=np.arange(200, dtype=np.uint8) // 3 % 2, sensitive=groups
+        )
+        subject = subject_of(drawn, np.arange(200, dtype=np.uint8) % 2, (120, 60, 20), seed=1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(study, "attack_released", _asked)
+            found = study._judged(subject, subject.outputs)
+        yield f"{rare} of 120", {place: (own.n_known, own.truth.size, own.truth.sum()) for place, own in found.items()}
+
+
 def _tuned() -> Named:
     own = people(70, 3, 9)
     found = tuning.tune_forest(
@@ -393,6 +414,7 @@ CASES: dict[str, Callable[[], Named]] = {
     "many": _many,
     "judged": _judged,
     "studied": _studied,
+    "placed": _placed,
     "tuned": _tuned,
 }
 
