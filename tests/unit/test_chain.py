@@ -1,0 +1,92 @@
+"""Chains of entries: what follows is taken in, what does not is refused by its number, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from core.chain import FIRST, Damaged, Link, Record, canonical, chained, linked
+
+
+@dataclass(slots=True, kw_only=True)
+class Said(Record):
+    """What every entry said."""
+
+    words: list[tuple[str, int]] = field(default_factory=list)
+
+    def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
+        """Keep the word, in whole numbers."""
+        assert "kind" not in body
+        self.words.append((kind, 12 // int(body["word"])))
+
+
+def chain(*bodies: dict[str, Any]) -> list[Link]:
+    """Return bodies as a chain."""
+    links: list[Link] = []
+    for number, body in enumerate(bodies, start=1):
+        links.append(linked(number, links[-1].hash if links else FIRST, body))
+    return links
+
+
+OPENED, MORE = {"kind": "opened", "word": 3}, {"word": "4", "kind": "more"}
+
+
+def raw(number: int, previous: str, text: str) -> Link:
+    """Return an entry of any text."""
+    return Link(number, text, chained(previous, text))
+
+
+def test_an_entry_is_its_text_and_the_hash_of_what_came_before() -> None:
+    first, second = chain(OPENED, {"word": "é", "kind": "a"})
+    assert (first.number, second.number) == (1, 2) and first.text == '{"kind":"opened","word":3}'
+    assert second.text == '{"kind":"a","word":"\\u00e9"}' and json.loads(second.text)["word"] == "é"
+    assert first.hash == hashlib.sha256(f"{'0' * 64}\n{first.text}".encode()).hexdigest()
+    assert second.hash == hashlib.sha256(f"{first.hash}\n{second.text}".encode()).hexdigest()
+    with pytest.raises(ValueError, match="JSON"):
+        canonical({"word": float("nan")})
+
+
+def test_entries_are_followed_in_order() -> None:
+    links = chain(OPENED, MORE, MORE)
+    for most in (1, 2, 3):
+        said = Said.of(links[:most])
+        assert (said.number, said.hash) == (most, links[most - 1].hash)
+        assert said.words == [("opened", 4), ("more", 3), ("more", 3)][:most]
+
+
+GOOD = chain(OPENED, MORE)
+
+
+@pytest.mark.parametrize(
+    ("links", "told"),
+    [
+        ([], "it has no entries"),
+        (GOOD[1:], "entry 1 is missing"),
+        ([GOOD[0], replace(GOOD[1], number=3)], "entry 2 is missing"),
+        ([GOOD[0], GOOD[0]], "entry 2 is missing"),
+        ([GOOD[0], replace(GOOD[1], text=GOOD[1].text + " ")], "the hash of entry 2 does not follow from its text"),
+        ([GOOD[0], raw(2, FIRST, GOOD[1].text)], "the hash of entry 2 does not follow from its text"),
+        ([GOOD[0], raw(2, GOOD[0].hash, "{")], "entry 2 is not JSON"),
+        ([GOOD[0], raw(2, GOOD[0].hash, "[]")], "entry 2 is not a record"),
+        (chain(MORE), "entry 1 is not of a kind that may stand there"),
+        (chain(OPENED, OPENED), "entry 2 is not of a kind that may stand there"),
+        (chain(OPENED, {"word": 3}), "entry 2 lacks something"),
+        *((chain(OPENED, MORE | {"word": word}), "entry 2 lacks something") for word in (0, "a", None, [])),
+        (chain(OPENED, {"kind": "more"}), "entry 2 lacks something"),
+    ],
+)
+def test_what_does_not_follow_is_refused_and_leaves_nothing_behind(links: list[Link], told: str) -> None:
+    with pytest.raises(Damaged, match=f"^{told}"):
+        Said.of(links)
+    said = Said()
+    for link in links[:-1]:
+        said.add(link)
+    before = said.number, said.hash, list(said.words)
+    for link in links[-1:]:
+        with pytest.raises(Damaged):
+            said.add(link)
+    assert (said.number, said.hash, said.words) == before
