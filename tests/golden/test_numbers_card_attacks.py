@@ -1,0 +1,201 @@
+"""Numbers of what is gained from model cards are as they were: bits, ceilings, proofs, people disclosed, advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.model_card import (
+    Release,
+    ReleasedPeople,
+    ReleaseSettings,
+    advise,
+    attacked,
+    ceiling,
+    drawn_again,
+    measure_card,
+    measured,
+    pinned,
+    predict,
+    release_of,
+)
+from core.model_card.ceiling import _agreeing, _given_count, _laws, accuracy_under, exact_posterior
+from core.model_card.desia import OPEN, _observed, _shift, _summed, _Sums, _values, classified, proved_cells
+from core.model_card.meter import Chance, _again, _controlled, _is_rounded, entropy_bits, gained_bits, moved_bits
+from core.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
+from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.test_numbers_model_card import LABELS, cards, flat, typed
+from tests.release_cases import impossible
+
+
+def in_gains() -> Rows:
+    """What a card is expected to tell, and what it told."""
+    before = np.array([0.0, 1.0, 0.5, 0.25, 0.9, 0.05, 0.95, 0.3])
+    after = np.array([0.0, 1.0, 0.5, 0.75, 0.5, 0.005, 0.995, 0.0])
+    for s in ([0, 1, 1, 0, 1, 0, 1, 1], [1, 1, 0, 1, 1, 1, 0, 0], [1] * 8):
+        truth = np.array(s, dtype=np.uint8)
+        yield f"gained {s}", [gained_bits(before, after, truth), measured(before, after, truth)]
+        chance = Chance(mean=1.5, deviation=0.8, skewness=0.6, noise=False)
+        yield f"measured {s}", measured(before, after, truth, chance=chance).bits
+    yield "moved", [moved_bits(before, after), moved_bits(after[:7], before[:7]), entropy_bits(before)]
+    for mean, deviation, skewness in ((2.0, 1.0, 0.0), (2.0, 1.5, 0.9), (0.3, 0.9, 2.0), (1.0, 0.0, 0.0), (4, 2, 9e-4)):
+        for noise in (False, True):
+            chance = Chance(mean=mean, deviation=deviation, skewness=skewness, noise=noise)
+            places = (-1.0, 0.0, 2.5) if deviation else ()
+            yield f"{chance}", [*chance.range(), [chance._quantile(0.3, mean + more) for more in places]]
+            gains = [chance.expected(gain, 50, most=6.0) for gain in (-3.0, 0.0, 1.0, 2.0, 5.0, 9.0)]
+            yield f"{chance} expected", [[one.low, one.high, one.value] for one in gains]
+    gains, distances = np.array([1.0, 2.5, 2.0, 4.0]), np.array([0.5, 2.0, 2.5, 3.5])
+    yield "controlled", [_controlled(gains, distances, 1.7, 2.0), _controlled(gains, np.ones(4), 1.0, 0.0)]
+    for name, (q, s, published) in list(cards())[::3]:
+        rng = np.random.default_rng(5)
+        yield f"{name}, again", told(lambda one=published, who=s, rng=rng: flat(_again(one, 1 - who, rng)))
+        yield f"{name}, as published", predict(q, published, seed=2)
+        yield f"{name}, as planned", predict(q, published.release, seed=2)
+    typed_in = typed(decimals=1, size=5, a_sp_gap=0.0, b_sp_rate_1=0.6, c_sp_gap=(-0.05, 0.06))
+    yield "rounded", [_is_rounded(one, places) for one in typed_in.numbers[1:] for places in (0, 1, 2)]
+    yield "typed again", flat(_again(typed_in, LABELS[::-1], np.random.default_rng(1)))
+
+
+def in_attacks() -> Rows:
+    """What no attacker exceeds, what is proved, what is told apart, and who is disclosed."""
+    yield "laws", [law.tolist() for law in _laws(np.array([0.25, 0.5, 1.0]))]
+    yield "given counts", _given_count(np.array([0.25, 0.5, 0.0]), _laws(np.array([0.25, 0.5, 0.0]))[-1])
+    for epsilon in (0.1, 1.0, 3.0):
+        yield f"under {epsilon}", accuracy_under(np.array([0.0, 0.3, 0.5, 0.7, 0.9]), epsilon)
+    for name, (q, s, published) in cards():
+        shape = tuple(published.release.cells.people + 1)
+        if published.noise is None:
+            yield f"{name}, agreeing", int(_agreeing(published, shape).sum())
+            yield f"{name}, exact", exact_posterior(q, published)
+        yield f"{name}, ceiling", ceiling(q, published)
+        proof, left = proved_cells(published, s)
+        yield f"{name}, proved", [proof, int((proof != OPEN).sum()), left, proved_cells(published, 1 - s)[0]]
+        if name.endswith(("1", "3")):
+            yield f"{name}, told apart", classified(q, published, seed=4)
+        members = np.array([published.release.cells.members(who) for who in (s, 1 - s, 0 * s, 0 * s + 1)])
+        sums = _summed(published, members.astype(float))
+        shifts = [_shift(published, _Sums(*sums), members, np.arange(2), cell) for cell in range(len(shape))]
+        with np.errstate(invalid="ignore"):
+            yield f"{name}, simulated", [*_observed(published), _values(published, sums), np.array(shifts)]
+    for n, k in ((400, 1), (401, 1), (297, 2), (300, 2)):  # the most people, the most vectors of counts
+        models = np.stack([np.arange(n) < n // 3, np.arange(n) < 2 * n // 3])[:k]
+        published = Release(models, statistics=("sp_gap",), decimals=2).publish(np.arange(n) % 3 == 0)
+        yield f"{n} people, {k} models", ceiling(np.full(n, 0.3), published)
+    yield (
+        "impossible",
+        [ceiling(np.full(6, 0.4), impossible()), *proved_cells(impossible(), np.zeros(6, dtype=np.uint8))],
+    )
+    then, now = (
+        np.array([0.05, 0.95, 0.0499, 0.9501, 0.5, 0.5, 0.5, 0.3]),
+        np.array([0, 1, 0, 1, 0.005, 0.995, 0.5, 1.0]),
+    )
+    yield "pinned", [pinned(then, now), pinned(then, now, sensitive=[0, 0, 0, 0, 0, 0, 0, 1])]
+
+
+def table(n: int = 40) -> pd.DataFrame:
+    """Return columns of few and of many values, with gaps, of which the first of the people share some."""
+    place = np.arange(n)
+    return pd.DataFrame(
+        {
+            "town": np.where(place < n // 4, "north", np.where(place % 3 == 0, "south", "west")),
+            "age": np.where(place < n // 4, place % 4 + 60.0, place + 0.5),
+            "eight": place % 8,
+            "gap": np.where(place % 9 == 0, np.nan, place % 10),
+            "member": place < n // 4,
+        }
+    )
+
+
+def card_people(n: int = 40, names: tuple[str, ...] = ("south", "north")) -> ReleasedPeople:
+    """Return people of two groups or more with three models, of whom some are nearly known."""
+    rng = np.random.default_rng(3)
+    codes = (rng.random(n) < 0.35).astype(np.uint8) + (len(names) > 2) * (np.arange(n) % 5 == 0).astype(np.uint8)
+    posteriors = rng.dirichlet(np.ones(len(names)), n)
+    models = np.stack([codes > 0, rng.random(n) < 0.4, np.where(rng.random(n) < 0.1, codes == 0, codes > 0)])
+    return ReleasedPeople(
+        title="People",
+        attribute="origin",
+        group=names[1],
+        group_names=names,
+        rows=3 * np.arange(n),
+        posteriors=posteriors,
+        codes=codes,
+        predictions=models.astype(np.uint8),
+        names=("a", "b", "c"),
+        labels=(rng.random(n) < 0.5).astype(np.uint8),
+        columns=table(n),
+    )
+
+
+def in_disclosed() -> Rows:
+    """Whom a card discloses, what they share, and the precision that discloses nobody."""
+    columns, chosen = table(), np.arange(40) < 12
+    for name in columns:
+        yield (
+            f"split {name}",
+            [f"{value}: {np.flatnonzero(who).sum()} of {who.sum()}" for value, who in _split(columns[name])],
+        )
+    yield "common", common_values(columns, chosen)
+    yield "common, two", common_values(columns, np.arange(40) < 2)
+    rows = [
+        Tried(decimals=d, epsilon=None, pinned=p, df_bits=1.0, known=k)
+        for d, p, k in ((None, 1, 1), (4, 0, 1), (3, 0, 0))
+    ]
+    more = [Tried(decimals=d, epsilon=None, pinned=p, df_bits=1.0) for d, p in ((2, 0), (1, 0))]
+    yield "finest", [str(_finest(some)) for some in (rows + more, rows, more, rows[:2], [])]
+    yield (
+        "noise",
+        [noise_generator(1, epsilon=e, draw=d).random() for e, d in ((None, 0), (2.0, 0), (2.0, 1), (2.0, 2))],
+    )
+    for names in (("south", "north"), ("south", "north", "east")):
+        people = card_people(names=names)
+        yield (
+            f"people {names}",
+            [people.other, people.n, people.posterior, people.sensitive, people.some(7, seed=2).rows],
+        )
+        for told_of, settings in (
+            ("exact", ReleaseSettings(count=3, decimals=None)),
+            ("one decimal", ReleaseSettings(count=2, decimals=1, statistics=("sp_rate", "fpr_gap"))),
+            ("unsized", ReleaseSettings(count=2, decimals=2, sizes=False, statistics=("sp_gap",))),
+            ("noisy", ReleaseSettings(count=3, decimals=None, epsilon=60.0, seed=5)),
+        ):
+            study = attacked(drawn_again(measure_card(people, settings)))
+            yield (
+                f"{told_of} {names}",
+                [study.to_frame()[["value", "low", "high"]].to_numpy(), study.unpredicted, study.ceiling],
+            )
+            yield (
+                f"{told_of} {names}, disclosed",
+                [study.pinned, study.in_common, study.draws, study.most_pinned, study.n_numbers],
+            )
+            yield (
+                f"{told_of} {names}, by proof",
+                [study.desia.figures, study.desia.pinned.people, study.desia.probability],
+            )
+            if "east" in names or told_of == "unsized":
+                continue
+            truth = people.sensitive
+            advised = advise(people.posterior, release_of(people, replace(settings, count=1)), sensitive=truth)
+            yield f"{told_of} {names}, advice", [advised.exact, advised.misled, advised.decimals, advised.epsilon]
+            yield (
+                f"{told_of} {names}, tried",
+                [[[one.pinned, one.draws, one.known, one.df_bits] for one in advised.tried]],
+            )
+    for count in (0, 4):
+        yield (
+            f"{count} models",
+            told(release_of, card_people(), ReleaseSettings(count=1) if count else ReleaseSettings()),
+        )
+
+
+CASES: dict[str, Callable[[], Rows]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_of_attacks_on_model_cards(case: str) -> None:
+    compare_rows(f"card_attacks_{case}", CASES[case]())
