@@ -510,11 +510,12 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
         how = f"{_two_digits(times):,} times the {unit}" if times < 1000 else f"no number of {unit} is enough"
         return f"{wider}Too close to the limit: {how}{', likely a fail' if beyond else ''}. Decide in writing."
     if table and unit == "records":
-        words = f"A table about {math.ceil(10 * times) / 10:g} times as large as this"
+        words = f"A table about {_tenths(times):g} times as large as this"
     elif found.n > 0:
-        words = f"About {_two_digits(found.n * (times - 1.0)):,} more {unit}"
+        more = _two_digits(found.n * (times - 1.0))
+        words = f"About {more:,} more {unit if more > 1 else unit[:-1]}"
     else:
-        words = f"About {math.ceil(10 * times) / 10:g} times the {unit} (their number is unknown)"
+        words = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
     return f"{wider}{words}{' would likely make this a fail' if beyond else ', or accept the risk in writing'}."
 
 
@@ -523,6 +524,11 @@ def times_needed(found: Estimate, limit: float) -> float:
     distance = abs(found.value - limit)
     half = found.value - found.low if limit < found.value else found.high - found.value
     return math.inf if distance == 0.0 else max(1.0, (half / distance) ** 2)
+
+
+def _tenths(times: float) -> float:
+    """Return the next larger number of one decimal."""
+    return (math.floor(10 * times) + 1) / 10
 
 
 def _two_digits(number: float) -> int:
