@@ -10,6 +10,7 @@ from core.people import PEOPLE
 from core.policy import limit_text
 from core.policy.checks import check_title
 from core.release_audit import same_numbers
+from core.report.editions import OWN_MODEL, OWN_TABLE
 from core.serialize import Result
 
 
@@ -26,7 +27,7 @@ class Changed(Result):
 def changed_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Changed, ...]:
     """Return everything that is not the same, part by part.
 
-    What an external edition withholds (fingerprints, seeds, files) is left out of the comparison.
+    What an external edition withholds (fingerprints, seeds, names of files) is left out of the comparison.
     """
     attribute = after["data"]["attribute"] or "the attribute"
     was, now = _told(before, after, attribute), _told(after, before, attribute)
@@ -65,7 +66,7 @@ def _told(document: Mapping[str, Any], other: Mapping[str, Any], attribute: str)
     own = [name for name in data["features"] if name not in other["data"]["features"]]
     told = {
         "Data": {
-            "table": data["title"],
+            "table": data["title"].replace(OWN_TABLE, ""),
             "fingerprint": _short(data["fingerprint"]),
             "records": data["n"],
             **{f"{name} records": data["sets"].get(name) for name in ("train", "attack", "validation", "test")},
@@ -74,7 +75,7 @@ def _told(document: Mapping[str, Any], other: Mapping[str, Any], attribute: str)
             "label": data["label"],
         },
         "Model": {
-            "title": model["title"],
+            "title": model["title"].replace(OWN_MODEL, ""),
             "kind": model["kind"],
             "answers (fingerprint)": _short(model["fingerprint"]),
         },

@@ -289,7 +289,8 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
 
 # -------------------------------------------------------------------------------------------- table, model and plan
 
-_OWN = "A table of the auditor's own"
+OWN_TABLE, OWN_MODEL = "A table of the auditor's own", "Model file, not named here"
+"""What others read in place of a table's title and a model file's name."""
 
 
 def _own(plan: AuditPlan) -> bool:
@@ -316,8 +317,8 @@ def _data(data: Document, plan: AuditPlan) -> Document:
     small = min(data["sets"].values()) < THRESHOLD
     return {
         **data,
-        "title": _OWN if own else data["title"],
-        "source": f"{_OWN}, not named here." if own else data["source"],
+        "title": OWN_TABLE if own else data["title"],
+        "source": f"{OWN_TABLE}, not named here." if own else data["source"],
         "sets": dict.fromkeys(data["sets"]) if small else data["sets"],
         "split": split,
         "notes": ["What was left out, filled in or duplicated stands in the internal report."] if data["notes"] else [],
@@ -345,7 +346,7 @@ def _model(model: Document, plan: AuditPlan, hidden: bool) -> Document:
     return {
         **model,
         **rates,
-        "title": "Model file, not named here" if plan.model.kind == "file" else model["title"],
+        "title": OWN_MODEL if plan.model.kind == "file" else model["title"],
         "unfairness_test": None if hidden else rounded_estimate(model["unfairness_test"]),
         "achieved": None if hidden else strict(outward(number_of(model["achieved"]), 3, 1)),
         "tolerance": None if _measured_tolerance(plan, hidden) else model["tolerance"],
