@@ -27,4 +27,4 @@ def compare_rows(name: str, rows: Rows) -> None:
 
 def _parts(value: Any) -> Iterator[str]:
     for line in lines("", value):
-        yield line.partition(" = ")[2]
+        yield line.partition(" = ")[2].removeprefix("np.").replace("True_", "True").replace("False_", "False")

@@ -1,0 +1,221 @@
+"""Numbers of people at risk are as they were: whom attacks find, chance, remedies and what they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.config import AuditConfig
+from core.people import (
+    PEOPLE,
+    Effect,
+    PeopleAtRisk,
+    PeopleSettings,
+    Remedy,
+    effect_of,
+    plan_text,
+    plans,
+    remedies_of,
+    smallest_fixes,
+    still_found,
+)
+from core.people.findings import best_effect, findings, people_rows, tables, tenths, what_helps
+from core.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
+from core.people.remedies import anybody, strongest_plan
+from core.subject import Subject, subject_of
+from tests import samples
+from tests.golden.in_rows import Rows, compare_rows, told
+from tests.unit.people.test_sets_chart import risk
+
+
+def in_finds() -> Rows:
+    """Whom one attack finds, of probabilities and of scores with ties."""
+    prior = np.array([[0.05, 0.95], [0.04, 0.96], [0.5, 0.5], [0.5, 0.5], [0.3, 0.7], [0.951, 0.049], [0.2, 0.8]])
+    after = np.array(
+        [[0.0, 1.0], [0.0, 1.0], [0.005, 0.995], [0.0051, 0.9949], [1.0, 0.0], [0.999, 0.001], [0.9951, 0.0049]]
+    )
+    for truth in ([1, 1, 1, 1, 1, 0, 1], [1, 0, 0, 1, 0, 0, 1], [1] * 7, [0] * 7):
+        codes = np.array(truth, dtype=np.uint8)
+        yield f"inferred {truth}", inferred("card", prior, after, codes, "as said")
+        three = np.column_stack([0.5 * prior, 0.5 * prior[:, 0]]), np.column_stack([after, 0 * after[:, :1]])
+        yield f"three groups {truth}", inferred("queries", *three, codes + (np.arange(7) == 4).astype(np.uint8))
+    many = np.repeat([[0.5, 0.5]], 90, axis=0)
+    for sure in (3, 30, 80):
+        claimed = np.where(np.arange(90)[:, None] < sure, [[0.001, 0.999]], [[0.4, 0.6]])
+        for wrong in (0, 2, 20):
+            found = inferred("card", many, claimed, (np.arange(90) >= wrong).astype(np.uint8))
+            yield f"{sure} claimed, {wrong} wrong", [found.chance, found.beyond_chance, int(found.leak.sum())]
+    for outsiders in (99, 100, 101, 250):
+        for ties in (0, 1, 3):
+            outside = np.sort(np.arange(outsiders) % (outsiders // (1 + 2 * ties)))
+            score = np.concatenate([outside, [outsiders, outsiders - 1, outsiders - 2, outsiders // 2, 0.5, *range(8)]])
+            found = exceeding("membership", score, np.arange(score.size) >= outsiders, np.arange(outsiders, score.size))
+            yield f"{outsiders}, ties {ties}", [found.found.tolist(), found.chance, found.beyond_chance]
+    for k in (2, 3):
+        after = np.full((4, k), 0.1)
+        _write(after, np.array([1, 3]), k - 1, np.array([0.25, 0.7]))
+        yield f"written {k}", [after, _about([0, 1], after)]
+
+
+def made(seed: int) -> PeopleAtRisk:
+    """Return people whom attacks find at random, of two groups or three, some found by imputation too."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 30))
+    leaks = rng.random((n, 4)) < rng.choice([0.0, 0.1, 0.4], 4)
+    found = risk(leaks, reason="Not here." if seed % 3 == 1 else "")
+    names = ("a", "b", "c") if seed % 2 else ("a", "b")
+    more = leaks | (rng.random((n, 4)) < 0.1)
+    attacks = tuple(
+        replace(one, found=more[:, i], chance=float(rng.choice([0.0, 0.04, 0.6, 14.0])), beyond_chance=bool(seed % 4))
+        for i, one in enumerate(found.attacks)
+    )
+    return replace(
+        found, attacks=attacks, group_names=names, groups=rng.integers(0, len(names), n), imputed=rng.random(n) < 0.2
+    )
+
+
+def in_people() -> Rows:
+    """How many people are found by how many attacks, who they are, and in which order they stand."""
+    for seed in range(10):
+        found = made(seed)
+        yield f"{seed}", [[found.at_least(k), found.expected(k)] for k in range(1, 5)]
+        yield (
+            f"{seed}, groups",
+            [*found.rates, [found.gap(code) for code in range(len(found.group_names))], found.by_chance],
+        )
+        yield f"{seed}, sets", [found.sets, found.beyond_chance, len(found.common)]
+        for at_least in (1, 2):
+            for hide in (False, True):
+                yield f"{seed}, {at_least}, {hide}", [found.chosen(at_least=at_least, hide_imputed=hide).tolist()]
+        yield f"{seed}, of b", [found.chosen(group="b").tolist(), found.chosen(record=" 2 ").tolist()]
+        for finding in findings(found):
+            yield f"{seed}, said", [finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats]
+        yield f"{seed}, rows", [" ".join(map(str, row.values())) for row in people_rows(found, range(3))]
+    for record in ("-1", "1.5", "99", "x", "1" * 13, "²"):
+        yield f"record {record}", told(made(1).chosen, record=record)
+    yield "tenths", [tenths(value) for value in (0.0, 1e-9, 0.0499, 0.05, 9.96, 10.0, 1234.5)]
+    remedies = [Remedy(slot=slot, title=slot) for slot in ("correction", "card", "training")]
+    for seed in range(12):
+        found, rng = made(seed), np.random.default_rng(seed)
+        tried = [*((one,) for one in remedies), tuple(remedies)][: 4 - seed % 2]
+        counts = [sorted(rng.integers(0, 1 + found.at_least(1), 2).tolist(), reverse=seed % 3 > 0) for _ in tried]
+        effects = [
+            Effect(plan=plan, freed=freed, found=5, new=new) for plan, (freed, new) in zip(tried, counts, strict=True)
+        ]
+        found = replace(found, effects=tuple(effects))
+        best = best_effect(found)
+        yield (
+            f"helps {seed}",
+            [what_helps(found), best and best.plan, [one.fewer for one in effects], found.at_least(1)],
+        )
+
+
+class Attacks:
+    """Attacks on six people, each of which a remedy of its slot, or a private tree, keeps from some of them."""
+
+    n = 6
+    settings = PeopleSettings()
+
+    def run(self, attack: str, settings: PeopleSettings, training: Any = None) -> Any:
+        hit = np.array(
+            {
+                "correction": [1, 1, 0, 0, 0, 1],
+                "queries": [0, 1, 1, 0, 0, 1],
+                "card": [0, 0, 0, 1, 0, 1],
+                "membership": [0, 0, 0, 0, 1, 0],
+            }[attack],
+            dtype=bool,
+        )
+        if attack == "correction" and settings.tolerance is not None:
+            hit &= settings.tolerance < np.array([0.05, 0.02, 1, 1, 1, 0.1])
+        if attack == "queries" and settings.noise != "exact":
+            hit &= settings.answer_epsilon > np.array([1, 5, 1, 1, 1, 1])
+        if attack == "card" and (settings.card_epsilon or (settings.decimals or 9) < 3):
+            hit = np.array([0, 0, 1, 0, 0, 0], dtype=bool)
+        if training is not None:
+            hit &= attack != "membership" or training[1] > 1.0
+        return SimpleNamespace(leak=hit)
+
+
+def in_remedies() -> Rows:
+    """Remedies of a plan, their order, the smallest fix of each person, and what each does to all."""
+    for method, epsilon in (("unmitigated", np.inf), ("dp_id3", 10.0), ("dp_id3", 1.0)):
+        for unfairness in (0.0, 0.03, 0.1):
+            subject: Any = SimpleNamespace(
+                config=AuditConfig(method=method, epsilon=epsilon, tolerance=0.02),
+                model=SimpleNamespace(unfairness_train=unfairness),
+                trainable=epsilon != 10.0,
+            )
+            for settings in (
+                PeopleSettings(),
+                PeopleSettings(tolerance=0.05, answers=0, decimals=2),
+                PeopleSettings(noise="noisy_sums", answer_epsilon=5.0, decimals=None),
+                PeopleSettings(noise="noisy_sums", answer_epsilon=1.0, card_epsilon=2.0),
+                PeopleSettings(noise="rounded", answer_epsilon=1.0, card_epsilon=1.0, decimals=1),
+            ):
+                titles = [remedy.title for remedy in remedies_of(subject, settings)]
+                yield f"{method}, {epsilon}, {unfairness}, {settings.noise}, {settings.decimals}", titles
+    subject.config, subject.trainable = AuditConfig(method="unmitigated", tolerance=0.0), True
+    subject.model.unfairness_train = 0.0
+    attacks: Any = Attacks()
+    remedies = remedies_of(subject, attacks.settings)
+    yield "plans", [plan_text(plan) for plan in plans(remedies)][::3]
+    yield "strictest", plan_text(strongest_plan(remedies))
+    yield "fixes", [plan_text(plan) for plan in smallest_fixes(attacks, remedies)]
+    for plan in plans(remedies):
+        if len(plan) < 2:
+            found, effect = still_found(attacks, plan), effect_of(attacks, plan)
+            yield f"effect of {plan_text(plan)}", [effect.freed, effect.found, effect.new, effect.fewer, anybody(found)]
+
+
+@cache
+def subject() -> Subject:
+    return subject_of(AuditConfig(method="unmitigated", tolerance=0.05, seed=7), samples.dataset(1200))
+
+
+def in_attacks() -> Rows:
+    """The attacks on some people of a small table, as a study runs them and under other settings."""
+    settings = PeopleSettings(people=60, answers=20, models=3, shadows=0)
+    *_, found = PEOPLE.run(subject(), settings)
+    for one in found.attacks:
+        yield one.attack, [one.setting, one.reason, one.found, one.leak, one.chance, one.beyond_chance]
+    yield "fixes", [plan_text(plan) for plan in found.fixes]
+    yield "effects", [[plan_text(one.plan), one.freed, one.found, one.new] for one in found.effects]
+    for title, rows in tables(found).items():
+        yield title, [[str(value) for value in row.values()] for row in rows[:4]]
+    steps: list[tuple[int, int]] = []
+    attacks = PeopleAttacks(subject(), settings, lambda *done: steps.append(done))
+    yield "who", [attacks.rows, attacks.truth, attacks.imputed, attacks._rated, attacks._codes(1)]
+    for name, changes in {
+        "no answers": {"answers": 0},
+        "one answer": {"answers": 1},
+        "more answers": {"answers": 1000},
+        "noisy answers": {"noise": "noisy_sums", "answer_epsilon": 2.0},
+        "rounded answers": {"noise": "rounded"},
+        "a tolerance": {"tolerance": 0.3},
+        "a noisy card": {"card_epsilon": 1.0},
+        "an exact card": {"decimals": None},
+    }.items():
+        for attack in ("correction", "queries", "card"):
+            one = attacks.run(attack, replace(settings, **changes))
+            yield f"{name}, {attack}", [one.setting, one.reason, int(one.found.sum()), int(one.leak.sum()), one.chance]
+    yield "steps", [steps, settings.steps, PeopleSettings().steps]
+
+
+CASES: dict[str, Callable[[], Rows]] = {
+    "finds": in_finds,
+    "risk": in_people,
+    "remedies": in_remedies,
+    "attacks": in_attacks,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_of_people(case: str) -> None:
+    compare_rows(f"people_{case}", CASES[case]())
