@@ -96,13 +96,13 @@ def _imputed(result: PeopleAtRisk) -> str:
 
 
 def best_effect(result: PeopleAtRisk) -> Effect | None:
-    """Return the single remedy that frees some and leaves the fewest found, the mildest of several as good.
+    """Return the single remedy that leaves the fewest found, the mildest of several as good.
 
-    None where none frees any, and where no more are found than by chance.
+    None where none leaves fewer than there are, and where no more are found than by chance.
     """
     if not result.beyond_chance:
         return None
-    single = [effect for effect in result.effects if len(effect.plan) == 1 and effect.freed]
+    single = [effect for effect in result.effects if len(effect.plan) == 1 and effect.fewer > 0]
     return max(single, key=lambda effect: effect.fewer, default=None)
 
 
@@ -117,19 +117,23 @@ def what_helps(result: PeopleAtRisk) -> str:
     together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
     told = []
     if best is not None:
-        told.append(f"With {plan_text(best.plan)}, {_of(best.freed, one)} are no longer found{_new(best)}.")
-    if together is not None and together.freed and (best is None or together.fewer > best.fewer):
+        told.append(f"With {plan_text(best.plan)}, {_of(best.freed, one)} no longer found{_new(best)}.")
+    if together is not None and together.fewer > (0 if best is None else best.fewer):
         kinds = "With the strictest remedy of every kind"
-        told.append(f"{kinds}, {_of(together.freed, one)} are free{_new(together)}.")
-    return " ".join(told) or "None of the remedies on the list frees anybody; a model without these records would."
+        told.append(f"{kinds}, {_of(together.freed, one)} free{_new(together)}.")
+    frees = "leaves fewer people found" if any(effect.freed for effect in result.effects) else "frees anybody"
+    return " ".join(told) or f"None of the remedies on the list {frees}; a model without these records would."
 
 
 def _of(freed: int, one: int) -> str:
-    return f"{'all' if freed == one else f'{count(freed)} of'} {count(one)}"
+    if one == 1:
+        return "this person is"
+    return f"{'all' if freed == one else f'{count(freed)} of'} {count(one)} {'is' if freed == 1 else 'are'}"
 
 
 def _new(effect: Effect) -> str:
-    return f", but {count(effect.new)} others are found" if effect.new else ""
+    others = "1 other is" if effect.new == 1 else f"{count(effect.new)} others are"
+    return f", but {others} found" if effect.new else ""
 
 
 def by_chance(result: PeopleAtRisk) -> Finding:
