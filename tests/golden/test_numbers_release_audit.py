@@ -1,0 +1,223 @@
+"""Plans, self-tests and small audits are as they were: what is read, refused and suggested, and what an audit says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from core.datasets import build_dataset
+from core.estimates import Estimate, proportion
+from core.policy import default_policy, predictions_policy
+from core.release_audit import (
+    AuditPlan,
+    MembershipPlan,
+    ModelPlan,
+    audit_steps,
+    audit_with_people,
+    catalogue_plan,
+    data_fingerprint,
+    failed_tests,
+    kept_tolerance,
+    plan_text,
+    read_plan,
+    self_tests,
+    suggested_outputs,
+    suggested_plan,
+)
+from core.release_audit.card_plan import read_release, release_text
+from core.release_audit.inputs import roles_of
+from core.study import Measurement
+from tests import samples
+from tests.golden.in_rows import Rows, compare_rows, told
+from tests.samples_report import sample
+
+OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
+DEMO = '[data]\ndataset = "demo"\n'
+
+PLANS = {
+    "demo": DEMO,
+    "own": OWN,
+    "predictions": f'{OWN}prediction = "said"\n[model]\nkind = "predictions"\nthreshold = 0.3\n',
+    "scores": f'{OWN}score = "said"\nsets = "part"\n[model]\nkind = "predictions"\n',
+    "a file": f'{OWN}[model]\nkind = "file"\nfile = "m.onnx"\nfeatures = ["a", "b"]\npositive = "1"\n',
+    "a private tree": f'title = "T"\npolicy = "default"\n{DEMO}[model]\nmethod = "dp_id3"\nepsilon = 2\nseed = 9\n',
+    "people": f"{DEMO}[people]\nshadows = 8\n[two_models]\n[membership]\nshadows = 8\n[answers]\nquestions = 3\n",
+    "a guard": f"{DEMO}[guard]\nbudget = 0.5\n[outputs]\nreleased = 'labels'\n",
+    "roles": '[data]\ndataset = "adult"\nlabel = "income"\npositive = "y"\nsensitive = "sex"\n',
+    "nothing": "",
+    "no table": "[data]\n",
+    "roles alone": '[data]\nlabel = "a"\npositive = "b"\n',
+    "a file and a dataset": '[data]\ndataset = "demo"\nfile = "x.csv"\n',
+    "a file and an attribute": '[data]\nfile = "x.csv"\nattribute = "sex"\n',
+    "an empty file": '[data]\nfile = ""\n',
+    "an attribute and roles": f'{DEMO}attribute = "sex"\nlabel = "a"\n',
+    "no such attribute": f'{DEMO}attribute = "height"\n',
+    "no label": '[data]\nfile = "x.csv"\npositive = "a"\nsensitive = "b"\n',
+    "no sensitive attribute": '[data]\nfile = "x.csv"\npositive = "a"\nlabel = "b"\n',
+    "no predictions": f'{OWN}[model]\nkind = "predictions"\n',
+    "predictions of the demo": f'{DEMO}[model]\nkind = "predictions"\n',
+    "no model file": f'{OWN}[model]\nkind = "file"\n',
+    "a threshold of a trained one": f"{DEMO}[model]\nthreshold = 0.4\n",
+    "no toml": "[data",
+}
+
+CARDS = {
+    "variants": f'title = "C"\n{DEMO}[models]\nfamily = "mixed"\n[publish]\ndecimals = 2\nsizes = false\n',
+    "given": f'{OWN}[models]\nfamily = "given"\ncolumns = ["a", "b"]\n[people]\non = "train"\nmost = 50\n',
+    "given, no columns": f'{OWN}[models]\nfamily = "given"\n',
+    "noise": f'{DEMO}[publish]\nepsilon = 2\nstatistics = ["sp_gap", "sp_gap"]\n[models]\nfamily = "seeds"\ncount = 3',
+    "noise and decimals": f"{DEMO}[publish]\nepsilon = 2.0\ndecimals = 1\n",
+    "noise without sizes": f"{DEMO}[publish]\nepsilon = 2.0\nsizes = false\n",
+    "typed": f'{DEMO}[[number]]\nstatistic = "size"\nvalue = 12\n[[number]]\nmodel = "audited model"\n'
+    'statistic = "sp_gap"\nvalue = 0.1\n[[number]]\nmodel = "audited model"\nstatistic = "tpr_rate_1"\nlow = 0.2\n'
+    "high = 0.3",
+    "typed and noise": f'{DEMO}[publish]\nepsilon = 1\n[[number]]\nstatistic = "size"\nvalue = 1\n',
+    "typed twice": f'{DEMO}[[number]]\nstatistic = "size"\nvalue = 1\n[[number]]\nstatistic = "size"\nvalue = 2\n',
+    "value and low": f'{DEMO}[[number]]\nstatistic = "size"\nvalue = 1\nlow = 1\n',
+    "low alone": f'{DEMO}[[number]]\nstatistic = "size"\nlow = 1\n',
+    "neither": f'{DEMO}[[number]]\nstatistic = "size"\n',
+    "no statistic": f"{DEMO}[[number]]\nvalue = 1\n",
+    "another model": f'{DEMO}[[number]]\nmodel = "x"\nstatistic = "sp_gap"\nvalue = 1\n',
+    "a size too large": f'{DEMO}[[number]]\nstatistic = "size_label_1"\nvalue = 100000\n',
+}
+
+
+def in_plans() -> Rows:
+    """Plans of audits and of cards."""
+    for name, text in PLANS.items():
+        plan = told(read_plan, text)
+        if isinstance(plan, str):
+            yield name, plan
+            continue
+        yield name, [plan_text(plan), read_plan(plan_text(plan)) == plan]
+        yield f"{name}, steps", [audit_steps(plan), plan.sets_known, bool(plan.people), *plan.studied]
+        others = [
+            plan.settings_of(study, dict) for study in ("queries", "attriguard", "two_models", "measured_epsilon")
+        ]
+        yield f"{name}, settings", [type(one).__name__ for one in others]
+    for name, text in CARDS.items():
+        card = told(read_release, text)
+        yield f"card {name}", card if isinstance(card, str) else [release_text(card), list(card.numbers.values())]
+        if not isinstance(card, str):
+            yield f"card {name}, again", read_release(release_text(card)) == card
+    instead = {"count": 2, "decimals": None, "people": 30}
+    card = read_release(CARDS["variants"], instead=instead)
+    yield "instead", [card.settings.count, card.settings.decimals, card.settings.people, card.settings.sizes]
+    for dataset, attribute in (("demo", ""), ("adult", "race/each"), ("adult", "height"), ("nothing", "")):
+        plan = told(catalogue_plan, dataset, attribute)
+        yield f"{dataset} {attribute}", plan if isinstance(plan, str) else plan_text(plan)
+
+
+def in_self_tests() -> Rows:
+    """What a trial must keep to, and how many runs it has."""
+    yield "allowed", [self_tests.allowed_false_alarms(runs) for runs in (10, 50, 200)]
+    for false, n, found, m in (
+        (4, 50, 19, 20),
+        (5, 50, 19, 20),
+        (6, 50, 20, 20),
+        (0, 50, 18, 20),
+        (1, 10, 10, 10),
+        (2, 10, 9, 10),
+    ):
+        yield f"{false} of {n}, {found} of {m}", self_tests.passes(proportion(false, n), proportion(found, m))
+    plant = self_tests.trials()[0][1]
+    for share in (0.05, 0.21, 1.0):
+        yield f"share {share}", [self_tests._runs_of(replace(plant, share=share), runs) for runs in (10, 51, 200)]
+    for value, low, high in (
+        (0.1, 0.05, 0.2),
+        (0.1, 0.0499, 0.2),
+        (0.0, -0.1, 0.02),
+        (0.06, 0.06, 0.06),
+        (0.05, 0.05, 0.05),
+    ):
+        measured = Measurement(check="attribute_excess", estimate=Estimate(value=value, low=low, high=high, n=90))
+        yield f"breaks {value}, {low}", self_tests.breaks(measured, 0.05)
+    yield "failed", failed_tests([*sample().self_tests, *(replace(one, passed=False) for one in sample().self_tests)])
+
+
+def _kept(steps: list[int], done: int, total: int) -> None:
+    steps += [done, total] if not steps else [done]
+
+
+def in_audits() -> Rows:
+    """Small audits of a trained model, of labels, of scores and of one answer for all."""
+    people = samples.table(300, seed=3)
+    frame = people.frame.assign(
+        said=np.where(people.frame["skill"] > 0.2, "yes", "no"),
+        chance=(1 / (1 + np.exp(-people.frame["skill"]))).round(2),
+        all="yes",
+        part=np.resize(["train", "attack", "test"], 300),
+    )
+    table, roles = replace(people, frame=frame), samples.ROLES
+    bare = AuditPlan(
+        config=replace(AuditPlan().config, dataset="upload", method="unmitigated", seed=7),
+        membership=MembershipPlan(shadows=0),
+    )
+    kinds = {
+        "trained": (ModelPlan(), replace(roles, excluded=("said", "chance", "all", "part"))),
+        "labels": (
+            ModelPlan(kind="predictions"),
+            replace(roles, prediction="said", excluded=("chance", "all", "part")),
+        ),
+        "scores": (
+            ModelPlan(kind="predictions", threshold=0.6),
+            replace(roles, score="chance", sets="part", excluded=("said", "all")),
+        ),
+        "all alike": (
+            ModelPlan(kind="predictions"),
+            replace(roles, prediction="all", excluded=("said", "chance", "part")),
+        ),
+    }
+    for name, (model, own) in kinds.items():
+        method = "unmitigated" if name == "trained" else "given"
+        share = 0.7 if name == "all alike" else 1 / 3
+        config = replace(bare.config, roles=own, method=method, train_share=share)
+        plan = replace(bare, model=model, config=config)
+        policy = default_policy() if name == "trained" else predictions_policy()
+        steps: list[int] = []
+        audit, readers = audit_with_people(plan, table, policy, report=partial(_kept, steps))
+        data = replace(audit.data, fingerprint="")
+        yield f"{name}, data", [data, data_fingerprint(build_dataset(table, own)) == audit.data.fingerprint]
+        yield f"{name}, groups", audit.groups
+        yield f"{name}, model", replace(audit.model, fingerprint="")
+        yield f"{name}, verdict", [audit.verdict.overall, audit.labels_only, list(audit.tables)]
+        for one in audit.measurements:
+            yield f"{name}, {one.check}", [one.outcome, one.basis, one.reason, one.freedom]
+        yield f"{name}, findings", [f"{each.study} {len(each.findings)}" for each in audit.findings]
+        yield f"{name}, steps", [steps[0], steps[-1], len(steps), sorted(steps[2:]) == steps[2:]]
+        yield (
+            f"{name}, readers",
+            readers if isinstance(readers, str) else [readers.posteriors, readers.codes, readers.rows],
+        )
+        dataset = build_dataset(table, own)
+        yield f"{name}, outputs", [suggested_outputs(dataset, kind) for kind in ("train", "predictions", "file")]
+        yield f"{name}, tolerance", told(kept_tolerance, dataset, plan.config)
+    yield (
+        "roles",
+        [
+            told(roles_of, AuditPlan(), people),
+            told(roles_of, read_plan('[data]\ndataset="adult"\nattribute="race"'), people),
+        ],
+    )
+    for wanted in (
+        {},
+        {"attribute": "town"},
+        {"label": "origin"},
+        {"attribute": "x"},
+        {"prediction": "said"},
+        {"label": "all"},
+    ):
+        found = told(suggested_plan, table, "people.csv", **wanted)
+        yield f"suggested {wanted}", found if isinstance(found, str) else [plan_text(found[0]), found[1]]
+
+
+CASES: dict[str, Callable[[], Rows]] = {"plans": in_plans, "self_tests": in_self_tests, "audits": in_audits}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_of_release_audits(case: str) -> None:
+    compare_rows(f"release_audit_{case}", CASES[case]())
