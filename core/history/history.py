@@ -243,7 +243,7 @@ class History:
 
 
 def _by(deletion: Deletion) -> str:
-    why = f": {deletion.reason}" if deletion.reason else ""
+    why = f": {deletion.reason.rstrip('.')}" if deletion.reason else ""
     return f"by {deletion.who} on {deletion.when[:10]}{why}"
 
 
