@@ -148,8 +148,8 @@ class Comparison(Result):
     @property
     def since(self) -> str:
         """The day of the earlier audit, without the year where that is the same: "8 Nov"."""
-        same_year = self.before.day[-4:] == self.after.day[-4:]
-        return self.before.day[:-5] if same_year else self.before.day
+        day, _, year = self.before.day.rpartition(" ")
+        return day if self.after.day.endswith(year) else self.before.day
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: float | None = None) -> Comparison:

@@ -36,7 +36,7 @@ from core.arrays import Codes, Floats, Ints, Mask
 from core.estimates import Estimate, accuracy, accuracy_gain
 from core.model_card.equations import Equations, equations
 from core.model_card.pinned_people import UNSURE, Pinned, pinned
-from core.model_card.published_counts import PARTS, SIZE_PARTS, part_of, value_of
+from core.model_card.published_counts import PARTS, SIZE_PARTS, part_of, told_of, value_of
 from core.model_card.release import Published
 from core.seeds import child_generator
 from core.serialize import Result
@@ -271,7 +271,7 @@ def _observed(published: Published) -> tuple[Floats, Floats]:
         return value, np.zeros(value.size)
     sizes = [number.value for number in published.numbers if number.statistic in SIZE_PARTS]
     limits = np.vstack([np.repeat(sizes, 2).reshape(-1, 2), *published.limits.values()])
-    limits = limits[~np.isnan(limits[:, 0])]
+    limits = limits[told_of(limits)]
     return limits.mean(axis=1), limits[:, 1] - limits[:, 0]
 
 
@@ -297,7 +297,7 @@ def _values(published: Published, sums: _Sums) -> Floats:
         return np.column_stack([own[part] for own in (sums.sizes, sums.counts) for part in noise.parts])
     columns = [sums.sizes[part_of(each.statistic)] for each in published.numbers if each.statistic in SIZE_PARTS]
     for name, limits in published.limits.items():
-        part, given = part_of(name), ~np.isnan(limits[:, 0])
+        part, given = part_of(name), told_of(limits)
         size, positives = sums.sizes[part][:, np.newaxis], cells.positives(part)[given].astype(np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = value_of(name, sums.counts[part][:, given], size, positives, float(cells.size(part)))

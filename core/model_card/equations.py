@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints
-from core.model_card.published_counts import Cells, Counts, number_names, part_of
+from core.model_card.published_counts import Cells, Counts, number_names, part_of, told_of
 from core.model_card.release import Published, Release
 from core.projection import Constraints, Projection
 from core.projection import project as project_on
@@ -139,7 +139,7 @@ def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], posterior: Floats
             continue
         inside = cells.inside(part).astype(np.float64)
         people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)
-        for i in np.flatnonzero(~np.isnan(limits[:, 0])):
+        for i in np.flatnonzero(told_of(limits)):
             low, high = limits[i]
             accepted = cells.predictions[i] * inside
             if gap:

@@ -143,6 +143,11 @@ PEOPLE_ROUNDING = 1e-6
 """How far a count computed in floats may lie from a whole number, in people."""
 
 
+def told_of(limits: Floats) -> Mask:
+    """Return of which models a number was published, (k,), by its limits (k, 2), which are nan where it was not."""
+    return np.asarray(~np.isnan(limits).any(axis=-1))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counts:
     """Whole numbers of people, by part.
@@ -190,7 +195,7 @@ def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Fl
         for name in names:
             low, high = _intersected(cells, models, limits[name], name, (low, high), size)
         least[part] = np.stack([low, high], axis=1)
-        given = np.array([~np.isnan(limits[name][:, 0]) for name in names], dtype=np.bool_)
+        given = np.array([told_of(limits[name]) for name in names], dtype=np.bool_)
         told[part] = np.asarray(given.reshape(-1, len(models)).any(axis=0))
     if all(part in least for part in ("all", *_WITHIN)):
         _add_up(models, least)
@@ -219,7 +224,7 @@ def _intersected(
 ) -> tuple[Ints, Ints]:
     """Return the counts that also agree with one more number."""
     part = part_of(name)
-    people, given = cells.size(part), ~np.isnan(limits[:, 0])
+    people, given = cells.size(part), told_of(limits)
     least, most = _whole_counts(name, limits.T, size, cells.positives(part).astype(np.float64), people)
     own_low, own_high = (np.where(given, own, rest).astype(np.int64) for own, rest in ((least, 0), (most, people)))
     if (empty := own_low > own_high).any():
@@ -316,7 +321,7 @@ def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> Ints:
         low = np.maximum(0, sizes - people + accepted).astype(np.float64)
         high = np.minimum(sizes, accepted).astype(np.float64)
         for name, table in limits.items():
-            if np.isnan(table[i, 0]):
+            if not told_of(table[i]):
                 continue
             least, most = _whole_counts(name, table[i], sizes, accepted, people)
             low, high = np.maximum(low, least), np.minimum(high, most)
