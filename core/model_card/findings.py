@@ -11,6 +11,7 @@ from core.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
 from core.model_card.desia import Desia
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
 from core.model_card.leakage import ReleaseStudy
+from core.model_card.meter import is_rounded
 from core.model_card.pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
 from core.model_card.release import Disputed
 from core.model_card.settings import precision_text
@@ -281,7 +282,10 @@ def _dispute(found: Disputed, study: ReleaseStudy) -> str:
         hint = f"; with the other sign it would be right, because {rule}"
     elif number.statistic.endswith("_gap"):
         hint = f"; {rule}"
-    return f"{what}: typed {number.value:.12g}, {gives}{hint}."
+    places, typed = study.published.release.decimals, f"{number.value:.12g}"
+    if number.low < number.high and (places is None or not is_rounded(number, places)):
+        typed = f"{number.low:.12g} to {number.high:.12g}"
+    return f"{what}: typed {typed}, {gives}{hint}."
 
 
 def advice(found: Advice, study: ReleaseStudy) -> Finding:

@@ -361,13 +361,13 @@ def _again(published: Published, s: Codes, rng: np.random.Generator) -> Publishe
         if number.statistic not in SIZE_PARTS and number.low < number.high:
             low = true - rng.random() * (number.high - number.low)
             high = low + number.high - number.low
-            if (places := release.decimals) is not None and _is_rounded(number, places):
+            if (places := release.decimals) is not None and is_rounded(number, places):
                 low, high = rounded_limits(number.statistic, round(true, places), places)
         numbers.append(replace(number, value=(low + high) / 2, low=low, high=high))
     return Published(release=release, numbers=tuple(numbers))
 
 
-def _is_rounded(number: PublishedNumber, decimals: int) -> bool:
+def is_rounded(number: PublishedNumber, decimals: int) -> bool:
     """Whether the interval is that of a number with so many decimals."""
     name, low, high = number.statistic, number.low, number.high
     return cut(name, low, high) == rounded_limits(name, number.value, decimals)

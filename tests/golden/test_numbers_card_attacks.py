@@ -25,7 +25,7 @@ from core.model_card import (
 )
 from core.model_card.ceiling import _agreeing, _given_count, _laws, accuracy_under, exact_posterior
 from core.model_card.desia import OPEN, _observed, _shift, _summed, _Sums, _values, classified, proved_cells
-from core.model_card.meter import Chance, _again, _controlled, _is_rounded, entropy_bits, gained_bits, moved_bits
+from core.model_card.meter import Chance, _again, _controlled, entropy_bits, gained_bits, is_rounded, moved_bits
 from core.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
 from tests.golden.in_rows import Rows, compare_rows, told
 from tests.golden.test_numbers_model_card import LABELS, cards, flat, typed
@@ -57,7 +57,7 @@ def in_gains() -> Rows:
         yield f"{name}, as published", predict(q, published, seed=2)
         yield f"{name}, as planned", predict(q, published.release, seed=2)
     typed_in = typed(decimals=1, size=5, a_sp_gap=0.0, b_sp_rate_1=0.6, c_sp_gap=(-0.05, 0.06))
-    yield "rounded", [_is_rounded(one, places) for one in typed_in.numbers[1:] for places in (0, 1, 2)]
+    yield "rounded", [is_rounded(one, places) for one in typed_in.numbers[1:] for places in (0, 1, 2)]
     yield "typed again", flat(_again(typed_in, LABELS[::-1], np.random.default_rng(1)))
 
 

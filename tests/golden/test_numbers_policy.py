@@ -208,6 +208,15 @@ def in_verdicts() -> Rows:
             yield f"{seed} {row.check}, at", bullet(row)
             if seed in (1, 3):
                 yield f"{seed} {row.check}, lines", [[name, text] for name, text in row.lines]
+    limits = {"unfairness": 0.1, "attribute_excess": 0.05, "targeted_leakage": 0.8, "membership_gap": 0.3}
+    for n in range(1, 5):
+        for level, optional in ((0.9, ()), (0.95, tuple(limits)[n - 1 : 4])):
+            policy = policy_samples.policy(level=level, optional=optional[: n - 1], **dict([*limits.items()][:n]))
+            kept = [policy_samples.done(check, 0.01, 0.001) for check in limits]
+            kept[2] = policy_samples.done("targeted_leakage", 0.5, basis=Basis.DECLARED)
+            for failed in ((), ("Loss", "Ties")):
+                verdict = judge(policy, kept, attribute="origin", failed_tests=failed)
+                yield f"kept {n}, {level}, {failed}", [verdict.overall, verdict.headline, verdict.detail]
     for limit in (0.0, 0.06, 0.07, 0.0701, 0.09, 0.1):
         yield f"times {limit}", [times_needed(found(values), limit) for values in ESTIMATES.values()]
         estimate = found((0.07, 0.0, 0.14))

@@ -1,0 +1,148 @@
+"""What is said of model cards, and whose they are, is as it was: findings, advice, tables, models and people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.config import AuditConfig
+from core.datasets.splits import split
+from core.estimates import Estimate, accuracy
+from core.model_card import (
+    Advice,
+    Draws,
+    Published,
+    ReleaseSettings,
+    ReleaseStudy,
+    Tried,
+    attacked,
+    drawn_again,
+    measure_card,
+    release_of,
+)
+from core.model_card import findings as wording
+from core.model_card.card_people import _left_out, _recipe, drawn_people, kept_columns, natural_models, released_people
+from tests import samples
+from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.test_numbers_card_attacks import card_people
+
+
+def some(rng: np.random.Generator, *values: Any) -> Any:
+    """Return one of a few values."""
+    return values[int(rng.integers(len(values)))]
+
+
+def worded(seed: int) -> ReleaseStudy:
+    """Return a small card with invented results: nobody, one person or all disclosed, noise, contradictions, limits."""
+    rng = np.random.default_rng(seed)
+    people = card_people(names=("south", "north", "east") if seed % 3 == 1 else ("south", "north"))
+    epsilon = 60.0 if seed % 4 == 3 else None
+    settings = ReleaseSettings(
+        count=some(rng, 1, 2, 3),
+        decimals=None if epsilon else (None, 0, 1, 3)[seed % 4],
+        epsilon=epsilon,
+        statistics=("sp_gap",) if seed % 2 else ("sp_gap", "tpr_rate"),
+        sizes=seed % 5 > 0 or epsilon is not None,
+    )
+    found = measure_card(people, settings)
+    if seed % 7 == 2:  # what is typed is not so
+        exact = release_of(people, replace(settings, decimals=None, epsilon=None))
+        typed: Any = {("a", "sp_gap"): (-0.6, 0.6), ("", "size"): 13 + seed % 4}
+        typed |= {} if seed % 2 else {("a", "tpr_rate_1"): (0.0, 0.1)}
+        found = measure_card(people, settings, published=Published.from_values(exact, typed))
+    elif seed % 4 == 0 or epsilon:
+        found = attacked(drawn_again(found))
+    who = rng.choice(40, some(rng, 0, 1, 2, 5), replace=False)
+    truth = people.sensitive[who]
+    said = truth if seed % 2 else np.ones_like(truth)
+    right = None if seed % 6 == 5 else accuracy(truth, said)
+    gain = Estimate(value=0.01, low=some(rng, -0.02, 0.0, 0.005), high=some(rng, 0.02, 0.05, 0.3), n=40)
+    bits = replace(found.measured.bits, low=some(rng, 2.0, 3.04, math.nan), high=some(rng, 3.0, 3.05, 90.0))
+    expected = replace(found.prediction.bits, value=some(rng, 0.0, 3.04, 120.0))
+    share = some(rng, 0.0, 0.0099, 0.01, 0.5, 1.0)
+    noise = None if epsilon is None else Draws(count=20, pinned=some(rng, 0, who.size, 7), known=rng.random() < 0.7)
+    return replace(
+        found,
+        people=replace(people, left_out=("Two.", "Three.")[: seed % 3], rows_read=1234),
+        status=some(rng, "converged", "converged", "not_converged", "infeasible"),
+        reason="" if seed % 2 else "Too slow.",
+        measured=replace(found.measured, accuracy_gain=gain, bits=bits),
+        prediction=replace(found.prediction, bits=expected, draws=some(rng, 0, 24)),
+        meter=replace(found.meter, joint_bits=found.meter.prior_bits * share),
+        pinned=replace(found.pinned, people=who, count=who.size, said=said, right=right),
+        draws=noise,
+    )
+
+
+def in_words() -> Rows:
+    """What is said of cards, and of what to publish instead."""
+    for seed in range(18):
+        study = worded(seed)
+        for finding in wording.findings(study):
+            texts = [finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats]
+            yield f"{seed}", [text for text in texts if text and text not in (wording.APPROXIMATE, wording.DISCLOSED)]
+        yield f"{seed}, as most", [wording.settled_as_most(study), wording.left_out(study.people), study.n_numbers]
+        rng = np.random.default_rng(seed)
+        kinds = ((None, None), (1, None), (None, 3.0))[: 2 + seed % 2]
+        tried = tuple(
+            Tried(decimals=decimals, epsilon=epsilon, pinned=some(rng, 0, 3), df_bits=1.5, known=rng.random() < 0.8)
+            for decimals, epsilon in kinds
+        )
+        best = {"decimals": some(rng, None, None, 1, 3), "epsilon": some(rng, None, 0.3)}
+        advised = Advice(exact=seed % 5 == 0, tried=tried, **best)
+        instead = wording.with_advice(wording.headline(study), advised, study)
+        yield f"{seed}, advice", [wording.advice(advised, study).text, instead.point[:40], instead.to_do]
+        for title, rows in wording.tables(study, advised).items() if seed < 5 else ():
+            yield f"{seed}, {title}", [len(rows), str([*rows[0].values()][:3])[:120] if rows else ""]
+    yield "bits", [wording.bits_text(bits) for bits in (-0.04, 0.0, 99.94, 99.95, -1234.5)]
+
+
+def in_variants() -> Rows:
+    """Whose numbers are on a card, and of which models."""
+    families = ("mixed", "seeds", "depths", "features")
+    for family in families:
+        yield f"recipes of {family}", [" ".join(map(str, _recipe(family, i))) for i in range(13)]
+    data, config = samples.dataset(260, seed=2), AuditConfig(method="unmitigated", seed=5)
+    splits = split(data, train_share=config.train_share, seed=5)
+    for family in (*families, "tolerances"):
+        made, names = natural_models(data, splits, splits.test[:30], count=4, family=family, seed=3)
+        yield f"models of {family}", [names, made.shape]
+    for without in ((), ("town",), ("town", "skill"), ("town", "skill", "score"), ("height",)):
+        yield f"without {without}", told(kept_columns, data, without)
+    yield "drawn", [drawn_people(9, most, seed=1).tolist() for most in (0, 1, 4, 8, 9, 10)]
+    for rows_read, notes in ((260, ()), (263, ()), (263, ("3 records without hired are left out.", "Else."))):
+        yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, notes=notes))
+    given = np.resize([0, 1, 1], (2, 260)).astype(np.uint8)
+    for settings in (
+        ReleaseSettings(),
+        ReleaseSettings(on="train", people=20, group="south"),
+        ReleaseSettings(family="mixed", count=3, without=("town",)),
+        ReleaseSettings(family="given"),
+        ReleaseSettings(group="east"),
+    ):
+        steps: list[int] = []
+        report = lambda *done, kept=steps: kept.extend(done)  # noqa: E731
+        people = told(released_people, config, data, settings, given=given, names=("x", "y"), report=report)
+        if isinstance(people, str):
+            yield settings.group, people
+            continue
+        yield f"{settings.family}, {settings.on}", [people.group, people.other, people.names, people.rows, steps]
+        yield (
+            f"{settings.family}, columns",
+            [list(people.columns), people.columns.iloc[0].astype(str).tolist(), people.n],
+        )
+    for other in (None, given[:, :9], given[:0]):
+        yield "given", told(released_people, config, data, ReleaseSettings(family="given"), given=other)
+
+
+CASES: dict[str, Callable[[], Rows]] = {"words": in_words, "variants": in_variants}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_words_and_people_of_model_cards(case: str) -> None:
+    compare_rows(f"card_{case}", CASES[case]())
