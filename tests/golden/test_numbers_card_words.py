@@ -22,6 +22,7 @@ from core.model_card import (
     Tried,
     attacked,
     drawn_again,
+    in_common,
     measure_card,
     release_of,
 )
@@ -61,6 +62,7 @@ def worded(seed: int) -> ReleaseStudy:
     truth = people.sensitive[who]
     said = truth if seed % 2 else np.ones_like(truth)
     right = None if seed % 6 == 5 else accuracy(truth, said)
+    disclosed = replace(found.pinned, people=who, count=who.size, said=said, right=right)
     gain = Estimate(value=0.01, low=some(rng, -0.02, 0.0, 0.005), high=some(rng, 0.02, 0.05, 0.3), n=40)
     bits = replace(found.measured.bits, low=some(rng, 2.0, 3.04, math.nan), high=some(rng, 3.0, 3.05, 90.0))
     expected = replace(found.prediction.bits, value=some(rng, 0.0, 3.04, 120.0))
@@ -74,7 +76,8 @@ def worded(seed: int) -> ReleaseStudy:
         measured=replace(found.measured, accuracy_gain=gain, bits=bits),
         prediction=replace(found.prediction, bits=expected, draws=some(rng, 0, 24)),
         meter=replace(found.meter, joint_bits=found.meter.prior_bits * share),
-        pinned=replace(found.pinned, people=who, count=who.size, said=said, right=right),
+        pinned=disclosed,
+        in_common=in_common(disclosed, people.columns, found.published.release),
         draws=noise,
     )
 
@@ -99,6 +102,11 @@ def in_words() -> Rows:
         yield f"{seed}, advice", [wording.advice(advised, study).text, instead.point[:40], instead.to_do]
         for title, rows in wording.tables(study, advised).items() if seed < 5 else ():
             yield f"{seed}, {title}", [len(rows), str([*rows[0].values()][:3])[:120] if rows else ""]
+    halves = replace(study, people=replace(study.people, codes=np.arange(40) % 2))
+    for said in ([0], [1], [0, 1], [1, 1]):
+        both = replace(halves, pinned=replace(study.pinned, said=np.array(said), count=len(said)))
+        people = replace(both.people, codes=(np.arange(40) % 3 > 0).astype(np.uint8))
+        yield f"half of all, {said}", [wording.settled_as_most(one) for one in (both, replace(both, people=people))]
     yield "bits", [wording.bits_text(bits) for bits in (-0.04, 0.0, 99.94, 99.95, -1234.5)]
 
 
@@ -112,6 +120,8 @@ def in_variants() -> Rows:
     for family in (*families, "tolerances"):
         made, names = natural_models(data, splits, splits.test[:30], count=4, family=family, seed=3)
         yield f"models of {family}", [names, made.shape]
+    for count in (1, 2):
+        yield f"{count} fair", natural_models(data, splits, splits.test[:9], count=count, family="tolerances")[1]
     for without in ((), ("town",), ("town", "skill"), ("town", "skill", "score"), ("height",)):
         yield f"without {without}", told(kept_columns, data, without)
     yield "drawn", [drawn_people(9, most, seed=1).tolist() for most in (0, 1, 4, 8, 9, 10)]

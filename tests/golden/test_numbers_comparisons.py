@@ -74,8 +74,8 @@ def in_settings() -> Rows:
     def changed(name: str, change: Callable[[dict[str, Any]], Any]) -> tuple[str, Any]:
         after = copy.deepcopy(before)
         change(after)
-        rows = [[one.part, one.what, one.before, one.after] for one in changed_settings(before, after)]
         found = compare(before, after)
+        rows = [[one.part, one.what, one.before, one.after] for one in found.changed]
         return name, [rows, found.same_people, found.verdict, [one.turn for one in found.checks]]
 
     yield changed("nothing", lambda after: None)

@@ -232,6 +232,9 @@ def in_equations() -> Rows:
             modes = equations.modes_of(q, what)
             yield f"{name}, {kind}, modes", [modes.values, modes.person, modes.distance(s)]
             yield f"{name}, {kind}", [meter(q, what), formula_chance(modes), _sizes_open(what)]
+    for q in ([0.0, 1.0, 0.05, 0.0], [0.0, 1.0, 0.0, 1.0], [0.5, 0.3, 0.0, 1.0]):
+        found = meter(np.array(q), Release([1, 0, 1, 0], statistics=("sp_gap",)))
+        yield f"bits of {q}", [found, found.share]
     for people in (300, 301):  # up to which the curvature of a gap is an interval
         s, models = np.arange(people) % 7 < 3, (np.arange(people) % 5 < 2).astype(np.uint8)
         q = 0.2 + 0.5 * (np.arange(people) % 11) / 10

@@ -100,6 +100,8 @@ def in_people() -> Rows:
     for record in ("-1", "1.5", "99", "x", "1" * 13, "²"):
         yield f"record {record}", told(made(1).chosen, record=record)
     yield "tenths", [tenths(value) for value in (0.0, 1e-9, 0.0499, 0.05, 9.96, 10.0, 1234.5)]
+    even = replace(made(1), effects=(Effect(plan=(Remedy(slot="card", title="card"),), freed=2, found=15, new=2),))
+    yield "as many", [what_helps(even), best_effect(even)]
     remedies = [Remedy(slot=slot, title=slot) for slot in ("correction", "card", "training")]
     for seed in range(12):
         found, rng = made(seed), np.random.default_rng(seed)
@@ -205,6 +207,8 @@ def in_attacks() -> Rows:
         for attack in ("correction", "queries", "card"):
             one = attacks.run(attack, replace(settings, **changes))
             yield f"{name}, {attack}", [one.setting, one.reason, int(one.found.sum()), int(one.leak.sum()), one.chance]
+    few = PeopleAttacks(subject(), replace(settings, people=20)).run("queries", settings)
+    yield "few people", [few.setting, few.reason, int(few.found.sum())]
     yield "steps", [steps, settings.steps, PeopleSettings().steps]
 
 
