@@ -207,8 +207,11 @@ def in_attacks() -> Rows:
         for attack in ("correction", "queries", "card"):
             one = attacks.run(attack, replace(settings, **changes))
             yield f"{name}, {attack}", [one.setting, one.reason, int(one.found.sum()), int(one.leak.sum()), one.chance]
-    few = PeopleAttacks(subject(), replace(settings, people=20)).run("queries", settings)
-    yield "few people", [few.setting, few.reason, int(few.found.sum())]
+    for others in (1, 2):
+        few = PeopleAttacks(subject(), replace(settings, people=20))
+        few.truth = (np.arange(20) < others).astype(np.uint8)
+        found = few.run("queries", settings)
+        yield f"few people, {others}", [found.setting, found.reason, few._rated, few.run("card", settings).reason]
     yield "steps", [steps, settings.steps, PeopleSettings().steps]
 
 

@@ -198,4 +198,4 @@ CASES: dict[str, Callable[[], Rows]] = {"gains": in_gains, "attacks": in_attacks
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_attacks_on_model_cards(case: str) -> None:
-    compare_rows(f"card_attacks_{case}", CASES[case]())
+    compare_rows(f"model_card_attacks_{case}", CASES[case]())

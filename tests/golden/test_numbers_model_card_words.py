@@ -28,9 +28,10 @@ from core.model_card import (
 )
 from core.model_card import findings as wording
 from core.model_card.card_people import _left_out, _recipe, drawn_people, kept_columns, natural_models, released_people
+from core.model_card.study import STUDY
 from tests import samples
 from tests.golden.in_rows import Rows, compare_rows, told
-from tests.golden.test_numbers_card_attacks import card_people
+from tests.golden.test_numbers_model_card_attacks import card_people
 
 
 def some(rng: np.random.Generator, *values: Any) -> Any:
@@ -146,6 +147,13 @@ def in_variants() -> Rows:
             f"{settings.family}, columns",
             [list(people.columns), people.columns.iloc[0].astype(str).tolist(), people.n],
         )
+    for planted in (False, True):
+        subject, settings = STUDY.plants[0].make(1, planted)
+        *_, found = STUDY.run(subject, settings)
+        yield (
+            f"planted {planted}",
+            [found.n, found.pinned.count, found.measured.accuracy_gain, STUDY.steps(subject, settings)],
+        )
     for other in (None, given[:, :9], given[:0]):
         yield "given", told(released_people, config, data, ReleaseSettings(family="given"), given=other)
 
@@ -155,4 +163,4 @@ CASES: dict[str, Callable[[], Rows]] = {"words": in_words, "variants": in_varian
 
 @pytest.mark.parametrize("case", CASES)
 def test_words_and_people_of_model_cards(case: str) -> None:
-    compare_rows(f"card_{case}", CASES[case]())
+    compare_rows(f"model_card_{case}", CASES[case]())

@@ -221,4 +221,4 @@ CASES: dict[str, Callable[[], Rows]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_comparisons(case: str) -> None:
-    compare_rows(f"comparisons_{case}", CASES[case]())
+    compare_rows(f"compare_{case}", CASES[case]())
