@@ -121,6 +121,10 @@ def in_words() -> Rows:
         yield f"{policy.name}, read again", read_policy(policy_text(policy), name="x") == policy
     one = policy_samples.policy(attribute_excess=0.05, four_fifths=0.8)
     yield "placeholders", [[is_placeholder(limit) for limit in one.limits], placeholders_text(one)]
+    starting = tuple(Limit(check=check, value=0.5, author="FairLeak") for check in list(CHECKS)[:3])
+    for n in (1, 2, 3):
+        own = Policy(name="P", version="1", limits=(*starting[:n], *one.limits))
+        yield f"{n} placeholders", [placeholders_text(own), placeholders_text(own, signed=True)]
     yield "redacted", [bool(redacted_of(check).attacked) for check in CHECKS]
     for name, policy in {
         "none": policy_samples.policy(),
