@@ -18,7 +18,12 @@ from numpy.random import Generator
 
 from core.attribute.study import STUDY as attribute
 from core.attribute.study import AttributeSettings
+from core.attriguard import Compared, Concentration
 from core.attriguard import findings as guard
+from core.attriguard.guard import Transfer
+from core.attriguard.noisy_records import Noise
+from core.attriguard.settings import DEFENDERS
+from core.attriguard.utility import Recommendation, UtilityPoint
 from core.charts import LIGHT
 from core.choose import Outcomes
 from core.choose import findings as choosing
@@ -28,6 +33,11 @@ from core.membership import findings as membership
 from core.model_card import findings as cards
 from core.people import findings as people
 from core.quantities import in_words
+from core.estimates import certain, mean, mean_rate
+from core.membership import findings as membership
+from core.model_card import findings as cards
+from core.people import findings as people
+from core.quantities import plain_row
 from core.study import Finding
 from core.sweep.findings import tension
 from tests.golden.make import compare, normal
@@ -140,6 +150,48 @@ def _guard(rng: Generator) -> Iterator[Finding | str]:
     yield guard.noise_needed(exposure)
 
 
+def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
+    exposure, rate, m = nasty.exposure(rng), rng.random, int(rng.choice([2, 3]))
+    budgets, balanced = (0.0, float(rng.choice([0.3, 2.4]))), bool(rate() < 0.5)
+    for state, budget in zip(("growing", "stopped", "finished"), (*budgets, 0.7), strict=True):
+        told = {"defender": str(rng.choice(list(DEFENDERS))), "learning": str(rng.choice(["", "adversarial"]))}
+        yield from guard.findings(exposure, budget, of_paper=True, state=state, balanced=balanced, **told)
+    yield guard.guide(exposure, told["defender"])
+    if len(exposure.values) < 9:
+        yield json.dumps(_plain(guard.tables(exposure, exposure.at(budget), {0.3: 0.41})), ensure_ascii=False)
+    yield guard.least_fooled(exposure, rng.random(len(exposure.attackers)), finished=balanced)
+    share = np.sort(rng.dirichlet(np.full(8, 0.5)))[::-1]
+    for shares in (share, np.full(4, 0.25), np.ones(1)):
+        yield guard.concentrated(Concentration(entries=np.arange(8), share=shares, n_entries=1200), exposure.unit)
+    sizes = {name: mean(rng.integers(0, 5, n)) for name, n in (("logistic", 9), ("logistic_margin", m - 2))}
+    fooled = {(name, "network"): mean_rate(rng.random(found.n)) for name, found in sizes.items()}
+    yield guard.margin_helps(Transfer(makers=tuple(sizes), attackers=("network",), share=fooled, size=sizes))
+    for change in (mean(rng.normal(size=7)), certain(0.02, 7), certain(0.0, 7)):
+        here, was = (nasty.invent(UtilityPoint, rng, accuracy=mean_rate(rng.random(7)), change=change) for _ in "ab")
+        yield guard.decisions(was, here, certain(0.6, 7), "equalized_odds")
+    noise = Noise(noisy=None, size=rng.integers(0, 3, (6, m)), found=np.ones((6, m), bool), predicted=np.zeros(6, int))
+    noise.size[:, 0] = 0
+    precision = {
+        "clean": rng.integers(0, 3, 6) / 10,
+        "popular": rng.integers(0, 2, 6) / 10,
+        "noisy": rng.random((6, m)),
+    }
+    made = Recommendation(**precision, noise=noise, target=np.full(m, 1 / m), recommended=10)
+    yield from (guard.recommendations(made, budget) for budget in (0.0, 1.5))
+    compared = {"method": "qpm", "parameter": "slack 1", "knows_truth": False, "accuracy": {}}
+    rows = [Compared(size=mean(rng.integers(0, 40, 9)), **compared) for _ in range(m)]
+    yield guard.other_defences(exposure, 1.0, rows)
+
+
+def _plain(part: Any) -> Any:
+    """Return tables with four digits of each number."""
+    if isinstance(part, dict):
+        return {key: _plain(value) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_plain(plain_row(row)) if isinstance(row, dict) else row for row in part]
+    return float(f"{part:.4g}") if isinstance(part, float) else part
+
+
 def _choose(rng: Generator) -> Iterator[Finding | str]:
     choice = nasty.choice(rng)
     for running in (False, True):
@@ -156,6 +208,7 @@ SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "membership": _membership,
     "model_card": _cards,
     "attriguard": _guard,
+    "attriguard_beside": _guard_beside,
     "choose": _choose,
     "people": lambda rng: iter(people.findings(nasty.at_risk(rng))),
     "sweep": lambda rng: iter((tension(nasty.landscape(rng)),)),

@@ -1,0 +1,323 @@
+"""The numbers of AttriGuard are as they were: noise, budgets, attackers, other defences and costs of a few people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from core.attriguard import allocation, attackers, comparators, noisy_records, study, table, utility
+from core.attriguard.exposure import Exposure, Guesses
+from core.attriguard.guard import READERS, Guarded, TableGuard, attackers_fitted, transfer
+from core.attriguard.panda import POLICIES, panda, read_scores, representatives
+from core.attriguard.settings import GuardPlan, GuardSettings, TableSettings
+from core.attriguard.table_search import Defender, TableSearch, log_odds
+from core.datasets.ratings import build_ratings
+from core.estimates import Estimate
+from core.examples.attriguard import RATED, attacker
+from tests import ratings_samples, table_people
+from tests.golden.numbers import compare_numbers, lines
+from tests.linear_cases import classifier_of
+from tests.unit.attriguard.test_panda import fitted
+
+Numbers = Iterator[tuple[str, Any]]
+
+GOALS = ((1.0,), (0.5, 0.5), (0.1, 0.6, 0.3), (0.0, 0.25, 0.75), (0.7, 0.0, 0.0, 0.3))
+
+
+def _sizes(m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return noise sizes with ties and free values for seven people, and which of them were found."""
+    rng = np.random.default_rng(seed)
+    size = rng.integers(0, 4, (7, m)).astype(float)
+    size[np.arange(5), rng.integers(m, size=5)] = 0.0
+    found = (rng.random((7, m)) < 0.7) | (size == size.min(axis=1, keepdims=True))
+    return size, found
+
+
+def _allocation() -> Numbers:
+    for seed, goal in enumerate(GOALS):
+        size, found = _sizes(len(goal), seed)
+        least = np.where(found, size, np.inf).min(axis=1).max()
+        for budget in (0.0, 0.3, 0.5, 1.0, 2.5)[: 1 + 4 * (len(goal) > 1)]:
+            for which, usable in (("all", None), ("found", found)):
+                made = allocation.allocate(size, goal, least + budget, found=usable)
+                yield f"{len(goal)} values, seed {seed}, {budget} above the least, {which}", made
+                yield f"{len(goal)} values, seed {seed}, {budget}, {which}, size", allocation.expected_size(made, size)
+    for size, goal, budget in ((((0, 1, 4),), (0.2, 0.5, 0.3), 1.7), (((2, 1, 3),), (1, 0, 0), 1.25)):
+        yield f"{size} {goal} {budget}", allocation.allocate(size, goal, budget)
+    for kind in allocation.TARGETS:
+        yield kind, allocation.target_distribution(kind, (0.2, 0.3, 0.5000004), (0.0, 0.25, 0.75))
+
+
+def _search() -> Numbers:
+    rng = np.random.default_rng(1)
+    weights = {m: np.round(rng.normal(size=(1 if m == 2 else m, 40)), 2) for m in (2, 3, 4)}
+    public = np.where(rng.random((9, 40)) < 0.3, rng.choice([0.2, 0.6, 1.0], (9, 40)), 0.0)
+    public[3] = 0.0
+    for m, rows in weights.items():
+        one = classifier_of(rows, np.linspace(0.3, -0.6, len(rows)), multinomial=m == 3)
+        yield f"{m} values, scores", read_scores(one)
+        for policy, step, margin in (("modify_add", 1.0, 0.0), ("modify_add", 0.4, 2.0), ("add_new", 1.0, 1.0),
+                                     ("modify_exist", 1.0, 0.0), ("modify_exist", 0.3, 0.5)):  # fmt: skip
+            told: list[tuple[int, int]] = []
+            given = sparse.csr_array(public) if margin else public
+            noise = representatives(given, one, policy=policy, step=step, margin=margin, n_values=m + 1,
+                                          report=lambda *done, told=told: told.append(done))  # fmt: skip
+            yield f"{m} values, {policy}, {step:g}, {margin:g}", noise
+            yield f"{m} values, {policy}, {step:g}, {margin:g}, told", told
+    for step in (1.0, 0.5):
+        yield f"five apps, {step:g}", representatives(RATED, attacker(), step=step)
+    for m in (2, 3):
+        records, network = fitted(m)
+        for policy in POLICIES:
+            yield f"network, {m} values, {policy}", representatives(records[:8], network, policy=policy).size
+    one = panda(RATED, attacker(), 1, margin=3.0)
+    yield "one target", (one.noisy, one.size, one.found.tolist())
+
+
+def _where() -> Numbers:
+    noise = representatives(RATED, attacker())
+    for budget in (0.0, 0.6, 2.0):
+        used = noise.mechanism(np.array([0.2, 0.3, 0.5]), budget)
+        yield f"changes, {budget}", noisy_records.changes_per_entry(RATED, noise, used)
+        if budget:
+            yield f"concentration, {budget}", noisy_records.concentration(RATED, noise, used)
+    for seed in range(3):
+        yield f"drawn {seed}", attackers.drawn(used * (seed + 1), np.random.default_rng(seed))
+    yield "chosen", noise.chosen(np.array([0, 1, 2, 2, 1, 0, 0, 1]))
+    carried = noisy_records.Concentration(
+        entries=np.array([3, 0, 1]), share=np.array([0.5, 0.25, 0.25]), n_entries=3
+    )  # all carry some
+    for share in (0.0, 0.3, 0.5, 0.75, 0.9, 1.0):
+        yield f"without {share}", carried.without(share)
+        yield f"without {share} of 5", replace(carried, n_entries=5).without(share)
+
+
+def _study(m: int, seed: int) -> Exposure:
+    """Return what five attackers name of nine people, a value nobody has among theirs."""
+    rng = np.random.default_rng(seed)
+    truth, (size, found) = np.array([0, 0, 0, 1, 1, 0, 2 % m, 1, 0]), _sizes(m, seed)
+    size, found = np.vstack([size, size[:2]]), np.vstack([found, found[:2]])
+    guesses = tuple(
+        Guesses(attacker=name, trained_at=at, clean=np.where(rng.random(9) < sure, truth, 0),
+                noisy=np.where(rng.random((9, m)) < sure, truth[:, None], rng.integers(0, m, (9, m))))
+        for name, at, sure in (("logistic", None, 0.9), ("forest", None, 0.2), ("adversarial", 1.0, 0.6),
+                               ("adversarial", 3.0, 0.8), ("dropping", None, 0.5))
+    )  # fmt: skip
+    return Exposure(title="nine", attribute="town", unit="columns", values=tuple("abcd"[:m]), truth=truth, size=size,
+                    predicted=np.where(found, size, 9.0).argmin(axis=1), found=found, target=np.full(m, 1 / m),
+                    shares=np.array([0.3, 0.5, 0.1, 0.1])[:m] / sum([0.3, 0.5, 0.1, 0.1][:m]), n_known=60, n_entries=7,
+                    guesses=guesses)  # fmt: skip
+
+
+def _ends(found: Iterable[Estimate]) -> list[tuple[float, ...]]:
+    return [(each.value, each.low, each.high, each.n) for each in found]
+
+
+def _exposure() -> Numbers:
+    for m in (2, 3, 4):
+        some = _study(m, m)
+        least = float(np.where(some.found, some.size, np.inf).min(axis=1).max())
+        yield f"{m}, baselines", _ends([some.baseline(balanced=False), some.baseline(balanced=True)])
+        for points in (some.undefended(), *(some.at(budget) for budget in (least, 2.0, least + 2.1))):
+            for point in points:
+                told = _ends([point.accuracy, point.balanced, point.reported])
+                yield f"{m}, {point.attacker}, {point.budget}, {point.trained_at}", np.array(told)
+        yield f"{m} curves", list(some.curves([least]))
+        for budget in (least, 2.0):
+            yield f"{m}, {budget} spent", _ends([some.spent(budget)])
+            checks = study.STUDY.checks(some, GuardPlan(budget=budget))
+            yield f"{m}, {budget} checks", _ends(filter(None, (one.estimate for one in checks.values())))
+            yield f"{m}, {budget} control", checks["attriguard_exposure"].control
+            yield f"{m}, {budget} details", np.array([*checks["attriguard_exposure"].details.values()])
+    for leaks in (False, True):
+        subject, _ = study._people(3, leaks)
+        yield f"planted {leaks}", (subject.dataset.features, subject.dataset.labels, subject.model.predictions)
+    yield "steps", [study.guard_steps(GuardPlan(budget=budget)) for budget in (0.0, 0.5)]
+    yield "fitted", [attackers_fitted(one, some) for one in (GuardSettings(), TableSettings()) for some in (None, 1, 2)]
+
+
+def _small(seed: int = 0, **settings: Any) -> TableGuard:
+    people = table_people.people(3, n=90, u=14, seed=seed, leak=1.2)
+    return TableGuard(people, TableSettings(trained_budgets=(0.7,), **settings))
+
+
+def _table() -> Numbers:
+    for share in (0.0, 1 / 9, 0.3):
+        people = table_people.people(3, n=90, u=14, leak=1.2)
+        yield f"columns, {share:.2f}", table.table_columns(people, share=share, frozen=("club",))
+    known = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 0, 40], [1, 0, 40], [-1, 1, 7.5]])
+    columns = tuple(table._column(f"{j}", known[:, j], j < 2, ("x", "y"), False, 0.2) for j in range(3))
+    yield "hand", columns
+    yield "texts", [[column.text(v) for v in (-1.0, 0.0, 1.0, 2.0, 0.1)] for column in columns]
+    for expected in (0.0, 1 / 3, 0.34, 2 / 3, 1.0):
+        yield f"rules, {expected:.2f}", table.find_rules(known, columns, least_expected=expected)
+    rules = table.pair_rules(columns, table.find_rules(known, columns, least_expected=0), added=(("0", "x", "1", "y"),))
+    yield "places", rules.places(np.vstack([known, [[2, 2, 3]]]))
+    yield "forbidden", rules.forbidden
+    for ranges in (False, True):
+        encoder = table.fit_encoder(known, columns, ranges=ranges)
+        yield f"inputs, {ranges}", encoder.transform(np.vstack([known[::2], [[1, -1, 9]]])).toarray().tolist()
+    yield "unseen", table._unseen(np.array([[0, 0, 1], [0, 1, 1], [1, 1, 7.5], [-1, 0, 2]]), known, [0, 1, 2]).tolist()
+
+
+def _columns() -> Numbers:
+    scores = np.array([[0.0, 1.0, 3.0], [0.0, -1.0, 2.0], [0.5, -1.0, 1.0]])
+    for target, lead in ((0, 0.0), (1, 1.0), (2, 0.5)):
+        yield f"odds, {target}", [found.tolist() for found in log_odds(scores, target, lead=lead)]
+        yield f"odds of two, {target}", [found.tolist() for found in log_odds(scores[:2], target % 2, lead=lead)]
+    for seed, m, margin in ((0, 2, 0.0), (1, 3, 0.0), (2, 3, 1.5), (3, 4, 0.25), (4, 2, 2.0)):
+        rng = np.random.default_rng(seed)
+        people = table_people.people(m, n=80, u=12, seed=seed)
+        columns = table.table_columns(people, frozen=("pay",) if seed == 1 else ())
+        encoder = table.fit_encoder(people.known, columns, ranges=seed == 2)
+        starts = np.cumsum([0, *(encoder.block(j, np.zeros(1)).shape[1] for j in range(5))])
+        weights, offsets = np.round(rng.normal(size=(m, starts[-1])), 2), np.linspace(-0.4, 0.5, m)
+        named = SimpleNamespace(predict=lambda x, w=weights, b=offsets: (x @ w.T + b).argmax(axis=1))
+        defender = Defender(encoder=encoder, classifier=named, weights=weights, offsets=offsets, starts=starts)
+        found = table.find_rules(people.known, columns, least_expected=(2.0, 0.2)[seed % 2])
+        for which, rules in (("free", table.pair_rules(columns)), ("rules", table.pair_rules(columns, found))):
+            noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
+            yield f"{seed}, {which}", noise
+            yield f"{seed}, {which}, plausible", table.judge_plausibility(people, noise, columns)
+    for defender in ("logistic", "ranges"):
+        guard = _small(defender=defender, margin=0.3, target="train_shares")
+        yield defender, (guard.noise.size, guard.noise.noisy, guard.found_rules, guard.target)
+        yield f"{defender}, terms", np.round(guard.defender.all_terms(guard.people.public[:3]), 3)
+
+
+def _attackers() -> Numbers:
+    some = ratings_samples.ratings(people=80, items=12, values=3, seed=4)
+    known = attackers.Known(records=some.people_train, values=some.values_train, n_values=3)
+    network = attackers.fit_network(known, seed=1)
+    yield "network", network.predict_proba(some.people_test)
+    noise = representatives(known.records, classifier_of(np.eye(3, 12), np.zeros(3), multinomial=True))
+    trained = attackers.fit_adversarial(known, noise, noise.mechanism(np.full(3, 1 / 3), 0.5), seed=1)
+    yield "adversarial", trained.predict_proba(some.people_test)
+    yield "distilled", attackers.fit_distilled(known, network, seed=1).predict_proba(some.people_test)
+    yield "region", [attackers.RegionBased(network, seed=2, radius=r).predict(some.people_test) for r in (0.05, 0.9)]
+    for kind in ("one_vs_rest", "logistic_smooth", "forest"):
+        yield kind, np.round(attackers.fit_unaware(known, kind, seed=3).predict_proba(some.people_test), 3)
+    for one in (attackers.fit_dropping(known, np.array([0, 2, 5, 7]), seed=1), attackers.fit_low_rank(known, seed=1)):
+        yield type(one).__name__, (one.guess(some.people_test), one.classifier.n_iter_, one.classifier.coefs_[0].shape)
+    one = attackers.Known(records=known.records[:1], values=known.values[:1], n_values=3)
+    yield "of one person", attackers.fit_network(one, seed=0).predict_proba(some.people_test)
+    guard = _small(1)
+    for name in guard.attackers:
+        for guess in guard.guesses(name):
+            yield f"table, {name}", guess
+    kept = np.array([0, 3, 4])
+    for learner, n in (*((learner, 9) for learner in attackers.LEARNERS), ("boosting", 41)):
+        truth = np.arange(n) % 3 if n < 10 else np.arange(n) % 2 + 2 * (np.arange(n) == 40)
+        few = attackers.fit_on_table(learner, guard.people.known[:n], truth, guard.columns, kept=kept, seed=2)
+        yield f"few, {learner}, {n}", few.guess(guard.people.public)
+
+
+def _comparators() -> Numbers:
+    some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
+    known = attackers.Known(records=some.people_train, values=some.values_train, n_values=3)
+    records, own = some.people_test, np.eye(3)[some.values_train]
+    yield "usual", comparators.usual_ratings(known.records)
+    yield "statistic", comparators._statistic(known.records, own)
+    for m in (2, 3):
+        weights = np.round(np.random.default_rng(m).normal(size=(1 if m == 2 else 3, 14)), 1)
+        judge = SimpleNamespace(coef_=weights)
+        for n in (1, 3, 20):
+            made = comparators.blurme(records, np.minimum(some.values_test, m - 1), known, judge, n_added=n)
+            yield f"blurme, {m} values, {n}", made
+    for n in (1, 5):
+        yield f"chisquare, {n}", comparators.chisquare(records, some.values_test, known, n_added=n)
+    for epsilon in (0.1, 2.0, 7.0, 900.0):
+        yield f"local dp, {epsilon:g}", comparators.local_dp(records, epsilon=epsilon, rng=np.random.default_rng(3))
+    yield "nearest", comparators._nearest(np.array([0.0, 0.1, 0.11, 0.29, 0.5, 0.9, 1.0]))
+    distance = np.round(np.random.default_rng(0).random((known.records.shape[0], 2)), 1)
+    yield "representatives", comparators._representatives(known.records, distance)
+    which = np.arange(known.records.shape[0]) % 3 // 2 * 2  # the cluster between has nobody
+    yield "distances", comparators._distances(known.records, which, known.records[:3], 3)
+    joint, far = np.array([[0.3, 0.1, 0.05], [0.05, 0.1, 0.4]]), np.array([[0.0, 2, 4], [3, 0, 1], [5, 2, 0]])
+    for slack in (0.25, 0.5, 1.0):
+        mapping = comparators._mapping(joint, far, slack)
+        shared, spent = joint @ mapping, (joint.sum(axis=0)[:, None] * far * mapping).sum()
+        told = (shared * np.log(shared / np.outer(shared.sum(axis=1), shared.sum(axis=0)))).sum()
+        yield f"mapping, {slack}", (round(1000 * told), round(100 * spent) * (slack < 1), mapping.sum())
+    yield "qpm", comparators.qpm(records, known, slack=1e-6, rng=np.random.default_rng(5), clusters=50)
+
+
+def _ratings() -> Numbers:
+    some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
+    guard = Guarded(some, GuardSettings(trained_at=(0.5, 2.0), attackers=("logistic", "adversarial", "forest")))
+    told: list[tuple[int, int]] = []
+    for exposure in guard.expose(lambda *done: told.append(done)):
+        yield f"{len(exposure.guesses)} attackers", exposure.at(1.0)
+    yield "told", told
+    yield "without", guard.unattacked()
+    yield "card", guard.card(3).to_csv(index=False).split("\n")
+    yield "transfer", transfer(guard, makers=("logistic", "logistic_margin"), people=10)
+    yield "other defences", [one[:3] for one in comparators._defences(guard)]
+    for row in islice(comparators.comparison(guard), 3):
+        yield f"{row.method}, {row.parameter}", row
+    rich = np.flatnonzero(np.diff(some.people_train.indptr) > 4)[:3]
+    kept, aside = utility._set_aside(some.people_train[rich], np.random.default_rng(1))
+    yield "set aside", (kept, aside)
+    scores = np.random.default_rng(0).permutation(15 * 14).reshape(15, 14).astype(float)
+    for n in (1, 4, 20):
+        taken = np.arange(75).reshape(15, 5) % 14
+        yield f"precision, {n}", utility._precision(some.people_test, taken, lambda rows: scores.copy(), n)
+    made = utility.recommendation(guard, people=9, recommended=3, rank=5)
+    yield "recommended", (made.popular.size, made.noise.size, made.noisy.shape, made.recommended)
+    flat = replace(made, clean=np.linspace(0, 0.4, 9), noisy=np.linspace(0, 1, 27).reshape(9, 3) ** 2)
+    yield "precision by budget", [(flat.at(b), flat.change(b), flat.before) for b in (0.0, 0.7, 3.0)]
+    few = build_ratings((some.people_train[:5], some.people_test[:3]), (list("abbab"), list("aba")), title="few",
+                        source="", attribute="town", items=some.items)  # fmt: skip
+    yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
+    yield "readers", [guard.reader(name).predict(some.people_test) for name in READERS]
+
+
+def _decisions() -> Numbers:
+    for seed in (0, 1):
+        guard = _small(seed)
+        labels = (np.arange(14) % 3 > 0).astype(np.uint8)
+        for metric in ("statistical_parity", "equalized_odds"):
+            if seed and metric == "equalized_odds":
+                continue
+            made = utility.utility_of(
+                guard,
+                lambda rows, groups: np.clip(0.3 + rows @ (0.11, -0.07, 0.2, 0.05, 0.13) - 0.2 * groups, 0, 1),
+                labels=labels,
+                metric=metric,
+            )
+            yield f"{seed}, {metric}", (made.clean, made.noisy, made.without_noise(), made.at(0.0), made.at(0.7))
+    values, groups = np.array([0.1, 0.9, 0.4, 0.4, 1.0, 0.0, 0.7]), np.array([0, 0, 1, 2, 2, 2, 2])
+    two = np.array([0, 0, 0, 0, 0, 1, 1])
+    for name, parts, after in (
+        ("three groups", [(values, groups)], [(values[::-1], groups)]),
+        ("two groups", [(values, two)], [(1 - values**2, two)]),
+        ("two sets", [(values, two), (values[:4], groups[:4])], [(values**3, two), (1 - values[:4], groups[:4])]),
+    ):
+        yield name, (utility._unfairness(parts), utility._change(parts, after), utility._farthest(parts))
+
+
+CASES: dict[str, Callable[[], Numbers]] = {
+    "allocation": _allocation,
+    "search": _search,
+    "where": _where,
+    "exposure": _exposure,
+    "table": _table,
+    "columns": _columns,
+    "attackers": _attackers,
+    "comparators": _comparators,
+    "ratings": _ratings,
+    "decisions": _decisions,
+}
+"""Golden file -> its numbers, each with a name."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers(name: str) -> None:
+    compare_numbers(f"attriguard_{name}", [line for told, value in CASES[name]() for line in lines(told, value)])
