@@ -361,7 +361,7 @@ def _linear(classifier: Any, parts: list[Any]) -> tuple[list[Floats], list[Float
     if len(rows) == 1:
         rows, offsets = np.vstack([-0.5 * rows, 0.5 * rows]), np.append(-0.5 * offsets, 0.5 * offsets)
     elif _shares_a_softmax(classifier):
-        rows, offsets = rows - rows.mean(axis=0), offsets - offsets.mean()
+        rows = rows - rows.mean(axis=0)
     _check_against(classifier, rows, offsets)
     return [np.ascontiguousarray(rows.T)], [offsets]
 

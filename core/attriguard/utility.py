@@ -281,5 +281,5 @@ def _farthest(parts: Sequence[tuple[Floats, Ints]]) -> list[Floats]:
         for group in np.unique(groups):
             inside = groups == group
             own = values * (inside / inside.sum() - 1.0 / values.size)
-            shares.append([*shares[0][:place], own * (1.0 if own.sum() > 0 else -1.0), *shares[0][place + 1 :]])
+            shares.append([*shares[0][:place], own * np.sign(own.sum()), *shares[0][place + 1 :]])
     return max(shares, key=lambda each: sum(float(own.sum()) for own in each))

@@ -7,6 +7,7 @@ twice, or two people who are alike in every column; the table cannot say which.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,11 +106,11 @@ def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) ->
         train, rest = train_test_split(everybody, test_size=1 - train_share, random_state=seed)
         known, test = train_test_split(rest, test_size=0.5, random_state=seed)
     else:
-        train, known, test = (np.flatnonzero(dataset.sets == name) for name in SETS)
-        _check_size(train, test, dataset)
-        if not known.size:
+        train, known, test = named = [np.flatnonzero(dataset.sets == name) for name in SETS]
+        halved = not known.size
+        _check_sizes([rows.size for rows in named], dataset, halved=halved)
+        if halved:
             known, test = train_test_split(test, test_size=0.5, random_state=seed)
-        _check_size(known, test, dataset)
         rng = child_generator(seed, "order of the named sets")  # a table may be sorted by what is attacked
         train, test = rng.permutation(train), rng.permutation(test)
     attack, validation = train_test_split(known, test_size=_VALIDATION_SHARE, random_state=seed)
@@ -131,13 +132,15 @@ def taught(rows: npt.NDArray[np.intp], seed: int) -> npt.NDArray[np.intp]:
     return np.sort(child_generator(seed, "people taught").choice(rows, MOST_TAUGHT, replace=False))
 
 
-def _check_size(first: npt.NDArray[np.intp], second: npt.NDArray[np.intp], dataset: AuditDataset) -> None:
-    """Refuse named sets too small to be cut any further."""
-    for rows in (first, second):
-        if rows.size < 2 * _FEWEST:
+def _check_sizes(sizes: Sequence[int], dataset: AuditDataset, *, halved: bool) -> None:
+    """Refuse named sets too small to be cut any further; without attack records the test records are halved before."""
+    for name, size in zip(SETS, sizes, strict=True):
+        least = 2 * _FEWEST * (1 + (halved and name == "test"))
+        if size < least and not (halved and name == "attack"):
+            half = ", half of them the attacker's," * (least > 2 * _FEWEST)
             raise InputError(
-                f"Each set that {quoted(dataset.roles.sets)} names must hold at least {2 * _FEWEST} records, got "
-                f"{rows.size}."
+                f"The {name} records{half} that {quoted(dataset.roles.sets)} names must be at least {least} records, "
+                f"got {size}."
             )
 
 

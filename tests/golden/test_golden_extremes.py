@@ -158,7 +158,9 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
         yield from guard.findings(exposure, budget, of_paper=True, state=state, balanced=balanced, **told)
     yield guard.guide(exposure, told["defender"])
     if len(exposure.values) < 9:
-        yield json.dumps(_plain(guard.tables(exposure, exposure.at(budget), {0.3: 0.41})), ensure_ascii=False)
+        yield json.dumps(
+            _plain(guard.tables(exposure, (*exposure.at(budget), *exposure.at(0.2)), {0.3: 0.41})), ensure_ascii=False
+        )
     yield guard.least_fooled(exposure, rng.random(len(exposure.attackers)), finished=balanced)
     share = np.sort(rng.dirichlet(np.full(8, 0.5)))[::-1]
     for shares in (share, np.full(4, 0.25), np.ones(1)):

@@ -172,15 +172,28 @@ def _columns() -> Numbers:
     for target, lead in ((0, 0.0), (1, 1.0), (2, 0.5)):
         yield f"odds, {target}", [found.tolist() for found in log_odds(scores, target, lead=lead)]
         yield f"odds of two, {target}", [found.tolist() for found in log_odds(scores[:2], target % 2, lead=lead)]
-    for seed, m, margin in ((0, 2, 0.0), (1, 3, 0.0), (2, 3, 1.5), (3, 4, 0.25), (4, 2, 2.0)):
+    many = [(5 + seed, 2 + seed % 3, 0.4 * (seed % 4)) for seed in range(12)]
+    for seed, m, margin in ((0, 2, 0.0), (1, 3, 0.0), (2, 3, 1.5), (3, 4, 0.25), (4, 2, 2.0), *many):
         rng = np.random.default_rng(seed)
-        people = table_people.people(m, n=80, u=12, seed=seed)
+        people = table_people.people(m, n=80, u=12 if seed < 5 else 30, seed=seed)
         columns = table.table_columns(people, frozen=("pay",) if seed == 1 else ())
         encoder = table.fit_encoder(people.known, columns, ranges=seed == 2)
         starts = np.cumsum([0, *(encoder.block(j, np.zeros(1)).shape[1] for j in range(5))])
         weights, offsets = np.round(rng.normal(size=(m, starts[-1])), 2), np.linspace(-0.4, 0.5, m)
         named = SimpleNamespace(predict=lambda x, w=weights, b=offsets: (x @ w.T + b).argmax(axis=1))
         defender = Defender(encoder=encoder, classifier=named, weights=weights, offsets=offsets, starts=starts)
+        if seed > 4:  # many pairs in each other's way
+            values = table._listed(columns)
+            pairs = [
+                values[i] + values[k]
+                for i, k in rng.integers(len(values), size=(40, 2))
+                if values[i][0] != values[k][0]
+            ]
+            noise = TableSearch(columns, defender, table.pair_rules(columns, added=pairs), margin=margin).noise(
+                people.public
+            )
+            yield f"{seed}, blocked", (noise.size, noise.noisy, noise.found)
+            continue
         found = table.find_rules(people.known, columns, least_expected=(2.0, 0.2)[seed % 2])
         for which, rules in (("free", table.pair_rules(columns)), ("rules", table.pair_rules(columns, found))):
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)

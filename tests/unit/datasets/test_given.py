@@ -244,6 +244,13 @@ def test_a_set_without_enough_people_is_refused():
         six = built(of("part", "sets"), part=np.where(np.arange(N) < 6, few, cells))
         with pytest.raises(InputError, match="at least 3 people"):
             split(six, seed=0)
+    for tested, words in (
+        (11, "half of them the attacker's, .* at least 12 records, got 11"),
+        (12, "at least 3 people"),
+    ):
+        halved = built(of("part", "sets"), part=np.where(np.arange(N) < tested, "test", "train"))
+        with pytest.raises(InputError, match=words):
+            split(halved, seed=0)
     men = np.where(table().frame["sex"] == "M", "train", "attack")
     data = built(of("part", "sets"), part=np.where(np.arange(N) < 40, "test", men))
     with pytest.raises(InputError, match="at least 3 people of each group; with these sets") as caught:

@@ -1,0 +1,682 @@
+"""What is read from small, odd tables is as it was: cells, notes, refusals, roles, groups, sets and cautions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, is_dataclass, replace
+from typing import Any
+from urllib.error import HTTPError, URLError
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pandas.api.types import is_scalar
+from pyarrow import parquet
+from scipy import sparse
+
+from core.datasets import build, catalog, column_roles, columns, ratings, role_suggestion, roles, splits
+from core.datasets.dataset import Table
+from core.datasets.read_table import _flat, columns_of, series_of
+from core.datasets.roles import Roles
+from core.datasets.text_table import text_columns
+from core.errors import DataUnavailableError, InputError
+from core.fingerprint import fingerprint_frame
+from tests.golden.numbers import compare_numbers, lines
+from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS
+
+Told = Iterator[tuple[str, Any]]
+
+
+def plain(value: Any) -> Any:
+    """Return a result made of lists, texts and numbers, short enough for a line."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, pd.DataFrame | pa.Table):
+        return {name: plain(value[name]) for name in getattr(value, "column_names", value)}
+    if isinstance(value, pd.Series | np.ndarray | pa.ChunkedArray):
+        cells = value.to_pylist() if isinstance(value, pa.ChunkedArray) else value.tolist()
+        kind = str(getattr(value, "dtype", None) or value.type)
+        return f"{'text' if kind in ('str', 'string', 'object') else kind}: {plain(cells)}"
+    if sparse.issparse(value):
+        return plain(value.toarray())
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items() if plain(part) not in ("", [], None, False)}
+    if isinstance(value, list | tuple | set):
+        parts = [plain(part) for part in value]
+        runs = [f"{part} x {len(list(same))}" for part, same in itertools.groupby(parts)]
+        return parts if len(parts) <= 20 else runs[:30]
+    if isinstance(value, float | np.floating):
+        return "nan" if math.isnan(value) else f"{value:.9g}"
+    return value.item() if isinstance(value, np.generic) else None if is_scalar(value) and pd.isna(value) else value
+
+
+def told(call: Callable[..., Any], *given: Any, **more: Any) -> str:
+    """Return what a call returns, or the sentence with which it refuses, as a text."""
+    try:
+        return str(plain(call(*given, **more)))
+    except (InputError, DataUnavailableError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+TEXTS = (
+    "a,b\n1,2\n3,4", "a;b;c\n1,5;x;2\n2,25;y;\n", "a\tb\n1\t2", "a|b\n1|x|\n", "sep=;\na;b\n1;2\n3;4;5",
+    "\ufeffa,b\n1,é\n",
+    "a,b\n\n  \n1,2\n,\n", ",,\n,,\na,,b\n1,,2\n,,\n", "a,b,\n1,2,\n3,4,5\n", "a,b\n1,2,\n3\n", "a,b\na,b\n",
+    "1,2\n3,4\n",
+    "x,1\nx,1\ny,2\n", "a,a\n1,2\n", "a\n1\n2", 'a,b\n"1,2",3\n"x\n', 'a,b\n"1"2,3\n', "a;b\n1;2,5\n3;4,5\n", "",
+    "\n \n",
+    "a,b,c,d,e,f,g,h,i,j\n1,2,3,4,5,6,7,8,9,0\n", "a,b\n" + "1,2\n" * 9, "a,b\n" + "1,2\n" * 10,
+    "a;b,c\n1;2,3\n4;5,6\n",
+    "a ,b\n yes , NA\nYes,?\nno,-\n", "a,b;c\n1,2;3\n4,5;6\n", "a,b,c;d\n1,2,3;4\n1,2,3;4\n", "0,b\n0,2\n"
+)  # fmt: skip
+CELLS = (
+    ("1.234", "5.678"), ("1.234", "0.678"), ("0.234", "0.678"), ("1,234", "5,678"), ("1,234", "12,5"), ("1.234,5", "2"),
+    ("1,234.5", "1"), ("1 234", "12"), ("1'234", "1\u2019234"), ("1'234", "1 234"), ("1 234,5", "2"), ("1 234,5.6",
+    "2"),
+    ("12%", "7 %"), ("12%", "7"), ("1e2%", "7%"), ("1,5%", "2%"), ("€ 5", "€7.5"), ("5 EUR", "USD 7"), ("$5", "€7"),
+    ("$5", "7"), ("-$5", "$-7"), ("007", "12"), ("+7", "-12"), ("\u22125", "3"), ("1e3", "2E-1"), ("inf", "1"),
+    ("99999999999999999999", "1"), ("9223372036854775807", "1"), ("123 456 789", "987 654 321"), ("12 345 678", "1"),
+    ("123.456.789", "123.456.789"), ("1.", ".5"), ("1,", ",5"), ("1.234.567", "1"), ("x", "1"), ("0,000", "0"),
+    ("123456789", "987654321"), ("1", "0"), ("infinity", "-Inf"), ("1.2.3", "1"), ("1,2345", "2"), ("0.5 %", "100 %")
+)  # fmt: skip
+"""Cells of a column in which numbers may be seen."""
+
+
+def _text() -> Told:
+    for place, text in enumerate(TEXTS):
+        for office, header in ((True, True), (False, True), (True, False)):
+            notes: list[str] = []
+            limits = {"max_columns": 9, "max_rows": 9, "notes": notes if office else None, "header": header}
+            found = told(text_columns, text.encode(), "t.csv", **limits)
+            yield f"{place} {'office' * office}{' headless' * (not header)}", f"{found} {notes}"
+    for name, content in (("utf-16", "a,b\n1,é\n".encode("utf-16")), ("cp1252", "a,b\né,2\nx,3\n".encode("cp1252")),
+                          ("broken", b"a,b\n1,2\nx\x81,3\n"), ("nul", b"a,b\n1,\0\n"), ("cut",
+                          "a,b\n1".encode("utf-16")[:-1])):  # fmt: skip
+        for office in (True, False):
+            notes = []
+            found = told(text_columns, content, "t.csv", 9, 9, notes=notes if office else None)
+            yield f"{name} {office}", f"{found} {notes}"
+
+
+def _cells() -> Told:
+    for cells in CELLS:
+        for separator, beside in ((";", ""), (";", "0,5"), (";", "0.5"), ("\t", "1.000,5"), (",", "")):
+            rows = "\n".join(f'"{cell}"{separator}"{beside}"{separator}x' for cell in cells)
+            notes: list[str] = []
+            found = told(text_columns, f"v{separator}w{separator}z\n{rows}\n".encode(), "t.csv", 9, 9, notes=notes)
+            yield f"{cells} {separator!r} {beside}", f"{found} {notes}"
+        plainly = text_columns(f'v;z\n"{cells[0]}";x\n"{cells[1]}";x\n'.encode(), "t.csv", 9, 9)[1][0]
+        yield f"{cells} without notes", plain(plainly)
+        yield f"{cells} may be numbers", [columns.could_be_number(cell) for cell in cells]
+
+
+def _files() -> Told:
+    more = {"max_columns": 4, "max_rows": 90, "header": True}
+    for bad in BAD_UPLOADS:
+        if isinstance(bad.content, bytes) and len(bad.content) < 50_000:
+            yield (bad.kind, told(columns_of, None, content=bad.content, name=bad.file_name, office=True, **more))
+    for n, width in ((59, 3), (60, 4), (60, 5), (90, 2), (91, 2), (60, 1)):
+        content = "\n".join(
+            [",".join("abcde"[:width]), *(",".join(["x", "Y", "y", "1", "2"][:width]) for _ in range(n))]
+        )
+        for office in (True, False):
+            made = told(columns_of, None, content=content.encode(), name="t.TXT", office=office, **more)
+            yield f"{n} x {width} {office}", made[:80]
+        table = pa.table({"abcde"[j]: [j] * n for j in range(width)})
+        sink = pa.BufferOutputStream()
+        parquet.write_table(table, sink)
+        made = told(columns_of, None, content=sink.getvalue().to_pybytes(), name="t.pq", office=True, **more)
+        yield f"parquet {n} x {width}", made[:80]
+    for cells in (pa.array([0.7, None], pa.float32()), pa.array(["a ", "NA"]).dictionary_encode(), pa.array([[1], []]),
+                  pa.array([True, None]), pa.array([1, 2], pa.uint8()), pa.array([b"a", b"?"]), pa.array([3, None],
+                  pa.date32()),
+                  pa.array([5, 7], pa.duration("s")), pa.array([1, None], pa.time32("s"))):  # fmt: skip
+        flat = told(_flat, pa.chunked_array([cells]), "c")
+        yield str(cells.type), flat
+        if not flat.startswith("Input"):
+            series = series_of(_flat(pa.chunked_array([cells]), "c"))
+            yield f"{cells.type} as a series", plain(series)
+    for size in (0, 1, 1024**2 // 10, 1024**2 // 10 + 1, 2_000_000_000):
+        yield f"{size} bytes", columns.megabytes(size)
+
+
+NAMES = (
+    *(
+        "id",
+        "userID",
+        "Idle",
+        "case number",
+        "number of visits",
+        "Nr.",
+        "no",
+        "Unnamed: 0",
+        "index",
+        "Index level",
+        "key_fig",
+    ),
+    *(
+        "Fallnummer",
+        "Kennzeichen",
+        "Numéro",
+        "#",
+        "Age (years)",
+        "AgeGroup",
+        "  Sex_[code] ",
+        "é_No",
+        "race-group",
+        "label_value",
+    ),
+    *("nationality status", "ageGroup", "in_training", "Trained", "y_hat", "(x)"),
+)
+WORDS = (
+    "yes",
+    "No",
+    "TRUE",
+    "0",
+    "1.0",
+    "nan",
+    "x" * 39,
+    "x" * 60,
+    "x" * 61,
+    "a\nb",
+    " Train",
+    "hold-out",
+    "VAL",
+    "y",
+    "",
+)
+
+
+def _names() -> Told:
+    for name in NAMES:
+        says = [
+            columns._says_so(name, every_one=every, most=most)
+            for every, most in ((True, True), (False, True), (False, False))
+        ]
+        is_attribute, sets = (
+            role_suggestion.names_attribute(name),
+            [splits.named_set(word, name) for word in ("Yes", "0", "fit")],
+        )
+        yield (
+            name,
+            (columns.bare_name(name), says, is_attribute, sets, role_suggestion._never_label(columns.bare_name(name))),
+        )
+    for word in WORDS:
+        asked = (columns.truth, columns.is_number, columns.quoted, columns.shown, splits.named_set, roles.spelling_key)
+        yield f"{word[:9]!r} {len(word)}", [ask(word) for ask in asked]
+    for n in (1, 4, 5, 6):
+        yield f"{n} listed", columns.listed([f"c{i}" for i in range(n)])
+    for cells in (["Ja", "JA", "ja "], ["aa", "AA", "aA"], ["e\u0301a", "\u00e9a", "x"], ["no", "No", None], ["q r",
+        "q  r"],
+                  [f"v{i}" for i in range(101)], [f"v{i % 50}" for i in range(60)] + ["V0"],
+                  [f"v{i}" for i in range(50)] + ["V1"]):  # fmt: skip
+        notes: list[str] = []
+        yield (
+            f"{cells[0]} {len(cells)}",
+            told(roles.one_spelling, ["c"], [pa.chunked_array([cells])], notes) + str(notes),
+        )
+
+
+COLUMNS: dict[str, Any] = {
+    "counting": np.arange(60) + 7, "counting back": np.arange(60)[::-1], "case id": np.arange(60) * 3,
+    "half": np.arange(60) // 2,
+    "id": np.append(np.arange(31), np.zeros(29)) * 2, "key": np.append(np.arange(30), np.zeros(30)),
+    "amount": np.arange(60) * 3,
+    "ids": np.arange(60) % 21 * 2, "uid": np.arange(60) % 20, "float": np.arange(60) / 7,
+    "gaps": np.where(np.arange(60) % 2, np.nan, 5.0),
+    "one": np.ones(60), "empty": np.full(60, np.nan), "infinite": np.append(np.arange(59) / 7, np.inf),
+    "bool": np.arange(60) % 2 == 0,
+    "names": [f"n{i}" for i in range(60)], "half names": [f"n{i // 2}" for i in range(60)],
+    "few": [f"n{i % 20}" for i in range(60)],
+    "mixed": [*map(str, range(48)), *"abcdefghijkl"], "less mixed": [*map(str, range(47)), *"abcdefghijklm"],
+    "gapped names": [None if i < 19 else f"n{i % 21}" for i in range(60)], "dates": pd.date_range("2020-01-01",
+    periods=60),
+    "number": pd.array([None, *range(59)], "Int64"), "nr": np.append(np.arange(59), 58) * 2,
+    "category": pd.Categorical(list("ab") * 30),
+    "text or gap": [None, "x"] * 30, "wholes": [1.0, 2.0, np.nan] * 20, "large": [2.0**53, 2.0**54] * 30,
+    "blank": [" a ", "a"] * 30
+}  # fmt: skip
+
+
+def _columns() -> Told:
+    frame = pd.DataFrame(COLUMNS)
+    for name, known in itertools.product(frame, (np.ones(60, bool), np.arange(60) > 0)):
+        yield f"{name} {known.sum()}", told(columns.usable_columns, frame[[name]].assign(other=frame["float"]), known)
+    for name in frame:
+        yield f"{name}, set aside", told(columns.set_aside, frame[name], name)
+        yield f"{name}, names records", told(columns.names_records, frame[name], name)
+        yield f"{name}, text", str(columns.as_text(frame[name]).dropna().unique()[:3].tolist())
+        yield f"{name}, roles", told(column_roles._summary, frame[name], name)
+        yield f"{name}, number or labels", [ask(frame[name]) for ask in (
+            role_suggestion._may_be_labels, role_suggestion._may_be_scores,
+            role_suggestion._must_be_scores)]  # fmt: skip
+        yield (
+            f"{name}, limit",
+            (told(role_suggestion.suggested_limit, frame[name]), role_suggestion.suggested_group(frame[name])),
+        )
+    yield "described", told(columns.describe_columns, frame.drop(columns="dates"))
+    notes: list[str] = []
+    made = columns.encode(frame[["wholes", "few", "text or gap", "gaps", "category", "one", "bool", "number"]], notes)
+    yield "encoded", (*made[:3], made[3].tolist(), notes)
+    yield "nothing left", told(columns.encode, frame[["one"]], [])
+    yield "cleaned", plain(columns.cleaned(pa.chunked_array([[" a", "NA ", "na", "Na", "", " - ", "--", "null"]])))
+
+
+def _grouped(sizes: dict[str, int], **how: Any) -> Told:
+    column = pd.Series([value for value, size in sizes.items() for _ in range(size)] + [None])
+    made = told(roles.groups_of, column, Roles(label="y", positive="1", sensitive=how.pop("name", "g"), **how))
+    yield f"{sizes} {how}"[:150], made
+
+
+def _groups() -> Told:
+    a, b = "a", "b"
+    for sizes in ({a: 40, b: 30}, {a: 40, b: 29}, {a: 50, b: 40, "c": 29}, {a: 50, b: 40, "c": 59, "d": 29}, {a: 50,
+        b: 40, "c": 60, "d": 29},
+                  {a: 90, b: 70, "c": 60, "d": 29}, {a: 90, b: 80, "c": 15, "d": 15}, {a: 90, b: 80, "c": 15,
+                  "d": 14}, {a: 99},
+                  {a: 40, b: 40}, {f"v{i:02}": 30 for i in range(20)},
+                  {f"v{i:02}": 30 for i in range(21)}):  # fmt: skip
+        yield from _grouped(sizes, each=True)
+    for group in (
+        (),
+        ("a",),
+        ("a", "b"),
+        ("a", "b", "c"),
+        ("a", "b", "c", "d"),
+        ("a", "x"),
+        ("b",),
+        ("a", "b", "c", "d", "e"),
+    ):
+        yield from _grouped(dict.fromkeys("abcde", 2), group=group)
+        yield from _grouped(dict.fromkeys("ab", 2), group=group, first_name="first", other_name="rest")
+    for sizes in (
+        {"x × u": 30, "x × w": 31, "y × u": 32, "y × w": 30},
+        {"x × u": 30, "y × w": 29},
+        {"x × u × z": 30, "y × u × z": 30},
+    ):
+        yield from _grouped(sizes, name="one × two")
+        yield from _grouped(sizes, name="one × two", group=("x × u",))
+    numbers = pd.Series([*range(12), 3.5, None])
+    for how in ({"at_most": 3}, {"at_most": 3.5, "other_name": "old"}, {"at_most": math.inf}, {"cuts": (3, 7)},
+        {"cuts": (3.5, 7)}, {"cuts": (7, 3)},
+                {"cuts": (3, 3)}, {"cuts": tuple(range(19))}, {"cuts": tuple(range(20))}, {"at_most": 3,
+                "each": True}, {"cuts": (3,), "group": ("1",)}):  # fmt: skip
+        asked = Roles(label="y", positive="1", sensitive="n", **how)
+        yield f"numbers {how}"[:99], told(roles.groups_of, numbers, asked)
+        yield f"whole {how}"[:99], told(roles.groups_of, numbers.dropna().round(), asked)
+        yield f"texts {how}"[:99], told(roles.groups_of, numbers.astype(str), asked)
+    frame = pd.DataFrame({"y": ["Yes", "no", None], "g": ["A", "a", "b"], "n": [1.0, 2.0, None], "h": ["x", "y", "x"]})
+    for label, said, group in (("y", "yes", ("a",)), ("n", "1.0", ("B",)), ("n", "2.50", ("A", "c")), ("z", "yes", ())):
+        yield (
+            f"written {label} {said}",
+            told(roles.as_written, frame, Roles(label=label, positive=said, sensitive="g", group=group)),
+        )
+    for name in ("g × h", "g × g", "g × z", "g", "g × h × n"):
+        yield f"crossed {name}", (roles.crossed_columns(frame, name), told(roles.with_crossed, frame, name))
+
+
+def _table(n: int = 130, seed: int = 0) -> Table:
+    """Return people of two labels, three groups and an answer in many forms."""
+    rng = np.random.default_rng(seed)
+    label, score = rng.random(n) < 0.45, np.round(rng.random(n), 1)
+    frame = pd.DataFrame({
+        "age": rng.integers(18, 70, n).astype(float), "job": rng.choice(["cook", "nurse", None], n),
+        "sex": rng.choice(["F", "M"], n),
+        "origin": rng.choice(["n", "s", "w"], n, p=[0.5, 0.25, 0.25]), "hired": np.where(label, "yes", "no"),
+        "score": score, "said": np.where(score >= 0.5, "Yes", "No"), "bits": (score > 0.5).astype(int),
+        "other": np.where(rng.random(n) < 0.5, "yes", "no"),
+        "gapped": np.where(score < 0.2, np.nan, score), "part": np.where(np.arange(n) % 3 == 0, "train", "test"),
+        "third": np.array(["train", "attack", "test"])[np.arange(n) % 3], "wrong": np.where(score < 0.1, "maybe",
+        "yes"), "percent": score * 100,
+        "minus": score - 0.5, "torn": np.where(label, "1", "no"), "lacking": np.where(score < 0.2, None, "yes"),
+        "id": np.arange(n)})  # fmt: skip
+    frame.loc[rng.random(n) < 0.05, ["age", "sex"]] = None
+    frame.loc[3, "hired"] = None
+    return Table(name="t", title="T", frame=frame, source="Made.", fingerprint=fingerprint_frame(frame))
+
+
+BASE = Roles(
+    label="hired", positive="yes", sensitive="sex", group=("F",), excluded=("torn", "wrong", "lacking", "gapped")
+)
+
+
+def _build() -> Told:
+    table = _table()
+    for more in ({}, {"missing": "drop"}, {"score": "score"}, {"score": "score", "threshold": 0.6}, {"score": "score",
+        "prediction": "said"},
+                 {"score": "gapped", "prediction": "bits", "excluded": ()}, {"prediction": "wrong", "excluded": ()},
+                 {"prediction": "other", "sets": "part"},
+                 {"sets": "third"}, {"prediction": "torn", "excluded": ()}, {"score": "percent"}, {"score": "minus"},
+                 {"score": "job"}, {"sets": "job"},
+                 {"sensitive": "origin", "group": (), "each": True}, {"sensitive": "sex × origin", "group": ()},
+                 {"prediction": "lacking", "excluded": ()},
+                 {"positive": "NO"}, {"threshold": 1.1, "score": "score"}, {"missing": "no"}, {"label": "part",
+                 "positive": "train"}, {"group": ("F", "M")},
+                 {"sensitive": "age", "group": (), "cuts": (30.0, 50.0)}, {"label": "bits", "positive": "1",
+                 "prediction": "said"}):  # fmt: skip
+        try:
+            data = build.build_dataset(table, replace(BASE, **more))
+        except InputError as error:
+            yield str(more), str(error)
+            continue
+        yield f"{more}", (data.features, data.labels, data.sensitive, data.predictions, data.scores, data.withheld)
+        yield (
+            f"{more} told",
+            told(lambda data=data: (data.feature_names, data.group_names, data.notes, data.domains, data.categories)),
+        )
+        yield f"{more} groups", data.groups()
+        if data.sets is not None:
+            yield f"{more} sets", np.unique(data.sets, return_counts=True)[1]
+    for bad in BAD_ROLES:
+        frame = pd.DataFrame({name: cells for name, cells in zip("abcdef", itertools.repeat([1, 2]), strict=False)})
+        yield f"bad {bad.kind}", told(build.build_dataset, replace(table, frame=frame), bad.roles)
+    yield "candidates", build.prediction_candidates(table, replace(BASE, score="gapped", sets="part"))
+    for names in (
+        ("said",),
+        ("bits", "other", "said"),
+        ("lacking",),
+        ("said", "said"),
+        ("sex",),
+        ("zzz",),
+        (),
+        ("other", "lacking"),
+        ("bits",) * 201,
+    ):
+        yield (
+            f"{names[:4]} {len(names)}",
+            told(build.several_predictions, table, replace(BASE, prediction="bits"), names)[-300:],
+        )
+    for label, positive in (("hired", "yes"), ("bits", "0"), ("origin", "s"), ("torn", "no"), ("none", "yes")):
+        asked = replace(BASE, label=label, positive=positive)
+        yield (
+            f"as predictions {label} {positive}",
+            plain(build.as_predictions(np.array([0, 1, 1], np.uint8), table.frame, asked)),
+        )
+
+
+def _guesses() -> Told:
+    table = _table(400, 1)
+    frame = table.frame.assign(noise=np.random.default_rng(3).random(400))
+    shown = ["age", "job", "sex", "origin"]
+    for names in (["hired"], ["hired", "said", "score"], ["hired", "said"], ["said", "score"], ["bits", "score",
+        "hired"], ["other", "hired", "bits"],
+                  ["part", "hired"], ["id", "hired", "third"], ["score"], [], ["gapped", "hired",
+                  "percent"]):  # fmt: skip
+        some = frame[[*shown, *names]]
+        for renamed in ({}, {"said": "prediction"}, {"bits": "score", "score": "probability"},
+            {"hired": "label_value", "sex": "gender"},
+                        {"part": "split", "third": "set", "sex": "sex_at_birth"}, {"bits": "y_pred",
+                        "origin": "Nationality"}):  # fmt: skip
+            if renamed and not set(renamed) & set(some):
+                continue
+            here = some.rename(columns=renamed)
+            guess = role_suggestion.suggest_roles(here)
+            roles_found = {key: part for key, part in plain(guess.roles).items() if key not in ("missing", "threshold")}
+            yield f"{names} {renamed}", f"{roles_found} {plain(guess.reasons)} {plain(guess.left_out)}"
+            if not renamed and len(names) > 2:
+                summary = column_roles.summarise_columns(here)
+                asked = {each.name: column_roles.role_of(each.name, guess.roles) for each in summary}
+                yield f"{names} roles", asked
+                for each in summary:
+                    reasons = [
+                        column_roles.reason_of(each, asked[each.name], guess, keep=keep) for keep in (True, False)
+                    ]
+                    feature = column_roles.reason_of(each, "feature", guess, keep=True)
+                    possible = each.possible_roles(given="said" in names)
+                    yield f"{names} {each.name}", f"{asked[each.name]}: {reasons} {feature} {possible}"
+                yield f"{names} usable", column_roles.usable_features(summary, asked)
+                yield (
+                    f"{names} assigned",
+                    plain(column_roles.assign_roles(guess.roles, {**asked, "age": "crossed", "job": "excluded"})),
+                )
+    for known in (
+        {"attribute": "sex × origin"},
+        {"attribute": "origin", "label": "other"},
+        {"prediction": "said"},
+        {"model": True},
+    ):
+        yield f"{known}", plain(role_suggestion.suggest_roles(frame, **known))
+    yield (
+        "crossed",
+        [column_roles.role_of(name, BASE, ("job", "sex")) for name in ("job", "sex", "torn", "hired", "age")],
+    )
+
+
+def _cautions() -> Told:
+    rng, n = np.random.default_rng(5), 200
+    label, group = rng.random(n) < 0.5, np.arange(n) % 10 < 9
+    frame = pd.DataFrame({
+        "hired": np.where(label, "yes", "no"), "sex": np.where(group, "F", "M"), "copy": np.where(label, "a", "b"),
+        "twin": np.where(group, 3.0, 1.0),
+        "near": np.where(rng.random(n) < 0.04, ~label, label), "half": np.where(np.arange(n) % 2, 1.0, np.nan),
+        "third": np.where(np.arange(n) % 3, None, "x"),
+        "under": np.where(np.arange(n) < 99, None, "x"), "day": pd.Series(pd.date_range("2020-01-01",
+        periods=n)).dt.strftime("%d.%m.%Y").to_numpy()[np.arange(n) % 60],
+        "20": np.arange(n) % 7, "score": np.where(label, 0.5, 0.4) + rng.random(n) / 10, "empty": np.full(n,
+        np.nan)})  # fmt: skip
+    frame.loc[:4, "hired"] = None
+    asked = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
+    for more in ({}, {"score": "score"}, {"excluded": ("copy", "twin", "day")}, {"sensitive": "", "group": ()},
+        {"label": "", "positive": ""},
+                 {"missing": "drop"}, {"sensitive": "sex × copy", "group": ()}, {"sensitive": "third", "group": ("x"
+                 )}, {"label": "under", "positive": "x"}):  # fmt: skip
+        yield f"{more}", told(role_suggestion.cautions, frame, replace(asked, **more))
+    for names in (["20", "F", "b"], ["20", "F", "b", "c"], ["20", "F", "b", "c", "d"], ["a", "1,5"], ["1", "1e3"]):
+        header = pd.DataFrame({name: ["F", "x"] for name in names})
+        yield f"header {names}", told(role_suggestion._header, header)
+    for cells in (
+        rng.integers(0, 9, 400),
+        np.arange(400) / 7,
+        np.where(np.arange(400) % 4, np.arange(400) / 3, np.nan),
+        np.arange(79) / 3,
+    ):
+        codes = role_suggestion._codes(pd.Series(cells))
+        yield f"codes {cells[5]:.3f} {len(cells)}", codes
+        for k in (2, 3):
+            truth = np.where(np.arange(codes.size) % 11, (codes + np.arange(codes.size) % 5 // 4) % k, np.nan)
+            yield f"balanced {cells[5]:.3f} {len(cells)} {k}", role_suggestion._balanced_accuracy(codes, truth)
+    yield "one group", role_suggestion._balanced_accuracy(np.arange(4), np.zeros(4))
+    yield "absent", role_suggestion._balanced_accuracy(np.zeros(4, int), np.array([0.0, 0, 1, 1]))
+    for scores, said in (
+        ([0.1] * 10 + [0.5] * 10, "ab"),
+        ([0.1] * 9 + [0.5] * 11, "ab"),
+        ([0.5] * 20, "ab"),
+        ([*[0.1] * 9, 0.5, *[0.5] * 10], "ab"),
+        ([*[0.1] * 9, 0.6, *[0.5] * 10], "ba"),
+    ):
+        ordered = pd.DataFrame({"s": scores, "v": list(said[0] * 10 + said[1] * 10), "w": list("cd" * 10)})
+        yield (
+            f"ordered {scores[8:11]}",
+            [role_suggestion._ordered_by(ordered, "s", names) for names in (["v", "w"], ["s", "w"])],
+        )
+
+
+def _splits() -> Told:
+    table = _table(160, 2)
+    for seed, share, more in (
+        (0, 0.34, {}),
+        (1, 0.1, {}),
+        (2, 0.8, {}),
+        (3, 0.5, {"sets": "part"}),
+        (4, 0.5, {"sets": "third"}),
+        (5, 0.09, {}),
+        (6, 0.81, {}),
+    ):
+        data = build.build_dataset(table, replace(BASE, **more))
+        try:
+            made = splits.split(data, train_share=share, seed=seed)
+        except InputError as error:
+            yield f"{seed}, {share}, {more}", str(error)
+            continue
+        yield f"{seed}, {share}, {more}", made
+        yield (
+            f"{seed} known",
+            (splits.known_shares(data, made), splits.taught(made.known, seed), splits.shared_records(data, made)),
+        )
+        alike = replace(data, features=np.round(data.features[:, :1] / 40))
+        yield (
+            f"{seed} alike",
+            (splits.shared_records(alike, made), splits.shared_note(alike, made), splits.shared_note(data, made)),
+        )
+    for train, test in ((5, 30), (6, 30), (30, 5), (30, 6), (9, 11), (30, 12)):
+        few = build.build_dataset(table, BASE)
+        few = replace(
+            few,
+            sets=np.where(np.arange(few.n) < train, "train", np.where(np.arange(few.n) < train + test, "test", "none")),
+        )
+        yield f"{train} and {test} named", told(splits.split, few, seed=1)[:300]
+    for n in (100_000, 100_001):
+        yield f"{n} taught", splits.taught(np.arange(n)[::-1], 3)
+    kinds = splits.kinds_of_records(
+        np.array([[0.0, 1], [-0.0, 1], [1, 0], [0, 1], [1, 0]]), np.array([0, 0, 1, 1, 1]), np.array([0, 0, 2, 0, 2])
+    )
+    yield "kinds", (kinds, splits.repeated_note(kinds), splits.repeated_note(np.arange(3)))
+
+
+def _rated(users: int, values: int, stars: bool) -> pd.DataFrame:
+    rng = np.random.default_rng(users)
+    rows = [
+        (u, i, rng.integers(1, 6) / (1 if stars else 5), "abcdefghijkl"[u % values])
+        for u in range(users)
+        for i in rng.choice(7, 3, replace=False)
+    ]
+    return pd.DataFrame(rows, columns=["user", "item", "rating", "value"]).astype({"user": str, "item": str})
+
+
+def _ratings() -> Told:
+    for text in (
+        "0:1 2:0.5\n\n1:0",
+        "0:1 0:1",
+        "99999:1",
+        "100000:1",
+        "1:1.1",
+        "1:-0.1",
+        "x:1",
+        "1",
+        "\n",
+        "3:0.2\r\n2:1",
+    ):
+        yield f"rated {text!r}", told(ratings._rating_lines, text.encode(), "f.txt")
+    for text in ("a\nb", "a\n\nb", "a", " a \nb\n", "\xff"):
+        yield f"labels {text!r}", told(ratings._label_lines, text.encode("latin-1"), "l.txt", expected=2, users="f.txt")
+    for users, values in ((29, 2), (30, 3), (101, 3), (106, 3), (30, 21), (31, 21), (36, 12)):
+        frame = _rated(users, values % 13, stars=False)
+        try:
+            made = ratings._split(frame, "town", "t.csv", 7)
+        except InputError as error:
+            yield f"{users} users, {values} values", str(error)
+            continue
+        yield (
+            f"{users} users, {values} values",
+            (made.people_train, made.people_test, made.values_train, made.values_test, made.items, made.shares),
+        )
+    frame = _rated(40, 3, stars=True)
+    for place, cell in (
+        (("user", 2), None),
+        (("value", 2), "zz"),
+        (("value", 2), None),
+        (("item", 1), frame["item"][0]),
+        (("item", 1), None),
+    ):
+        broken = frame.copy()
+        broken.loc[place[1], place[0]] = cell
+        yield f"{place} {cell}", told(ratings._split, broken, "town", "t.csv", 7)[:200]
+    for cells, items in (
+        ([1, 5], "ab"),
+        ([0.5, 1], "ab"),
+        ([0, 5], "ab"),
+        ([1.0, 5.1], "ab"),
+        ([None, 1], [None, "a"]),
+        ([None, 2], "ab"),
+        (["x", "2"], "ab"),
+        ([-0.1, 1], "ab"),
+        ([0, 0], "ab"),
+    ):
+        yield f"stars {cells}", told(ratings._stars, pd.Series(cells), pd.Series(list(items)))
+    for labels in (
+        (["2", "10", "b"], ["b"]),
+        (["a"], ["a"]),
+        (["a", "b"], ["c"]),
+        ([], ["a"]),
+        (["a", "b"], []),
+        ([f"{i}" for i in range(30)], ["29"]),
+        ([f"{i}" for i in range(31)], ["29"]),
+    ):
+        people = tuple(rated_by(len(part)) for part in labels)
+        for items in (2, 1):
+            made = told(
+                ratings.build_ratings,
+                people,
+                labels,
+                title="t",
+                source="s",
+                attribute="town",
+                items=["x", "y"][:items],
+                names={"b": "Bonn"},
+            )
+            yield f"{labels[0][:3]} {len(labels[0])} {labels[1]} {items}", made[:300]
+    yield "order", sorted(["10", "9", "a", "\u00b2", "1" * 19, "1" * 18], key=ratings._natural)
+    demo = ratings.demo_ratings()
+    yield (
+        "demo",
+        (demo.people_train, demo.people_test, demo.values_train, demo.values_test, demo.shares, demo.items[::97]),
+    )
+
+
+def rated_by(n: int) -> Any:
+    """Return ratings of two items by n people."""
+    return sparse.csr_array(np.tile([[0.4, 0.0]], (n, 1)))
+
+
+def _catalogue() -> Told:
+    demo = catalog.demo_table()
+    yield "demo", (demo.title, len(demo.frame), plain(demo.roles))
+    for attribute in ("", "sex", "age/ranges", "age", "sex × origin", "zzz"):
+        yield f"roles {attribute}", plain(demo.roles_for(attribute))
+    yield "no roles", replace(demo, roles=()).roles_for("sex × origin")
+    for name, entry in catalog.CATALOG.items():
+        yield name, [entry.offers(attribute) for attribute in ("sex", "race/each", "a × b", "")]
+    errors = (
+        HTTPError("u", 503, "m", {}, None),
+        URLError("x"),
+        TimeoutError(),
+        OSError("x"),
+        ValueError("x"),
+        ConnectionError(),
+    )
+    yield "words", [catalog._in_plain_words(error) for error in errors]
+    adult = pd.DataFrame(
+        {name: ["7 ", " ?"] if name not in catalog._ADULT_NUMBERS else [7.0, 8.0] for name in catalog.ADULT_COLUMNS}
+    )
+    yield (
+        "adult",
+        plain(catalog._tidy_adult(adult.assign(income=[" <=50K.", ">50K"]).rename(columns={"income": "class"}))),
+    )
+    race = pd.DataFrame({"race": ["White", "Black", "Other", None, "White"], "v": range(5)})
+    asked = replace(BASE, sensitive="race", group=("Black", "Other"))
+    yield "black and white", plain(catalog.black_and_white(replace(demo, frame=race, roles=(BASE, asked)))[0])
+
+
+CASES: dict[str, Callable[[], Told]] = {
+    "text": _text,
+    "cells": _cells,
+    "files": _files,
+    "names": _names,
+    "columns": _columns,
+    "groups": _groups,
+    "build": _build,
+    "guesses": _guesses,
+    "cautions": _cautions,
+    "splits": _splits,
+    "ratings": _ratings,
+    "catalogue": _catalogue,
+}
+"""Golden file -> what it tells of tables, each with a name."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers(name: str) -> None:
+    compare_numbers(f"datasets_{name}", [line for told, value in CASES[name]() for line in lines(told, value)])
