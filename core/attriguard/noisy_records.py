@@ -82,7 +82,7 @@ def changes_per_entry(records: Any, noise: Noise, mechanism: Floats) -> Floats:
     """Return the expected number of changes of each entry, over people and draws, (d,)."""
     people, values = noise.size.shape
     total = np.zeros(records.shape[1])
-    step = max(1, 50_000 // values)  # people at a time, so that memory stays small
+    step = 50_000 // values  # people at a time, so that memory stays small
     for start in range(0, people, step):
         stop = min(start + step, people)
         rows = np.repeat(np.arange(start, stop), values)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attriguard import allocation, attackers, comparators, noisy_records, study, table, utility
+from core.attriguard import allocation, attackers, comparators, findings, noisy_records, study, table, utility
 from core.attriguard.exposure import Exposure, Guesses
 from core.attriguard.guard import READERS, Guarded, TableGuard, attackers_fitted, transfer
 from core.attriguard.panda import POLICIES, panda, read_scores, representatives
@@ -21,6 +21,7 @@ from core.attriguard.table_search import Defender, TableSearch, log_odds
 from core.datasets.ratings import build_ratings
 from core.estimates import Estimate
 from core.examples.attriguard import RATED, attacker
+from core.quantities import plain_row
 from tests import ratings_samples, table_people
 from tests.golden.numbers import compare_numbers, lines
 from tests.linear_cases import classifier_of
@@ -130,6 +131,12 @@ def _exposure() -> Numbers:
                 told = _ends([point.accuracy, point.balanced, point.reported])
                 yield f"{m}, {point.attacker}, {point.budget}, {point.trained_at}", np.array(told)
         yield f"{m} curves", list(some.curves([least]))
+        made = findings.tables(some, (*some.at(least), *some.at(least + 1)), {0.3: 0.41})
+        for title, rows in made.items():
+            yield (
+                f"{m} {title}",
+                [plain_row(row) for row in rows if "attacker" not in row or row["attacker"] in ("Baseline", "Forest")],
+            )
         for budget in (least, 2.0):
             yield f"{m}, {budget} spent", _ends([some.spent(budget)])
             checks = study.STUDY.checks(some, GuardPlan(budget=budget))
@@ -289,6 +296,8 @@ def _ratings() -> Numbers:
     few = build_ratings((some.people_train[:5], some.people_test[:3]), (list("abbab"), list("aba")), title="few",
                         source="", attribute="town", items=some.items)  # fmt: skip
     yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
+    for name in ("dropping", "low_rank", "region"):
+        yield name, [(budget, each.guess(some.people_test)) for budget, each in guard.fitted(name)]
     yield "readers", [guard.reader(name).predict(some.people_test) for name in READERS]
 
 

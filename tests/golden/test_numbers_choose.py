@@ -1,0 +1,241 @@
+"""A choice among models is as it was, in numbers and words: invented candidates, ties, limits met exactly."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.choose import (
+    LEAKS,
+    PREFERENCES,
+    Asked,
+    CandidatePoint,
+    Choice,
+    ChooseSettings,
+    candidates,
+    choose,
+    findings,
+)
+from core.choose.candidates import Half, chooses, same_people, title_of
+from core.choose.choose import mean_of
+from core.config import AuditConfig
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.models import METHODS
+from core.policy import Limit, Policy
+from core.quantities import Quantity
+from core.release_audit import catalogue_plan
+from tests import samples
+from tests.golden.numbers import compare_numbers, lines
+
+Told = Iterator[tuple[str, Any]]
+
+LIMITS = {"attribute_excess": 0.02, "membership_auc": 0.55, "unfairness": 0.05, "four_fifths": 0.8}
+LIMITS |= {"correction_gain": 0.01, "membership_caught": 0.01, "attribute_bits": 0.3}
+POLICY = Policy(
+    name="test",
+    version="1",
+    limits=tuple(Limit(check=name, value=value, required=name != "attribute_bits") for name, value in LIMITS.items()),
+)
+CHANCE = {"membership_auc": 0.5, "membership_caught": 0.01}
+RECIPES = (
+    ("unmitigated", 4, ""),
+    ("exponentiated_gradient", 8, ""),
+    ("dp_id3", 8, ""),
+    ("threshold_optimizer", 4, ""),
+    ("given", 8, "one"),
+    ("given", 8, "two"),
+)
+
+
+def _half(rng: np.random.Generator, n: int, near: float, *, safe: bool = False) -> Half:
+    """Return a half whose checks lie about their limits, some at them exactly, or without a number."""
+    right = rng.random(n) < rng.choice([0.6, 0.75, 0.9])
+    checks, reasons, broken = {}, {}, ()
+    for name, limit in LIMITS.items():
+        inside = 1 if name == "four_fifths" else -1
+        away = inside * near * max(limit, 0.05) * float(rng.choice([0.0, 0.1, 0.3, rng.normal()]))
+        wide = float(rng.choice([0.0, 0.02, 0.1]))
+        if safe:
+            away, wide = inside * limit * float(rng.choice([0.15, 0.2])), limit * float(rng.choice([0.0, 0.05]))
+        if safe or rng.random() < 0.93:
+            value, low, high = np.clip(
+                [limit + away, limit + away - wide, limit + away + 1.5 * wide], 0.0, 1.0
+            ).tolist()
+            checks[name] = Estimate(value=value, low=low, high=high, n=n)
+        elif rng.random() < 0.5:
+            reasons[name] = f"No {name}."
+        else:
+            broken = (*broken, name)
+    chance = {name: CHANCE.get(name, 0.0) for name in checks}
+    hexed = np.packbits(right).tobytes().hex()
+    return Half(
+        accuracy=proportion(int(right.sum()), n),
+        right=hexed,
+        checks=checks,
+        chance=chance,
+        reasons=reasons,
+        broken=broken,
+    )
+
+
+def _points(seed: int) -> list[CandidatePoint]:
+    """Return one to eight candidates of one to three seeds each."""
+    rng = np.random.default_rng(seed)
+    found, near = [], float(rng.choice([0.5, 2.0, 8.0]))
+    for number in range(int(rng.integers(1, 9))):
+        method, depth, name = RECIPES[int(rng.integers(4)) if seed % 3 else int(rng.integers(4, 6))]
+        safe, same = rng.random() < (0.1, 0.3, 0.7)[seed // 2 % 3], rng.random() < 0.8
+        for replicate in range(int(rng.choice([1, 1, 3]))):
+            config = replace(
+                AuditConfig(),
+                method=method,
+                depth=depth,
+                tolerance=number / 100,
+                epsilon=1.0 + number,
+                seed=replicate + number % 2,
+            )
+            n = (17, 40, 200)[(config.seed + seed) % 3]
+            found.append(
+                CandidatePoint(
+                    config=config,
+                    name=name and f"{name} {number}",
+                    choosing=_half(rng, n, near, safe=bool(safe)),
+                    judging=_half(rng, n, near, safe=bool(safe and same)),
+                    majority=proportion(int(rng.choice([0.5, 0.6, 0.75]) * n), n),
+                    constant=bool(rng.random() < 0.1),
+                )
+            )
+    return found
+
+
+def _told(choice: Choice) -> Told:
+    yield (
+        "outcome",
+        (choice.outcome.value, choice.least_accuracy, choice.left_out, choice.trained, choice.untried, choice.spent),
+    )
+    yield "order", [each.title for each in choice.candidates]
+    yield (
+        "numbers",
+        np.array(
+            [
+                [getattr(side, what) for side in (each.choosing, each.judging) for what in ("leak", "low", "high")]
+                for each in choice.candidates
+            ]
+        ),
+    )
+    yield (
+        "accuracy",
+        np.array(
+            [
+                [
+                    each.choosing.accuracy.value,
+                    each.judging.accuracy.low,
+                    each.judging.accuracy.high,
+                    min(each.reach, 9e9),
+                ]
+                for each in choice.candidates
+            ]
+        ),
+    )
+    yield (
+        "who",
+        [
+            (each.choosing.leaking, str(each.choosing.status), str(each.judging.status), each.unfair, each.constant)
+            for each in choice.candidates
+        ],
+    )
+    yield "sets", [[each.title for each in some] for some in (choice.able, choice.frontier, choice.leak_more)]
+    yield "flags", (choice.leaks_least, choice.fair_and_biased, choice.flattery if choice.able else None)
+    for other in (choice.unconstrained, choice.runner_up, choice.candidates[-1]):
+        if other is not None:
+            yield "lead", (other.title, choice.chosen.lead(other), choice.chosen.as_leaky(other))
+
+
+def _said(choice: Choice) -> Iterator[str]:
+    made = findings.finding(choice, running=choice.untried > 0)
+    yield from (made.point, made.evidence, made.so_what, made.to_do, *made.caveats)
+    yield findings.why_this_one(choice)
+    section = findings.report_section(choice, choice.candidates[-1])
+    yield from (section.findings[1].point, section.findings[1].evidence, *section.findings[1].caveats)
+    for row in findings.rows(choice)[:2]:
+        yield str({key: f"{cell.found.value:.4g}" if isinstance(cell, Quantity) else cell for key, cell in row.items()})
+    yield " ".join(findings.order(choice))
+    last = findings.numbers(choice)[-1]
+    yield f"{len(findings.numbers(choice))} numbers, {last['Model']}, {last['Half']}, {last['Check']}, {last['Limit']}"
+
+
+def _choices() -> Iterator[tuple[str, Choice]]:
+    for seed in range(24):
+        prefer, leak = (list(names)[number % 3] for names, number in ((PREFERENCES, seed), (LEAKS, seed // 3)))
+        settings = ChooseSettings(prefer=prefer, leak=leak, least_accuracy=0.7 if seed % 4 == 3 else None)
+        points = _points(seed)
+        yield f"{seed}", choose(points, POLICY, settings, attribute="sex", planned=len(points) + seed % 3)
+
+
+def _numbers() -> Told:
+    for name, choice in _choices():
+        for what, value in _told(choice):
+            yield f"{name}, {what}", value
+
+
+def _sentences() -> Told:
+    for name, choice in itertools.islice(_choices(), 16):
+        yield name, list(_said(choice))
+
+
+def _candidates() -> Told:
+    base = replace(AuditConfig(), depth=3)
+    for methods, depths, epsilons in (
+        (METHODS, (4, 8), (10.0, 3.0)),
+        (("dp_id3", "unmitigated"), (2,), (1.0, math.inf)),
+    ):
+        settings = ChooseSettings(methods=methods, depths=depths, epsilons=epsilons, tolerances=(0.0, 0.125))
+        made = candidates(base, settings, (3, 1))
+        yield f"{len(methods)} methods", [f"{title_of(one)}, {one.epsilon}, {one.seed}" for one in made]
+    for n in (20, 21):
+        many = ChooseSettings(methods=("dp_id3",), epsilons=tuple(range(1, n + 1)), depths=tuple(range(1, 6)))
+        try:
+            yield f"{n} budgets", len(candidates(base, many, range(5)))
+        except InputError as error:
+            yield f"{n} budgets", str(error)
+    data = samples.dataset(211)
+    mine = chooses(data)
+    cells = 2 * data.sensitive.astype(int) + data.labels
+    yield "halves", (mine, np.bincount(cells), np.bincount(cells[mine]))
+    for n in (1, 8, 9, 17):
+        right = np.arange(n) % 3 == 0
+        half = replace(_half(np.random.default_rng(n), n, 1.0), right=np.packbits(right).tobytes().hex())
+        yield f"{n} right", half.correct.tolist()
+    one, other = (Estimate(value=v, low=v - 0.1, high=v + 0.2, n=n) for v, n in ((0.3, 5), (0.7, 9)))
+    yield "mean", mean_of([one, other, other])
+    for check in (*LIMITS, "", "zzz"):
+        yield f"short {check}", findings.short_check(check, "origin")
+    first = Asked([base], data, catalogue_plan("demo"), "a")
+    for name, more in (("labels", {"labels": 1 - data.labels}), ("groups", {"sensitive": data.sensitive[::-1]}),
+                       ("features", {"features": data.features + 1})):  # fmt: skip
+        yield f"other {name}", _refusal(first, Asked([base], replace(data, **more), first.plan, "b"))
+    for more in ({"seed": 9}, {"train_share": 0.5}, {"metric": "equal_opportunity"}, {"depth": 9}):
+        yield f"other {more}", _refusal(first, Asked([replace(base, **more)], data, first.plan, "b"))
+
+
+def _refusal(*asked: Asked) -> str:
+    try:
+        same_people(asked)
+    except InputError as error:
+        return str(error)
+    return "none"
+
+
+CASES: dict[str, Callable[[], Told]] = {"numbers": _numbers, "sentences": _sentences, "candidates": _candidates}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers(name: str) -> None:
+    compare_numbers(f"choose_{name}", [line for told, value in CASES[name]() for line in lines(told, value)])
