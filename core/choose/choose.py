@@ -113,7 +113,7 @@ class Candidate:
         """
         mine, theirs = self.judging, other.judging
         gap, half = theirs.leak - mine.leak, math.hypot(theirs.leak - theirs.low, mine.high - mine.leak)
-        if not 0.0 < gap < math.inf:
+        if gap <= 0.0:
             return 1.0
         return math.erfc(normal_quantile(mine.accuracy.level) * gap / half / math.sqrt(2.0)) if half else 0.0
 
