@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import math
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, is_dataclass, replace
 from typing import Any
@@ -17,7 +19,7 @@ from pandas.api.types import is_scalar
 from pyarrow import parquet
 from scipy import sparse
 
-from core.datasets import build, catalog, column_roles, columns, ratings, role_suggestion, roles, splits
+from core.datasets import build, catalog, column_roles, columns, ratings, role_suggestion, roles, splits, text_table
 from core.datasets.dataset import Table
 from core.datasets.read_table import _flat, columns_of, series_of
 from core.datasets.roles import Roles
@@ -99,6 +101,28 @@ def _text() -> Told:
             notes = []
             found = told(text_columns, content, "t.csv", 9, 9, notes=notes if office else None)
             yield f"{name} {office}", f"{found} {notes}"
+
+
+def _cut() -> Told:
+    """Yield how a table is read of which only the first letters are looked at, in how many records and batches."""
+    texts = (
+        TEXTS[1],
+        TEXTS[17],
+        TEXTS[20],
+        TEXTS[23],
+        TEXTS[25],
+        "\n" * 30 + TEXTS[1],
+        "a,b;c\n1;2\n3;4\n5;6\n7;8\n9;0\n",
+        "a;b|c;d\n" * 2,
+    )
+    for text, size, records in itertools.product(texts, (6, 11, 40), (1, 2, 200)):
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (("_SAMPLE", size), ("_SAMPLE_RECORDS", records), ("_BATCH", 2)):
+                patch.setattr(text_table, name, value)
+            yield (
+                f"{text[-9:]!r}, {size} letters, {records} records",
+                told(text_columns, text.encode(), "t.csv", 9, 9, notes=[]),
+            )
 
 
 def _cells() -> Told:
@@ -618,6 +642,21 @@ def _ratings() -> Told:
                 names={"b": "Bonn"},
             )
             yield f"{labels[0][:3]} {len(labels[0])} {labels[1]} {items}", made[:300]
+    files = dict(zip(ratings.RATING_FILES, (b"0:1 2:0.5\n1:0.2", b"7\nx", b"4:1", b"7"), strict=True))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in {**files, "__MACOSX/x": b"?"}.items():
+            archive.writestr(f"mine/{name}", content)
+    inside = {"mine/a.ZIP": packed.getvalue()}
+    size = sum(map(len, files.values()))
+    for name, given in (
+        ("files", files),
+        ("archive", inside),
+        ("three", dict(list(files.items())[:3])),
+        ("broken", {"a.zip": b"PK"}),
+    ):
+        for most in (size - 1, size, 10**6):
+            yield f"{name} of at most {most - size}", told(ratings.ratings_from_files, given, max_bytes=most)
     yield "order", sorted(["10", "9", "a", "\u00b2", "1" * 19, "1" * 18], key=ratings._natural)
     demo = ratings.demo_ratings()
     yield (
@@ -662,6 +701,7 @@ def _catalogue() -> Told:
 
 CASES: dict[str, Callable[[], Told]] = {
     "text": _text,
+    "cut": _cut,
     "cells": _cells,
     "files": _files,
     "names": _names,
