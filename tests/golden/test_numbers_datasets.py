@@ -38,8 +38,8 @@ def plain(value: Any) -> Any:
         return plain(asdict(value))
     if isinstance(value, pd.DataFrame | pa.Table):
         return {name: plain(value[name]) for name in getattr(value, "column_names", value)}
-    if isinstance(value, pd.Series | np.ndarray | pa.ChunkedArray):
-        cells = value.to_pylist() if isinstance(value, pa.ChunkedArray) else value.tolist()
+    if isinstance(value, pd.Series | np.ndarray | pa.ChunkedArray | pa.Array):
+        cells = value.to_pylist() if isinstance(value, pa.ChunkedArray | pa.Array) else value.tolist()
         kind = str(getattr(value, "dtype", None) or value.type)
         return f"{'text' if kind in ('str', 'string', 'object') else kind}: {plain(cells)}"
     if sparse.issparse(value):
