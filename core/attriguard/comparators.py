@@ -34,8 +34,8 @@ def with_additions(
     """Return the records (u, d) with some items added.
 
     `value` (u,) is everybody's, known or guessed; `listed` (m, l) the items to add for each value, the best first, -1
-    where the list has ended; `ratings` (d,) what each item is rated when it is added; `n_added` how many a person gets,
-    fewer where the list ends.
+    in the place of one that is not added; `ratings` (d,) what each item is rated when it is added; `n_added` how many
+    a person gets, fewer where the list ends.
     """
     from scipy import sparse
 
@@ -73,9 +73,8 @@ def blurme(
     if len(weights) == 1:  # two values have one row
         weights = np.vstack([-weights, weights])
     ratings = usual_ratings(known.records)
-    order = np.argsort(np.where(ratings > 0, weights, np.inf), axis=1, kind="stable")
-    ending = np.take_along_axis(np.broadcast_to(ratings > 0, weights.shape), order, axis=1)
-    return with_additions(records, value, np.where(ending, order, -1), ratings, n_added)
+    order = np.argsort(weights, axis=1, kind="stable")
+    return with_additions(records, value, np.where(ratings[order] > 0, order, -1), ratings, n_added)
 
 
 _LISTED = 500

@@ -289,8 +289,8 @@ def _ordered_by(frame: pandas.DataFrame, score: str, columns: Collection[str]) -
         if text.nunique() != 2 or text[rows].nunique() != 2:
             continue
         scores = frame[score].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
-        first = (text[rows] == text[rows].iloc[0]).to_numpy(dtype=bool)
-        low, high = sorted((scores[first], scores[~first]), key=np.mean)
+        codes = text[rows].factorize()[0]
+        low, high = sorted((scores[codes == 0], scores[codes == 1]), key=np.mean)
         enough = min(low.size, high.size) >= _FEWEST_ORDERED
         if enough and low.max() <= high.min() and np.median(low) < np.median(high):
             found.append(name)

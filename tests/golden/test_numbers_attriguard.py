@@ -16,7 +16,7 @@ from core.attriguard import allocation, attackers, comparators, findings, noisy_
 from core.attriguard.exposure import Exposure, Guesses
 from core.attriguard.guard import READERS, Guarded, TableGuard, attackers_fitted, transfer
 from core.attriguard.panda import POLICIES, panda, read_scores, representatives
-from core.attriguard.settings import GuardPlan, GuardSettings, TableSettings
+from core.attriguard.settings import DEFENDERS, GuardPlan, GuardSettings, TableSettings
 from core.attriguard.table_search import Defender, TableSearch, log_odds
 from core.datasets.ratings import build_ratings
 from core.estimates import Estimate
@@ -64,6 +64,7 @@ def _search() -> Numbers:
     for m, rows in weights.items():
         one = classifier_of(rows, np.linspace(0.3, -0.6, len(rows)), multinomial=m == 3)
         yield f"{m} values, scores", read_scores(one)
+        yield f"{m} values, tie", read_scores(classifier_of(-np.abs(rows), rows[:, 0], multinomial=m == 3)).tie * 1e9
         for policy, step, margin in (("modify_add", 1.0, 0.0), ("modify_add", 0.4, 2.0), ("add_new", 1.0, 1.0),
                                      ("modify_exist", 1.0, 0.0), ("modify_exist", 0.3, 0.5)):  # fmt: skip
             told: list[tuple[int, int]] = []
@@ -78,6 +79,22 @@ def _search() -> Numbers:
         records, network = fitted(m)
         for policy in POLICIES:
             yield f"network, {m} values, {policy}", representatives(records[:8], network, policy=policy).size
+    for outputs in (1, 3):
+        layers = [np.arange(12.0).reshape(4, 3) - 5, np.linspace(-2, 1, 3 * outputs).reshape(3, outputs)]
+        offsets = [np.array([0.1, -0.2, 0.3]), np.linspace(0.4, 0.6, outputs)]
+        made = SimpleNamespace(
+            coefs_=layers,
+            intercepts_=offsets,
+            activation="relu",
+            out_activation_="logistic" if outputs == 1 else "softmax",
+            classes_=np.arange(max(outputs, 2)),
+        )
+        scores = read_scores(made)
+        state = scores.enter(np.array([[0.0, 0.5, 1.0, 0.2], [1.0, 0.0, 0.0, 0.7]]))
+        gradient = scores.gradient(state, np.array([1, 0]))
+        yield f"layers, {outputs}", (scores, scores.tie * 1e9, scores.scores(state), gradient, scores.n_columns)
+        leads = [scores.leading(state, np.array([1, 0]), lead).tolist() for lead in (0.0, 1.0, 9.0)]
+        yield f"leads, {outputs}", leads
     one = panda(RATED, attacker(), 1, margin=3.0)
     yield "one target", (one.noisy, one.size, one.found.tolist())
 
@@ -132,6 +149,15 @@ def _exposure() -> Numbers:
                 yield f"{m}, {point.attacker}, {point.budget}, {point.trained_at}", np.array(told)
         yield f"{m} curves", list(some.curves([least]))
         made = findings.tables(some, (*some.at(least), *some.at(least + 1)), {0.3: 0.41})
+        for budget, state, balanced in (
+            (least, "growing", True),
+            (2.0, "stopped", False),
+            (least + 1, "finished", True),
+        ):
+            told = {"state": state, "balanced": balanced, "defender": ("ranges", "forest", "logistic")[m - 2]}
+            for one in findings.findings(some, budget, of_paper=balanced, **told):
+                yield f"{m} {budget} {state} said", (one.point, one.evidence, one.so_what, one.to_do, *one.caveats)
+        yield f"{m} surrogates", [findings.surrogate_attacker(some, kind) for kind in (*DEFENDERS, "ranges")]
         for title, rows in made.items():
             yield (
                 f"{m} {title}",

@@ -21,7 +21,7 @@ from scipy import sparse
 
 from core.datasets import build, catalog, column_roles, columns, ratings, role_suggestion, roles, splits, text_table
 from core.datasets.dataset import Table
-from core.datasets.read_table import _flat, columns_of, series_of
+from core.datasets.read_table import _check_name, _flat, columns_of, series_of
 from core.datasets.roles import Roles
 from core.datasets.text_table import text_columns
 from core.errors import DataUnavailableError, InputError
@@ -163,6 +163,8 @@ def _files() -> Told:
         if not flat.startswith("Input"):
             series = series_of(_flat(pa.chunked_array([cells]), "c"))
             yield f"{cells.type} as a series", plain(series)
+    for name in ("a.csv", "a.pq", "a.pkl", "a.npz", "a", "a.xlsx"):
+        yield f"named {name}", told(_check_name, name, name[1:])
     for size in (0, 1, 1024**2 // 10, 1024**2 // 10 + 1, 2_000_000_000):
         yield f"{size} bytes", columns.megabytes(size)
 
@@ -267,7 +269,7 @@ COLUMNS: dict[str, Any] = {
 
 def _columns() -> Told:
     frame = pd.DataFrame(COLUMNS)
-    for name, known in itertools.product(frame, (np.ones(60, bool), np.arange(60) > 0)):
+    for name, known in itertools.product(frame, (np.ones(60, bool), np.arange(60) != 30)):
         yield f"{name} {known.sum()}", told(columns.usable_columns, frame[[name]].assign(other=frame["float"]), known)
     for name in frame:
         yield f"{name}, set aside", told(columns.set_aside, frame[name], name)
