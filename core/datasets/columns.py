@@ -231,7 +231,7 @@ def encode(
             codes, found = as_text(column).factorize(sort=True, use_na_sentinel=True)
             values = codes.astype(np.float64)  # a missing value is the category -1
             texts = tuple(str(text) for text in found)
-        if (values == values[0]).all():  # constant since records were dropped
+        if values.min() == values.max():  # constant since records were dropped
             notes.append(f"Column {shown(name)} holds the same value in every record and is left out.")
             continue
         columns.append(values)

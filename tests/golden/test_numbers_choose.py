@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,8 @@ from core.choose import (
     choose,
     findings,
 )
-from core.choose.candidates import Half, chooses, same_people, title_of
+from core.choose.candidates import Half, chooses, quick, same_people, title_of
+from core.choose.candidates import _half as _half_of
 from core.choose.choose import mean_of
 from core.config import AuditConfig
 from core.errors import InputError
@@ -31,6 +34,7 @@ from core.models import METHODS
 from core.policy import Limit, Policy
 from core.quantities import Quantity
 from core.release_audit import catalogue_plan
+from core.study import Measurement, Outcome, not_run
 from tests import samples
 from tests.golden.numbers import compare_numbers, lines
 
@@ -227,6 +231,27 @@ def _candidates() -> Told:
         yield f"other {more}", _refusal(first, Asked([replace(base, **more)], data, first.plan, "b"))
 
 
+def _measured() -> Told:
+    """Yield what is kept of one half's measurements: with a control or without, not run, broken."""
+    labels, test = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1, 1], np.uint8), np.array([9, 1, 2, 3, 5, 6, 7, 8, 0])
+    model = SimpleNamespace(predictions=1 - labels[::-1], accuracy_test=proportion(4, 9))
+    audited = SimpleNamespace(model=model, dataset=SimpleNamespace(labels=labels), splits=SimpleNamespace(test=test))
+
+    def measured(check: str, _: Any) -> Measurement:
+        number = sum(map(ord, check)) % 6
+        if number < 2:
+            return not_run(check, f"No {check}.", outcome=(Outcome.NOT_RUN, Outcome.FAILED)[number])
+        control = certain(number / 10, 9) if number % 2 else None
+        return Measurement(check=check, estimate=proportion(number, 9), control=control)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["core.choose.candidates"], "measured", measured)
+        made = _half_of(audited)  # type: ignore[arg-type]
+    yield "half", (made, made.correct.tolist())
+    plan = quick(catalogue_plan("demo"))
+    yield "quick", (plan.membership.shadows, [name for name, _ in plan.studies], str(plan.config))
+
+
 def _refusal(*asked: Asked) -> str:
     try:
         same_people(asked)
@@ -235,7 +260,12 @@ def _refusal(*asked: Asked) -> str:
     return "none"
 
 
-CASES: dict[str, Callable[[], Told]] = {"numbers": _numbers, "sentences": _sentences, "candidates": _candidates}
+CASES: dict[str, Callable[[], Told]] = {
+    "numbers": _numbers,
+    "sentences": _sentences,
+    "candidates": _candidates,
+    "measured": _measured,
+}
 
 
 @pytest.mark.parametrize("name", CASES)
