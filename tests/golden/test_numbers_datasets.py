@@ -644,6 +644,22 @@ def _ratings() -> Told:
                 names={"b": "Bonn"},
             )
             yield f"{labels[0][:3]} {len(labels[0])} {labels[1]} {items}", made[:300]
+    rated = "\n".join(f"u{i},{'ab'[i % 2]},{1 + i % 5},{'xyz'[i % 3]}" for i in range(31))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ratings, "read_columns", lambda *given, **more: (_columns_here(*given, **more), ()))
+        for header in (
+            "user,item,rating,town",
+            "Town,USER,Item,Rating",
+            "user,item,rating",
+            "user,item,stars,town",
+            "user,User,item,rating",
+        ):
+            for content in (rated, rated.replace(",b,", ",,"), ""):
+                yield (
+                    f"table {header} {content[:20]!r}",
+                    told(ratings._table, "t.csv", f"{header}\n{content}".encode(), 3)[:300],
+                )
+        yield "table of nothing", told(ratings._table, "t.csv", b" \n", 3)
     files = dict(zip(ratings.RATING_FILES, (b"0:1 2:0.5\n1:0.2", b"7\nx", b"4:1", b"7"), strict=True))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -665,6 +681,11 @@ def _ratings() -> Told:
         "demo",
         (demo.people_train, demo.people_test, demo.values_train, demo.values_test, demo.shares, demo.items[::97]),
     )
+
+
+def _columns_here(content: bytes, name: str, **more: Any) -> pa.Table:
+    """Return what a process of the file's own reads."""
+    return columns_of(None, content=content, name=name, header=True, **more)[1]
 
 
 def rated_by(n: int) -> Any:
