@@ -24,7 +24,7 @@ from core.choose import (
     choose,
     findings,
 )
-from core.choose.candidates import Half, chooses, quick, same_people, title_of
+from core.choose.candidates import CandidateMeasure, Half, chooses, quick, same_people, title_of
 from core.choose.candidates import _half as _half_of
 from core.choose.choose import mean_of
 from core.config import AuditConfig
@@ -194,6 +194,19 @@ def _numbers() -> Told:
 def _sentences() -> Told:
     for name, choice in itertools.islice(_choices(), 16):
         yield name, list(_said(choice))
+    rng = np.random.default_rng(3)
+    safe, leaky = _half(rng, 40, 1.0, safe=True), _half(rng, 40, 8.0)
+    same = CandidatePoint(
+        config=AuditConfig(depth=2), name="", choosing=safe, judging=safe, majority=proportion(20, 40)
+    )
+    same = replace(same, constant=True)
+    other = replace(same, config=AuditConfig(depth=3), constant=False, choosing=leaky, judging=leaky)
+    exact = safe.accuracy.value
+    for least, accurate in itertools.product((exact, exact + 0.01), (0.2, exact, 0.99)):
+        more = replace(leaky, accuracy=proportion(round(40 * accurate), 40))
+        points = [same, replace(other, choosing=more)]
+        choice = choose(points, POLICY, ChooseSettings(least_accuracy=least), attribute="sex")
+        yield f"same answer, {least:.2f} and {accurate:.2f}", findings.finding(choice).point
 
 
 def _candidates() -> Told:
@@ -249,6 +262,7 @@ def _measured() -> Told:
         made = _half_of(audited)  # type: ignore[arg-type]
     yield "half", (made, made.correct.tolist())
     plan = quick(catalogue_plan("demo"))
+    yield "parts", CandidateMeasure(plan, "forest").parts
     yield "quick", (plan.membership.shadows, [name for name, _ in plan.studies], str(plan.config))
 
 

@@ -72,7 +72,10 @@ TEXTS = (
     "\n \n",
     "a,b,c,d,e,f,g,h,i,j\n1,2,3,4,5,6,7,8,9,0\n", "a,b\n" + "1,2\n" * 9, "a,b\n" + "1,2\n" * 10,
     "a;b,c\n1;2,3\n4;5,6\n",
-    "a ,b\n yes , NA\nYes,?\nno,-\n", "a,b;c\n1,2;3\n4,5;6\n", "a,b,c;d\n1,2,3;4\n1,2,3;4\n", "0,b\n0,2\n"
+    "a ,b\n yes , NA\nYes,?\nno,-\n", "a,b;c\n1,2;3\n4,5;6\n", "a,b,c;d\n1,2,3;4\n1,2,3;4\n", "0,b\n0,2\n",
+    "a,b\n1,2,\n3,4,,\n", "a,b\n1,2,x\n3,4\n", "a,b,,\n1,2,,\n1,2,3\n",
+    "a,b,,\n1,2\n3,4,\n", "a,b,\n1\n2,3,\n", "a;b|c|d|e|f|g|h|i|j\n1;2\n3;4\n", "a,b\n1,2,x\n3,4\n",
+    "a,b,,\n1,2,,\n1,2,3\n"
 )  # fmt: skip
 CELLS = (
     ("1.234", "5.678"), ("1.234", "0.678"), ("0.234", "0.678"), ("1,234", "5,678"), ("1,234", "12,5"), ("1.234,5", "2"),
@@ -262,7 +265,8 @@ COLUMNS: dict[str, Any] = {
     periods=60),
     "number": pd.array([None, *range(59)], "Int64"), "nr": np.append(np.arange(59), 58) * 2,
     "category": pd.Categorical(list("ab") * 30),
-    "text or gap": [None, "x"] * 30, "wholes": [1.0, 2.0, np.nan] * 20, "large": [2.0**53, 2.0**54] * 30,
+    "text or gap": [None, "x"] * 30, "wholes": [1.0, 2.0, np.nan] * 20, "below": [-0.5, 0.5] * 30, "above": [0.5,
+    1.5] * 30, "large": [2.0**53, 2.0**54] * 30,
     "blank": [" a ", "a"] * 30
 }  # fmt: skip
 

@@ -5,20 +5,35 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
 
-from core.choose import PREFERENCES, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose
+from core.choose import (
+    PREFERENCES,
+    Asked,
+    CandidatePoint,
+    Choice,
+    ChooseSettings,
+    Outcomes,
+    candidates,
+    choose,
+    measure_all,
+)
 from core.choose.findings import finding, rows, spoken, why_this_one
 from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import proportion
 from core.policy import Limit, Policy, Status
+from core.release_audit import AuditPlan
 from core.seeds import child_generator
 from core.two_models import WARNING
+from tests import samples
 from tests.unit.choose.made import LIMITS, POLICY, SAFE, N, half, point
 
 RUNS = 100
@@ -361,6 +376,25 @@ def test_settings_make_every_combination_once():
     found = candidates(AuditConfig(), settings, (1, 2))
     assert len(found) == len(set(found)) == 2 * 2 * (2 + 3 + 2)  # seeds, depths; gradient, one each, private
     assert [config.seed for config in found] == sorted(config.seed for config in found)
+
+
+def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_than_models(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    workers: list[int] = []
+
+    def sweep(configs: Sequence[AuditConfig], *_: Any, n_jobs: int, report: Any, **__: Any) -> Iterator[AuditConfig]:
+        workers.append(n_jobs)
+        for done, config in enumerate(configs, 1):
+            report(done, len(configs))
+            yield config
+
+    monkeypatch.setattr(sys.modules["core.choose.candidates"], "sweep", sweep)
+    data, configs = samples.dataset(400), candidates(AuditConfig(), ChooseSettings(), (1,))
+    asked = [Asked(configs[:n], data, AuditPlan()) for n in (1, 3)]
+    told: list[tuple[int, int]] = []
+    assert len(list(measure_all(asked, n_jobs=2, report=lambda *done: told.append(done)))) == 4
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] and workers == [1, 2]
 
 
 def test_bad_input_is_one_sentence():

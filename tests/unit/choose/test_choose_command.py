@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -200,25 +199,6 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
     assert len(first) == 3 == slow.measured
     assert len(list(measure_all(asked, store=store))) == len(configs) == slow.measured
     assert len(list(measure_all(asked, store=store))) == len(configs) == slow.measured  # nothing is measured again
-
-
-def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_than_models(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    workers: list[int] = []
-
-    def sweep(configs: Sequence[AuditConfig], *_: Any, n_jobs: int, report: Any, **__: Any) -> Iterator[AuditConfig]:
-        workers.append(n_jobs)
-        for done, config in enumerate(configs, 1):
-            report(done, len(configs))
-            yield config
-
-    monkeypatch.setattr(sys.modules["core.choose.candidates"], "sweep", sweep)
-    data, configs = samples.dataset(400), candidates(AuditConfig(), ChooseSettings(), (1,))
-    asked = [Asked(configs[:n], data, AuditPlan()) for n in (1, 3)]
-    told: list[tuple[int, int]] = []
-    assert len(list(measure_all(asked, n_jobs=2, report=lambda *done: told.append(done)))) == 4
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] and workers == [1, 2]
 
 
 def test_both_halves_have_everybody_once_and_are_measured_apart():
