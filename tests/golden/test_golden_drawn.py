@@ -1,0 +1,370 @@
+"""Everything that is drawn is as it was: charts of many results, forms at their limits, and the drawings of reports.
+
+Kept are digests of what is drawn, said and listed, to four digits, and numbers where those are computed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.charts import DARK, LIGHT, Drawing, membership, model_card
+from core.charts.drawing import Axis, Scale, cells, decades, gap_text, gaps, joined, percents, shares
+from core.charts.heat import draw_heat
+from core.charts.lines import Curve, Dot, draw_lines, level, pointed
+from core.charts.rows import Mark, Row, draw_rows
+from core.charts.scatter import Points, draw_scatter
+from core.charts.words import apart, fit, kept, lines_of, plain_name, short, spread, width
+from core.estimates import Estimate
+from core.membership.disparity import GapTest
+from core.policy.verdict import Bullet
+from core.report.charts import bar, element, group_chart, line_chart, svg
+from tests.golden.make import compare, normal
+from tests.golden.numbers import compare_numbers, lines
+from tests.golden.test_golden_extremes import APART, SEEDS
+from tests.release_samples import card
+from tests.unit.charts import membership_samples as members
+from tests.unit.charts import nasty_studies as nasty
+
+MORE = range(len(SEEDS), 11)
+DEAR = {"draw_budgets": 2, "draw_budget": 4, "draw_search": 4}
+"""Charts that take long to invent, and how many are kept."""
+
+
+LISTED = {"draw_release_bits", "draw_fullness", "draw_recognised", "draw_in_common"}
+"""Charts in whose tables are more computed numbers than are drawn."""
+
+
+def digest(drawing: Drawing, *, computed: bool = False) -> str:
+    """Return a digest of what is drawn, said and, unless that is computed, listed."""
+    parts = [drawing.alt, drawing.data, drawing.layout, {} if computed else drawing.table.to_dict("list")]
+    return sealed(json.dumps(_short(parts), sort_keys=True, default=str))
+
+
+def sealed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _short(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {str(key): _short(value) for key, value in part.items()}
+    if isinstance(part, list | tuple | range):
+        return [_short(value) for value in part]
+    return float(f"{part:.4g}") + 0.0 if isinstance(part, float | np.floating) else part
+
+
+def test_charts_of_many_results() -> None:
+    told = []
+    for name, seed in product(nasty.CHARTS, MORE):
+        if name not in APART and seed < len(SEEDS) + DEAR.get(name, 99):
+            told.append(f"{name} {seed}: {digest(nasty.chart(name, seed), computed=name in LISTED)}")
+    compare("extremes/drawn.txt", normal("\n".join(told)))
+
+
+def _numbers(part: Any) -> Iterator[float]:
+    """Yield all numbers in a part, in their order."""
+    if isinstance(part, dict):
+        for key in sorted(part):
+            yield from _numbers(part[key])
+    elif isinstance(part, list | tuple | range):
+        for one in part:
+            yield from _numbers(one)
+    elif isinstance(part, int | float):
+        yield float(part)
+
+
+def test_charts_of_computed_results() -> None:
+    told = []
+    for name, seed in product(sorted(APART | LISTED), MORE[:3]):
+        drawing = nasty.chart(name, seed)
+        parts = [*drawing.data, drawing.layout["shapes"]] * (name in APART) + [drawing.table.to_dict("list")]
+        told += [line for part in parts for line in lines(f"{name} {seed}", np.array([*_numbers(part), *[0.0] * 9]))]
+    compare_numbers("charts_computed", told)
+
+
+X = Scale(title="x")
+RATE = Estimate(value=0.6, low=0.55, high=0.655, n=40)
+
+
+def _curves() -> Iterator[Drawing]:
+    """Yield curves with gaps, levels, bands cut at the ends, dots beyond them, one value, none, and many names."""
+    over = [Estimate(value=v, low=v - 0.3, high=v + 0.2, n=9) for v in (0.1, 0.5, 0.97)]
+    bands = Curve(x=[1, 2, 3], of=over, color="leak", band=True, width=3, name="banded <b>", here=over[1])
+    gap = Curve(x=[1, 2, 3, 4], of=[0.2, None, math.nan, 0.4], color="ink", name="with gaps", dash="dash")
+    short_one = Curve(x=[1, 2], of=[0.3, None], color="before", name="one value")
+    two = Curve(x=[1, 2, 4], of=[0.3, 0.7, None], color="before", name="ends early", opacity=0.4, here=0.5, hollow=True)
+    dots = [Dot(x=i, of=replace(RATE, value=v), interval=i % 2 == 1, hollow=i == 2) for i, v in enumerate((-1, 0.6, 2))]
+    dotted = Curve(x=[0, 1, 2], of=[None, None, None], color="strongest", name="dots", dots=dots, symbol="diamond")
+    lone = Dot(x=2, of=0.5, hover="said", color="muted")
+    at_two = Curve(x=[2], of=[0.5], color="tree", name="", dots=[lone, replace(lone, x=1, of=math.nan, color="")])
+    flat = [level(0.5, "chance", "chance"), level(RATE, "prior", "prior", "62%"), pointed(2, 0.9, "fail", "here")]
+    unit = Axis(ends=(0, 1), marks=(0, 0.5, 1), words=("0", "½", "1"), title="unit")
+    for curves, look in (
+        ([gap, bands], {"at": 2}),
+        ([gap, bands], {"at": 2, "head": "at 2", "gutter": 0}),
+        ([bands, two], {"at": 4, "shaded": ("few", [(1, 2), (3, 4)])}),
+        ([short_one], {"shaded": ("few", [])}),
+        ([two, dotted, at_two], {"holds": (-0.2, 1.3), "head": "head"}),
+        ([*flat, gap], {"height": 200}),
+        (flat, {"at": 1, "narrow": 500}),
+        ([replace(gap, name="", here=0.3)], {"at": 1}),
+        ([], {}),
+        ([level(math.nan, "ink", "nothing"), Curve(x=[], of=[], color="ink", name="empty")], {"head": "head"}),
+    ):
+        for y in (percents("y"), unit, gaps("gap")):
+            yield draw_lines("Curves", curves, x=X, y=y, **look)
+    yield draw_lines("ROC", [bands, gap], x=unit, y=replace(unit, ends=(0.1, 0.9)), diagonal=True, head="TPR")
+    yield draw_lines("ROC", [bands, gap], x=replace(unit, ends=(0.2, 0.8)), y=unit, diagonal=True)
+    for many in (8, 9, 20):
+        some = [level(0.5 + (7 * i % many) / 50, "ink", f"c{i}") for i in range(many)]
+        some[3] = replace(some[3], width=3, color="leak")
+        some[5] = replace(some[5], color="chance")
+        for height in (150, 300):
+            yield draw_lines("Many", [*some, bands], x=X, y=percents("y"), height=height)
+
+
+def _rows() -> Iterator[Drawing]:
+    """Yield rows with notes over free rows, bars, values of their own, lines across, sides and foreign letters."""
+    mark, bar = Mark(of=RATE, color="leak"), Mark(of=0.4, bar=0.1, symbol="", color="ink", hollow=True, thick=0.3)
+    ring = Mark(of=0.2, color="before", symbol="diamond-open", name="ring", hover=None, up=6)
+    wide = Mark(of=replace(RATE, low=math.nan, high=math.nan), color="ink", rim="grid", hover="more")
+    long = "a name that is longer than its column has room for, by far"
+    rows = [
+        Row(name="one", marks=[mark]),
+        Row(name=long, marks=[ring, mark], join="leak", facts={"n": 3}),
+        Row(name=long, marks=[bar, wide], value="own <b>value</b>", bold=True, color="fail"),
+        Row(name="noted", note="why there is nothing here " * 9),
+        Row(name="", marks=()),
+        Row(name="noted again", note="short", shaded=True, apart=True),
+        Row(name="across", marks=[replace(mark, name="all")], dash="dot"),
+        Row(name="書", below="", note="書 " * 40),
+    ]
+    below = [replace(row, below=f"below {i}" if i % 2 else "") for i, row in enumerate(rows)]
+    sides = [("left side", "first"), ("right side of many words that have no room", "second")]
+    for some, look in (
+        (rows, {}),
+        (rows[:4], {"head": "head"}),
+        (below, {"value": "value", "head": "head"}),
+        (below[:2], {"sides": sides, "value": "value"}),
+        (rows[3:5], {"least": 3, "first": "who"}),
+        (rows[:3], {"pitch": 46, "holds": (-0.3, 1.0)}),
+        (rows[1:2], {"pitch": 58, "first": "who"}),
+        ([], {"empty": "none"}),
+        ([replace(rows[0], name="", value="")], {}),
+    ):
+        for axis in (percents("%"), gaps("gap", parts=3), shares("share"), decades((-2, 1), (0.1, 1), "log")):
+            yield draw_rows("Rows", some, axis, **look)
+
+
+def _maps() -> Iterator[Drawing]:
+    """Yield maps of as many cells as are all said, and one more, with empty cells and a column beside them."""
+    for deep, wide in ((4, 5), (3, 7), (1, 1), (2, 12)):
+        values = [
+            [math.nan if (i, j) == (0, 1) else (7 * i + 3 * j) % 11 / 10 for j in range(wide)] for i in range(deep)
+        ]
+        words = [["–" if math.isnan(v) else f"<b>{v:.{1 + j % 3}f}</b>" for j, v in enumerate(row)] for row in values]
+        names = [f"column {j} of some length" for j in range(wide)], [f"{'row ' * (i + 1)}{i}" for i in range(deep)]
+        look = {"names": names, "titles": ("across", "down"), "ends": (0.0, 0.7), "rows": [{"n": 1}]}
+        yield draw_heat("Map", values, words, **look)
+        beside = ("Beside", ["" if i == 1 else f"{i}.5" for i in range(deep)])
+        yield draw_heat("Map", values, words, **look, hover=[["said"] * wide] * deep, beside=beside)
+
+
+def _points() -> Iterator[Drawing]:
+    x, y = percents("x").over([0.1, 0.9]), Axis(ends=(0, 3), marks=(0, 1, 3), words="abc", title="y", broken=(1.2, 1.4))
+    some = Points(x=[0.1, 0.9], y=[0, 3], color="leak", hover=["p", "q"], name="named")
+    others = Points(x=[0.5], y=[1], color="before", symbol="x", size=4, opacity=0.3)
+    long = [("three words here", "first"), ("many more words than have room over the plot of a telephone", "second")]
+    beside = [(2.0, "near-certain: 3 of a group of a long name", "leak"), (0.5, "none", "grey")]
+    yield draw_scatter("Points", [some, others], x=x, y=y, rows={"n": [1]})
+    yield draw_scatter("Points", [others], x=y, y=x, rows=[], counts=long, threshold=0.5, diagonal=True)
+    yield draw_scatter("Points", [], x=x, y=y, rows=[], beside=beside, regions=[((0.1, 0.3), (1, 2))], threshold=0.0)
+
+
+def _membership() -> Iterator[Drawing]:
+    """Yield gaps whose interval ends at 0, AUCs at 0.5, one repeat and three, and p-values at a thousandth."""
+    zero = members.compared((0.018, -0.018, 0.0), half=0.018)
+    test = GapTest(p_value=0.001, p_adjusted=0.001, smallest_detectable=0.1, significant=True)
+    for muted, p in product((False, True), (0.001, 0.0009999, 0.04, 1.0)):
+        tests = {name: replace(test, p_adjusted=p, significant=p < 0.05) for name in zero.tests}
+        few = replace(members.attack("network").disparities, results=(replace(zero, tests=tests), members.compared()))
+        yield membership.draw_group_gaps(members.attack("network", disparities=few, muted=muted))
+        found = members.findings([members.attack("network", disparities=few, muted=muted), members.attack("lira")])
+        yield membership.draw_gaps_between(nasty.MembershipReading(found, replace(found.settings, group=int(p < 0.01))))
+    for repeats, now in product((1, 2, 3, 4, 25), (0.01, 1.0, 1.0 + 1e-7, math.inf)):
+        bands = members.bands(repeats=repeats)
+        half = Estimate(value=0.51, low=0.5, high=0.52, n=9)
+        bands = [
+            replace(b, values={**b.values, "auc": half, "recall": half}) if i % 3 else b for i, b in enumerate(bands)
+        ]
+        yield membership.draw_epsilon_curve(bands, now=now)
+        yield membership.draw_accuracy_by_epsilon(bands[: repeats + 1], now=now, majority=RATE if repeats > 2 else None)
+        yield membership.draw_attack_by_epsilon(bands[-repeats:], now=now)
+    for n, other in ((5, 5), (99, 100), (100, 100), (100, 99), (1000, 100), (10_000, 1000), (9999, 120)):
+        for names in (("men", "women"), ("a", "b", "c")):
+            rocs = tuple(
+                replace(members.roc(0.4, size, 40, seed=size), n_members=n) for size in (other, n, n)[: len(names)]
+            )
+            found = members.findings([members.attack("lira", roc=members.roc(0.6, n), roc_by_group=rocs)], names=names)
+            for group in (0, 1):
+                yield membership.draw_roc(found, group=group)
+    for steps in ([0.0] * 10, [0.004, -0.0004, 0.0005] * 3 + [-0.02], [-0.2] + [0.0] * 8 + [0.2]):
+        for muted in (False, True):
+            yield membership.draw_ranges(members.ranges(steps), muted=muted)
+
+
+def _cards() -> Iterator[Drawing]:
+    for count, full in product((1, 3), (0.0, 0.99, 1.25, 1.26)):
+        study = card(count)
+        study = replace(study, meter=replace(study.meter, joint_bits=full * study.meter.prior_bits))
+        yield model_card.draw_fullness([study], study, counts=(1, 3, 1200))
+        yield model_card.draw_attacks(replace(study, desia=None, ceiling=None) if full else study)
+
+
+SVG = {"curves", "points"}
+"""Forms that reports have as drawings too."""
+
+FORMS = {"curves": _curves, "rows": _rows, "maps": _maps, "points": _points, "membership": _membership, "cards": _cards}
+"""Form or study -> its charts at their limits."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_at_their_limits(form: str) -> None:
+    told = []
+    for i, drawing in enumerate(FORMS[form]()):
+        told.append(f"{i} {digest(drawing)} {sealed(str(svg(drawing, 500, 'wide'))) if form in SVG else ''}".strip())
+    compare(f"extremes/form_{form}.txt", normal("\n".join(told)))
+
+
+def _words() -> Iterator[tuple[str, Any]]:
+    """Yield how wide words are, how names are shortened, and where labels stand."""
+    names = (
+        "",
+        "a",
+        "a <b> & c",
+        "mWil 12,3%",
+        "<b>bold</b><br>two lines",
+        "Ünïcödé Ωmega ж 書道",
+        "a b\n c" * 9,
+        "≥ 1 → 2…",
+    )
+    for i, name in enumerate(names):
+        yield f"width {i}", [width(name), width(name, 9), width(f"<b>{name}</b>")]
+        yield f"fit {i}", [fit(name, pixels, 12) for pixels in (0, 20, 37.5, 60, 200)]
+        yield (
+            f"short {i}",
+            [short(name), short(name, 3), plain_name(name, 5), plain_name(name, len(" ".join(name.split())))],
+        )
+        yield f"lines {i}", [lines_of(name * 3, pixels=p, size=12, most=most) for p in (30, 90) for most in (1, 2, 3)]
+    for wanted in ([], [5.0], [0.0, 0.0, 0.0], [9.0, 1.0, 9.5, 1.0, 5.0], [10.0, 10.0, 2.0], [-3.0, 4.0, 12.0, 13.0]):
+        yield f"spread {wanted}", [spread(wanted, gap, 0.0, 10.0) for gap in (0.5, 2.0, 3.0)]
+        yield f"kept {wanted}", [kept(wanted, [i % 2 == 1 for i in range(len(wanted))], room) for room in range(1, 7)]
+        places = [max(0.0, min(1.0, at / 10)) for at in wanted]
+        yield f"apart {wanted}", [apart(places, [f"{at:g}" for at in wanted], pixels=p) for p in (12, 40, 56.4, 200)]
+    yield "joined", joined([{"a": 1, **cells("b", RATE)}, {"c": None, **cells("b", None), **cells("d", 0.5)}])
+
+
+def _axes() -> Iterator[tuple[str, Any]]:
+    """Yield axes over values at the ends of their parts, below and above 0, unknown and none."""
+    scales = {
+        "plain": Scale(title="t"),
+        "span": Scale(title="t", span=0.0, parts=5),
+        "start": Scale(title="t", span=0.04, start=0.25, holds=(0.5,)),
+        "percents": percents("t"),
+        "zero": percents("t", zero=True),
+        "gaps": gaps("t", parts=3),
+    }
+    found = (
+        [],
+        [math.nan],
+        [0.0],
+        [0.25, 0.5],
+        [0.2500001],
+        [0.96, 1.0],
+        [0.961],
+        [-0.3, 0.1],
+        [0.1, 0.30000001, math.nan],
+    )
+    large = ([4.0], [4.0001], [5.0, 25.0], [1e5], [-1e-4, 1e-4], [123_456.0, 7.0], [0.07, 0.35])
+    for (name, scale), (i, values) in product(scales.items(), enumerate((*found, *large))):
+        axis = scale.over(values)
+        yield f"{name} {i}", " ".join(axis.words)
+    for low, high in ((0.1, 0.2), (-0.1, 0.2), (0.0, 0.0), (math.nan, math.nan)):
+        one = Estimate(value=0.1, low=low, high=high, n=3)
+        for axis in (percents("t").over([0, 1]), gaps("t").over([0]), Axis(ends=(0, 5), marks=(), words=(), title="")):
+            yield f"interval {low} {axis.ends}", [axis.interval(one), axis.with_interval(one), axis.with_interval(0.25)]
+    log = decades((-2, 1.5), (0.01, 1, 1000), "t")
+    yield "decades", [log.words, log.marks, [log.place(n) for n in (0.0, 0.001, 0.01, 3.0, 31.0, 40.0, math.nan)]]
+    yield "gap", [gap_text(n) for n in (0.0, -0.25, 0.12345, RATE)]
+    colors = ["leak", "leak 45", "first/18", "#B0307A", "rgba(0,0,0,0)", "pale", "grid 100", "ink 0"]
+    yield "colours", [palette.color(color) for palette in (LIGHT, DARK) for color in colors]
+    nested = {
+        "marker": {"color": ["leak", "before"], "line": {"color": "ink", "width": 2}},
+        "text": ["leak"],
+        "x": [{}],
+    }
+    yield "painted", DARK.painted({**nested, "colorscale": [[0.0, "grid"], [1.0, "shade"]], "shapes": [nested, nested]})
+
+
+@pytest.mark.parametrize("kind", ["words", "axes"])
+def test_words_and_axes(kind: str) -> None:
+    made = {"words": _words, "axes": _axes}[kind]()
+    compare_numbers(f"charts_{kind}", [line for name, value in made for line in lines(name, value)])
+
+
+def _report() -> Iterator[tuple[str, str]]:
+    """Yield a report's charts: tolerances that are drawn or not, groups without records, bars at their ends."""
+    columns = ["tolerance", "attacker", "before", "after", "after, low", "after, high"]
+    names = ("Imputation", "A <b>", "c", "d", "e", "f")
+    rows = [
+        [t, name, 0.5 + i / 20, 0.55 + i / 20 + t, 0.5 if t else None, 0.7]
+        for i, name in enumerate(names)
+        for t in (0.1, 0.0, 0.05, 0.2)
+    ]
+    tables = {
+        "all": rows,
+        "three": [row for row in rows if row[0] < 0.2],
+        "two": [row for row in rows if row[0] < 0.1],
+        "gaps": [
+            *rows[:4],
+            [0.3, "A <b>", None, 0.4, None, None],
+            ["inf", "c", 0.1, 0.2, 0.1, 0.3],
+            [True, "c", 0, 0, 0, 0],
+        ],
+    }
+    for name, some in tables.items():
+        yield f"lines {name}", str(line_chart({"title": "t", "columns": columns, "rows": some}))
+    for other in (columns[1:], ["tolerance", "attacker", "before"]):
+        yield f"lines {len(other)}", str(line_chart({"title": "t", "columns": other, "rows": []}))
+    yield "no interval", str(line_chart({"title": "t", "columns": columns[:4], "rows": [row[:4] for row in rows]}))
+    rate = {"value": 0.3, "low": 0.2, "high": 0.45, "n": 30, "level": 0.95}
+    none = {**rate, "value": None, "low": None, "high": None, "n": 0}
+    for many in (0, 1, 2, 3):
+        groups = [
+            {
+                "group": f"g{i} <i>",
+                "test_rate": rate,
+                "test_tpr": none if i % 2 else rate,
+                "test_fpr": None if i else none,
+            }
+            for i in range(many)
+        ]
+        yield f"groups {many}", str(group_chart(groups))
+    for check, low in product(("unfairness", "four_fifths"), (0.1, 0.3)):
+        places = Bullet(value=0.3, low=low, high=0.3, arrows=(True, False) if low < 0.3 else ())
+        yield f"bar {check} {low}", str(bar(check, places, "told", "fail"))
+    yield "no bar", str(bar("unfairness", None, "told", "none"))
+    yield "element", str(element("a", "<b>\u202e", x=1 / 3, y=12345.678, class_="c", stroke_width=None, d="\u200b"))
+
+
+def test_drawings_of_reports() -> None:
+    told = [f"{name}: {sealed(text) if len(text) > 400 else text}" for name, text in _report()]
+    compare("extremes/report_drawings.txt", normal("\n".join(told)))
