@@ -1,0 +1,300 @@
+"""What reports say of many invented audits is as it was: both editions, tables, summaries, and reports judged again.
+
+Kept are digests of parts, so that a difference names its part, sentences as they are, and numbers that are computed.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.estimates import Estimate, certain, proportion
+from core.policy import CHECKS, Limit, Policy
+from core.policy.limits import in_range
+from core.release_audit import GuardPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
+from core.release_audit.result import GroupSummary
+from core.report import Reports, canonical, metering, tables
+from core.report.card_section import card_section
+from core.report.editions import _as_printed, _rounded
+from core.report.judgement import contradictions, judged_again
+from core.report.junit import audit_junit
+from core.report.one_page import page_content
+from core.study import Measurement, Outcome
+from core.subject import OutputsPlan
+from tests.golden.make import compare, normal
+from tests.golden.numbers import compare_numbers, lines
+from tests.judged_report import judged
+from tests.report_people import people_of
+from tests.samples_report import GROUPS, SMALL_GROUPS, gap_and_ratio, group, not_there, sample
+
+SEEDS = range(12)
+
+COUNTS = (0, 1, 9, 10, 11, 60, 437)
+"""Numbers of people around the count below which numbers are withheld."""
+
+LARGEST = {"bits": 3.0, "columns": 20.0}
+
+
+def audit(seed: int) -> ReleaseAudit:
+    """Return an audit of two to four groups, few limits or many, numbers at their limits and far from them."""
+    rng = np.random.default_rng(seed)
+    large = seed % 2 == 1
+    groups = tuple(
+        _group(name, rng, large=large) for name in ("ash", "birch", "cedar", "elm")[: int(rng.choice([2, 2, 3, 4]))]
+    )
+    groups = tuple(one if one.test_rate.n else not_there(one.group) for one in groups)
+    measured = tuple(
+        _measurement(check, rng, groups) for check in CHECKS if check == "unfairness" or rng.random() < 0.8
+    )
+    policy = Policy(name="p", version="1", level=float(rng.choice([0.9, 0.95])), limits=tuple(_limits(measured, rng)))
+    kind = str(rng.choice(["train", "file", "predictions"]))
+    base = sample(groups)
+    roles = replace(base.plan.config.roles, sets="set" if rng.random() < 0.3 else "")
+    plan = replace(
+        base.plan,
+        title=str(rng.choice(["", "Loans", "people", "Adult census"])),
+        model=ModelPlan(kind=kind, file="m.onnx" if kind == "file" else ""),
+        config=replace(base.plan.config, roles=roles, tolerance=float(rng.choice([0.0, 0.001, 0.2]))),
+        answers=PlannedAnswers(questions=int(rng.choice([0, 25]))),
+        guard=GuardPlan(budget=float(rng.choice([0.0, 3.0]))),
+        outputs=OutputsPlan(released=str(rng.choice(["scores", "labels"]))),
+    )
+    model = replace(
+        base.model,
+        kind=kind,
+        tolerance=plan.config.tolerance,
+        achieved=float(rng.choice([0.0, 0.0304, 0.12345])),
+        accuracy_test=proportion(*sorted(rng.choice([3, 9, 10, 800], 2).tolist())),
+    )
+    tests = tuple(
+        SelfTest(
+            attack=name,
+            false_alarms=proportion(int(rng.choice([0, 4, 11])), 100),
+            detected=proportion(int(rng.choice([79, 80, 100])), 100),
+            passed=bool(rng.random() < 0.8),
+            told="planted",
+        )
+        for name in ("correction", "membership")
+    )
+    data = replace(base.data, synthetic=seed % 3 == 0, features=("age", "religion", "sex")[: seed % 4])
+    times = {"started": ["2026-11-20T09:15:00Z", "2026-02-28", ""][seed % 3], "seconds": 0.25 * seed}
+    made = replace(base, plan=plan, measurements=measured, model=model, data=data, times=times)
+    return judged(made, policy=policy, tests=tests[: int(rng.choice([0, 0, 1, 2]))])
+
+
+def _group(name: str, rng: np.random.Generator, *, large: bool) -> GroupSummary:
+    """Return a group whose smallest part is just large enough to be told, or any."""
+    cells = tuple(rng.choice(COUNTS[3 * large :], 4).tolist())
+    labelled, others = (int(n) for n in rng.choice([10, 11, 400] if large else [0, 9, 10, 400], 2))
+    return group(name, cells, cells[0] + cells[1] + labelled, sum(cells) + labelled + others)
+
+
+def _measurement(check: str, rng: np.random.Generator, groups: Any) -> Measurement:
+    if check not in ("unfairness", "four_fifths") and rng.random() < 0.25:
+        outcome = Outcome.NOT_RUN if rng.random() < 0.6 else Outcome.FAILED
+        return Measurement(check=check, outcome=outcome, reason=f"Reason {int(rng.integers(2))}.")
+    most = LARGEST.get(CHECKS[check].unit, 1.0)
+    value, half = most * round(float(rng.random()), 3), float(rng.choice([0.0, 0.002, 0.0349, 0.035, 0.0351, 0.2]))
+    n = int(rng.choice([5, 9, 10, 300, 5000]))
+    if check in ("unfairness", "four_fifths"):
+        value, half, n = (
+            gap_and_ratio(groups)[check == "four_fifths"],
+            min(half, 0.03),
+            sum(g.test_rate.n for g in groups),
+        )
+    own = certain(value, 0) if not half else Estimate(value=value, low=max(0, value - half), high=value + half, n=n)
+    control = replace(own, value=own.low, high=own.high) if rng.random() < 0.5 else None
+    return Measurement(
+        check=check,
+        estimate=own,
+        freedom=int(rng.choice([1, 4, 19])) if half and rng.random() < 0.2 else None,
+        control=control,
+        control_name="chance" if control else "",
+        attacked="Whom, " * int(rng.integers(1, 30)),
+        assumptions=("One.", "Two.")[: int(rng.integers(3))],
+        details={"seeds": 5, "share": 0.25} if rng.random() < 0.5 else None,
+    )
+
+
+def _limits(measured: tuple[Measurement, ...], rng: np.random.Generator) -> Iterator[Limit]:
+    found = {one.check: one.estimate for one in measured if one.estimate is not None}
+    checks = [name for name in CHECKS if rng.random() < 0.6] or ["unfairness"]
+    for check in rng.permutation(checks).tolist():
+        own = found.get(check) or certain(0.3, 0)
+        near = rng.choice([own.value, own.low, own.high, own.value - 0.01, own.value + 0.1, round(own.value, 2)])
+        value = float(near) if in_range(float(near), check) else 0.5
+        source, author = (str(word) for word in rng.choice(["", "Law 3", "Anna"], 2))
+        required, allowed = bool(rng.random() < 0.7), str(rng.choice(["blocks", "allowed"]))
+        yield Limit(check=check, value=value, required=required, if_not_run=allowed, source=source, author=author)
+
+
+def sealed(value: Any) -> str:
+    """Return a digest of a text, or of parts of a document."""
+    text = (
+        value
+        if isinstance(value, str)
+        else json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, default=str)
+    )
+    return hashlib.sha256(normal(text).encode()).hexdigest()[:10]
+
+
+MADE = {seed: Reports(audit(seed)) for seed in SEEDS}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parts_of_reports(seed: int) -> None:
+    told = []
+    for edition in ("internal", "disclosure"):
+        document = MADE[seed].document(edition)
+        told += [f"{edition} {name}: {sealed(document[name])}" for name in sorted(document) if name not in LEFT]
+        for one in document["measurements"]:
+            told.append(f"{edition} {one['check']}: {sealed(one)}")
+        for table in tables.report_tables(document):
+            told.append(
+                f"{edition} {table.name}: {sealed([table.rows])} {sealed([table.in_words.columns, table.in_words.rows, sorted(table.numeric)])}"
+            )
+        told.append(f"{edition} junit: {sealed(audit_junit({**document, 'fingerprint': 'f' * 64}).decode())}")
+        content = page_content(document)
+        told += [f"{edition} page {name}: {sealed(content[name])}" for name in content if name != "footer"]
+    told.append(f"section: {sealed(card_section(MADE[seed].document('disclosure')))}")
+    compare(f"audits/{seed}.txt", "\n".join(told) + "\n")
+
+
+LEFT = ("fingerprint", "provenance")
+"""What changes with the code."""
+
+
+def _leaves(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths to all numbers, verdicts and yes or no in a part of a document."""
+    if isinstance(part, dict | list):
+        for key, one in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from _leaves(one, (*path, key))
+    elif isinstance(part, int | float) or path[-1] in ("verdict", "overall", "started", "metric", "why", "headline"):
+        yield path
+
+
+TEXTS = {"2026": "2026-02-30", "": "2026-02-30", "stat": "equal_opportunity"}
+
+
+def _other(value: Any, rng: np.random.Generator) -> Any:
+    """Return another value in the place of one, often next to it."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return TEXTS.get(value[:4]) or str(rng.choice(["pass", "fail", "inconclusive", "not_run"]))
+    if isinstance(value, int):
+        return value + int(rng.choice([-1, 1, 7, -value, 10_000]))
+    return value + float(rng.choice([-0.01, 0.01, -0.001, 0.001, 5e-4, 2e-6, 5e-7, -value, 1 - 2 * value]))
+
+
+ALTERED = ("groups", "model", "measurements", "verdict", "policy", "data", "self_tests", "plan", "tables", "times")
+ALTERED += 2 * ("measurements", "verdict", "groups")
+
+
+def _altered(document: Any, rng: np.random.Generator) -> tuple[str, Any]:
+    """Return a document in which one value is another, and which."""
+    found = copy.deepcopy(document)
+    part = str(rng.choice(ALTERED))
+    paths = [path for path in _leaves(found[part], (part,)) if path[-1] not in ("level", "blocks")]
+    path = paths[int(rng.integers(len(paths)))] if paths else ("times", "started")
+    inside = found
+    for key in path[:-1]:
+        inside = inside[key]
+    old = inside.get(path[-1], "") if isinstance(inside, dict) else inside[path[-1]]
+    inside[path[-1]] = _other(old, rng)
+    return f"{'/'.join(map(str, path))} {old!s:.9} to {inside[path[-1]]!s:.9}", found
+
+
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+def test_reports_judged_again(edition: str) -> None:
+    told = []
+    for seed in SEEDS:
+        document, rng = MADE[seed].document(edition), np.random.default_rng(seed)
+        assert judged_again(document)[:2] == ([], [])
+        told.append(f"{seed}: {judged_again(document)[2]} {_said(contradictions, document)}")
+        for name, found in (_altered(document, rng) for _ in range(18)):
+            told.append(f"{name}: {_said(contradictions, found)}; {_said(judged_again, found)}")
+    compare(f"audits/judged_{edition}.txt", normal("\n".join(told)))
+
+
+def _said(judge: Callable[[Any], Any], document: Any) -> str:
+    """Return the first thing that is said of a document, and a digest of all."""
+    try:
+        found = judge(document)
+    except InputError as error:
+        found = [f"refused: {error}"]
+    every = [normal(one) for part in found for one in (part if isinstance(part, list) else [part])]
+    every = [one for one in every if not one.startswith(("the self-test's list", "judged again, the"))]
+    return f"{len(every)} {every[0].strip():.40} {sealed(every)}" if every else "fine"
+
+
+PRECISIONS = ((0.5, 0.465, 0.535), (0.5, 0.4651, 0.535), (0.1234, 0.1234, 0.1234), (0.1235, 0.0885, 0.1586))
+
+
+def _canonical() -> Iterator[tuple[str, Any]]:
+    """Yield numbers as editions print them: around the width that costs a digit, at ties, unknown and infinite."""
+    values = (0.0, -0.0004, 0.0005, 0.12345, -0.12345, 0.9999, 1.0, 3.14159, float("inf"), float("nan"))
+    for value in values:
+        yield f"outward {value}", [canonical.outward(value, places, side) for places in (1, 2, 3) for side in (-1, 1)]
+        yield f"rounded {value}", [canonical.rounded(value, places) for places in (1, 3)]
+        yield f"strict {value}", canonical.strict([value, 1e300 * value, value * 1000])
+        yield f"shown {value}", [tables.shown(value), tables.shown(1e4 * value)]
+    for value, low, high in PRECISIONS:
+        own = Estimate(value=value, low=low, high=high, n=1234)
+        yield f"printed {low} {high}", [canonical.decimals_of(low, high), *canonical.printed(value, low, high)]
+        yield f"words {low}", [tables.rate_words(own), tables.rate_words(canonical.strict(own), of=True)]
+        yield f"told {low}", _rounded(canonical.strict({"bits": own, "accuracy": own, "df_bits": 1.25, "n": 3}))
+    for low in np.linspace(0.1, 0.1012, 7):
+        yield f"near {low:.4f}", list(canonical.printed(0.135, float(low), float(low) + 0.0699))
+    odd = ["inf", "-inf", "x", True, None, 1234, -1234, 999.96, -0.00001, 1e-5, 999.9, -1000.4]
+    yield "cells", [tables.shown(one) for one in odd]
+    yield "fingerprint", canonical.report_fingerprint({"a": [1, "\u202e"], "times": {}, "b": None})
+
+
+def _metering() -> Iterator[tuple[str, Any]]:
+    """Yield what rates leave of counts, what is published of groups, and what that reveals."""
+    for hits, n, exact in (
+        (0, 3, False),
+        (2, 3, False),
+        (3, 3, True),
+        (7, 40, False),
+        (500, 1111, False),
+        (1, 5000, True),
+    ):
+        rate = canonical.strict(proportion(hits, n))
+        for told in (rate, canonical.rounded_estimate(rate), {**rate, "low": 0.1, "high": 0.1}):
+            left = metering._counts(told, 5000, exact=exact)
+            yield f"counts {hits} {n} {exact}", [left[0], left[1].start, left[1].stop]
+    small = [group("ash", (5, 2, 3, 9), 9, 40), group("birch", (4, 7, 1, 6), 15, 50)]
+    large = [group("ash", (30, 11, 20, 61), 60, 300), group("birch", (52, 17, 10, 43), 100, 420)]
+    one = [small[0], group("birch", (1, 0, 0, 2), 3, 12)]
+    for groups in (small, [*small, group("cedar", (1, 3, 2, 2), 6, 20)], one, large, GROUPS, SMALL_GROUPS):
+        people, reports = people_of(tuple(groups)), Reports(judged(sample(tuple(groups))), people_of(tuple(groups)))
+        name = f"{people.n} people in {len(groups)}"
+        for code in range(len(groups)):
+            for form, document in (("whole", reports.whole), ("page", _as_printed(reports.whole))):
+                found = metering.published_of(document, people, code, exact=form == "whole")
+                for number in found.numbers if found else ():
+                    yield f"{name}: {code} {form} {number.statistic}", [number.low, number.high]
+        if people.n < 500:
+            internal, external = (reports.document(edition)["release_meter"] for edition in ("internal", "disclosure"))
+            yield f"{name}: internal", internal
+            yield f"{name}: external", [external["forms"], external["told"], external["accuracy_before"]]
+            told = [table for table in tables.report_tables(reports.document()) if table.name == "release-meter"]
+            yield f"{name}: table", [len(told), *(told[0].in_words.rows if told else ())]
+    rates = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0], [0.1, 0.9, 0.0]])
+    yield "moved", [metering._moved(rates, code, np.array([0.4, 1.0, 0.25])) for code in range(3)]
+
+
+@pytest.mark.parametrize("kind", ["canonical", "metering"])
+def test_numbers_of_reports(kind: str) -> None:
+    made = {"canonical": _canonical, "metering": _metering}[kind]()
+    compare_numbers(f"report_{kind}", [line for name, value in made for line in lines(name, value)])
