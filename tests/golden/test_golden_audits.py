@@ -158,9 +158,9 @@ def test_parts_of_reports(seed: int) -> None:
         for one in document["measurements"]:
             told.append(f"{edition} {one['check']}: {sealed(one)}")
         for table in tables.report_tables(document):
-            told.append(
-                f"{edition} {table.name}: {sealed([table.rows])} {sealed([table.in_words.columns, table.in_words.rows, sorted(table.numeric)])}"
-            )
+            words = table.in_words
+            shown = sealed([words.columns, words.rows, sorted(table.numeric)])
+            told.append(f"{edition} {table.name}: {sealed([table.rows])} {shown}")
         told.append(f"{edition} junit: {sealed(audit_junit({**document, 'fingerprint': 'f' * 64}).decode())}")
         content = page_content(document)
         told += [f"{edition} page {name}: {sealed(content[name])}" for name in content if name != "footer"]
