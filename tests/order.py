@@ -46,6 +46,7 @@ SECONDS = {
     "tests/golden/test_numbers_model_card_words.py": 7,
     "tests/golden/test_numbers_release_audit.py": 9,
     "tests/golden/test_golden_drawn.py": 12,
+    "tests/golden/test_golden_printed.py": 14,
     "tests/golden/test_numbers_examples.py": 3,
     "tests/golden/test_numbers_parts.py": 2,
     "tests/golden/test_golden_audits.py": 12,

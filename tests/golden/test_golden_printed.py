@@ -1,0 +1,388 @@
+"""What commands print of invented results is as it was, and of everything that can be asked of desk and history."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.choose import ChooseSettings
+from core.cli import arguments as shared
+from core.cli import attack, audit, choose, console, correction, model_card, replay, sweep, tradeoff
+from core.cli import compare as comparing
+from core.cli.console import Block, Console
+from core.cli.renamed import current
+from core.compare import compare as compared
+from core.config import AuditConfig
+from core.errors import FairLeakError
+from core.estimates import Estimate
+from core.models import METHOD_TITLES
+from core.release_audit import same_numbers
+from core.report import document, to_json
+from core.settings import from_arguments
+from core.sweep import SweepSettings
+from tests import samples
+from tests.golden.make import compare, normal, printed
+from tests.golden.test_golden import KEPT, NOISE
+from tests.golden.test_golden_audits import MADE, SEEDS, _altered
+from tests.judged_report import judged
+from tests.release_samples import card
+from tests.samples_report import POLICY, SMALL_GROUPS, sample
+from tests.unit.charts import nasty_studies as nasty
+
+
+def text_of(lines: Any) -> str:
+    """Return what a console makes of lines."""
+    out = io.StringIO()
+    Console(out, out).results(lines)
+    return out.getvalue()
+
+
+def sealed(text: str) -> str:
+    return hashlib.sha256(normal(text).encode()).hexdigest()[:10]
+
+
+def refused(call: Callable[[], Any]) -> str:
+    """Return what a call gives, or the sentence it refuses with."""
+    try:
+        return str(call())
+    except FairLeakError as error:
+        return f"refused: {error}"
+
+
+def _audits() -> Iterator[tuple[str, str]]:
+    for seed in SEEDS:
+        yield f"audit {seed}", text_of(audit._printed(MADE[seed]))
+
+
+def _compared() -> Iterator[tuple[str, str]]:
+    for before in SEEDS:
+        for edition, margin in (("internal", None), ("internal", 0.02), ("disclosure", None)):
+            old = MADE[before].document(edition)
+            for name, new in (
+                ("next", MADE[(before + 1) % len(SEEDS)].document(edition)),
+                ("altered", _altered(old, np.random.default_rng(before))[1]),
+            ):
+                found = refused(lambda old=old, new=new, margin=margin: _comparison(old, new, margin))
+                yield f"{before} {edition} {margin} {name}", found
+
+
+def _comparison(old: Any, new: Any, margin: float | None) -> str:
+    found = compared(old, new, margin=margin)
+    return f"{found.verdict}\n{text_of(comparing._printed(found))}"
+
+
+def _replayed() -> Iterator[tuple[str, str]]:
+    for seed in SEEDS:
+        old, rng = MADE[seed].document(), np.random.default_rng(seed)
+        new = old
+        for times in range(4):
+            new = _altered(new, rng)[1]
+            told = refused(lambda old=old, new=new: text_of(replay._printed(same_numbers(old, new))))
+            yield f"{seed} altered {times + 1} times", told
+    for value in (None, True, 1.5, "x" * 40, "x" * 41):
+        yield f"value {value!s:.9}", replay._value(value)
+
+
+def _chosen() -> Iterator[tuple[str, str]]:
+    data = SimpleNamespace(dataset=samples.dataset(300))
+    for seed in range(16):
+        choice = nasty.choice(np.random.default_rng([seed, 3]))
+        found = choose._outcome(choice, data, ChooseSettings())
+        yield f"choice {seed} {found.content['outcome']}", text_of(console._lines(found))
+
+
+def _swept() -> Iterator[tuple[str, str]]:
+    for seed in range(6):
+        rng, settings = np.random.default_rng(seed), SweepSettings()
+        own = {"metric": "statistical_parity", "adversary": "a", "protocol": settings.protocol, "cost": settings.cost}
+        methods = [*METHOD_TITLES][: 1 + seed]
+        rows = [replace(nasty.sweep_row(rng, name, 0.05 * i), **own) for i, name in enumerate(methods)]
+        rows += [replace(rows[0], protocol="other"), replace(rows[0], adversary="b")]
+        yield f"sweep {seed}", text_of(sweep._printed(rows, settings, AuditConfig(epsilon=0.5, method="dp_id3")))
+        yield f"map {seed}", text_of(tradeoff._printed(nasty.landscape(rng)))
+        found = nasty.attribution(rng)
+        config = AuditConfig(method="dp_id3" if seed % 2 else "unmitigated")
+        yield f"parts {seed}", text_of(correction._about(config, replace(found, n_seeds=1 + seed)))
+    for text in ("18", " 49 ", "0.1,0.1,1", "0.1,,2", "1.01", "x"):
+        yield f"tolerances {text}", refused(lambda text=text: sweep._tolerances(text))
+
+
+def _cards() -> Iterator[tuple[str, str]]:
+    plain = card(2)
+    for status in ("converged", "not_converged", "infeasible"):
+        yield f"card {status}", model_card._verdict(replace(plain, status=status))
+    noisy = card(2, epsilon=0.5)
+    for study in (plain, card(12), noisy, card(2, decimals=1)):
+        yield f"card {study.n_numbers} {study.most_pinned} {study.draws is None}", model_card._verdict(study)
+
+
+def _words() -> Iterator[tuple[str, str]]:
+    rows = [["a", "1", "x\x1b[31m"], ["long name", "12,345", ""], ["\u202eab", "", "\u00a0z"]]
+    for left in ((), (0,), (0, 2), range(3)):
+        yield f"aligned {left}", str(console.aligned(["name", "n", "last"], rows, left=left))
+    yield "table", console.table([{"a": "1", "b": "22"}, {"a": "3", "b": "4"}])
+    yield "block", Block.of(["a\tb", "c"])
+    for value, low in ((0.5, 0.4), (0.5, float("nan")), (float("nan"), 0.1), (-0.12345, -0.2)):
+        found = Estimate(value=value, low=low, high=0.6, n=9)
+        words = [console.estimate_words(found, signed=s, percent=p) for s in (False, True) for p in (False, True)]
+        yield f"estimate {value} {low}", "; ".join(words)
+    seconds = (0.4, 89.4, 89.6, 90.0, 5399.0, 5400.0, 9000.0)
+    yield "durations", "; ".join(map(console._duration, seconds))
+    for text in (
+        "0",
+        "0,1,5-9",
+        "3-3",
+        "5-4",
+        "0-9999",
+        "0-10000",
+        "1,,2",
+        "a",
+        "-1",
+        "1-",
+        "4294967295",
+        "4294967296",
+    ):
+        yield f"seeds {text}", refused(lambda text=text: str(shared.seeds_in(text))[-60:])
+    for line in (
+        "landscape --out x --epsilons=1",
+        "queries ask --epsilon 3 --again",
+        "reveal --epsilon 2 --set epsilon=3 --set model_epsilon=1",
+        "attack membership --epsilon 1 --set=epsilon=2",
+        "release c.toml",
+        "verify r",
+        "audit p --epsilon 1",
+        "--set epsilon=1",
+        "",
+    ):
+        yield f"renamed {line}", str(current(line.split()))
+
+
+def _counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
+    for every, first in ((1, 0), (4, 0), (3, 2)):
+        now = iter(range(0, 10_000, 40))
+        monkeypatch.setattr(console.time, "monotonic", lambda now=now: next(now))
+        out = io.StringIO()
+        report = Console(out, out).counting("steps", every=every, first=first)
+        for done in range(12):
+            report(done, 11)
+        yield f"counting {every} {first}", out.getvalue()
+
+
+def _set() -> Iterator[tuple[str, str]]:
+    parser = attack.StudyParser(prog="p")
+    parser.add_argument("name")
+    parser.add_argument("-c", "--count-it", type=int)
+    parser.add_argument("--yes", action="store_true")
+    parser.add_argument("--on", action=argparse.BooleanOptionalAction)
+    for words in (
+        ("x", "--set", "count_it=3"),
+        ("--set=name=x", "--set", "yes=true", "--set", "on=false"),
+        ("x", "--set", "yes=false", "--set", "on=true"),
+        ("x", "--set", "yes=1"),
+        ("x", "--set", "no=1"),
+        ("x", "--set", "yes"),
+        ("x", "--set"),
+        ("x", "y"),
+        ("x", "--count-it", "z"),
+    ):
+        yield f"set {' '.join(words)}", _parsed(parser, words)
+
+
+def _parsed(parser: Any, words: tuple[str, ...]) -> str:
+    err = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stderr", err)
+        try:
+            return str(sorted(vars(parser.parse_args(words)).items()))
+        except SystemExit as left:
+            return f"{left.code}: {err.getvalue()}"
+
+
+PRINTED: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], int]] = {
+    "audits": (_audits, 2),
+    "compared": (_compared, 2),
+    "replayed": (_replayed, 3),
+    "chosen": (_chosen, 2),
+    "swept": (_swept, 2),
+    "cards": (_cards, 99),
+    "words": (_words, 99),
+    "set": (_set, 99),
+}
+"""What is printed, and how many are kept as they are; of the others the first line and a digest."""
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed(name: str) -> None:
+    made, whole = PRINTED[name]
+    told = []
+    for i, (title, text) in enumerate(made()):
+        first = normal(text).partition("\n")[0]
+        told.append(f"== {title}\n{text}" if i < whole else f"== {title}: {sealed(text)} {first:.70}")
+    compare(f"printed/{name}.txt", normal("\n".join(told)))
+
+
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    compare("printed/progress.txt", "\n".join(f"{title}\n{text}" for title, text in _counted(monkeypatch)))
+
+
+DESK = (
+    "desk status",
+    "desk register small --test-set people.csv --id person --attribute town --budget 3 --count-epsilon 3",
+    "desk register loans --test-set people.csv --id person --attribute origin --advantaged south --label hired"
+    " --positive yes --budget 60 --count-epsilon 0.5",
+    "desk register loans --test-set people.csv --id person --attribute origin --budget 1",
+    "desk ask loans --test-set people.csv --predictions model.csv --answer-epsilon 20",
+    "desk ask loans --test-set people.csv --predictions model.csv --answer-epsilon 20 --quote",
+    "desk ask loans --test-set people.csv --predictions model.csv --answer-epsilon 20 --asker A",
+    "desk ask loans --test-set people.csv --predictions model.csv --answer-epsilon 20 --asker B",
+    "desk ask loans --test-set people.csv --predictions model.csv --answer-epsilon 40 --quote",
+    "desk ask loans --test-set people.csv --predictions model.csv --answer-epsilon 20 --asker B --fresh",
+    "desk ask loans --test-set people.csv --predictions scores.csv --score p --answer-epsilon 30 --asker C",
+    "desk ask loans --test-set people.csv --predictions scores.csv --answer-epsilon 1 --asker C",
+    "desk ask loans --test-set people.csv --predictions scores.csv --score p --answer-epsilon 5"
+    " --metric equal_opportunity --asker C",
+    "desk ask loans --test-set other.csv --predictions model.csv --answer-epsilon 1 --asker A",
+    "desk ask nobody --test-set people.csv --predictions model.csv --answer-epsilon 1 --asker A",
+    "desk status",
+    "desk status loans",
+    "desk export record.jsonl",
+    "desk export record.jsonl",
+    "desk verify record.jsonl --noted 00000000000000000000000000000000",
+    "desk verify record.jsonl --noted 12",
+    "desk verify people.csv",
+)
+
+AUDITED = (
+    "history list --history kept.sqlite",
+    "history keep 1.json --project Loans --who Ada --history kept.sqlite",
+    "history keep 4.json --project Loans --who Bob --history kept.sqlite",
+    "history keep 3.json --project Cards --who Bob --history kept.sqlite",
+    "history keep 3e.json --project Cards --who Bob --history kept.sqlite",
+    "history sign 2 --decision release --name Ada --role DPO --history kept.sqlite",
+    "history sign 2 --decision accept_risk --name Ada --role DPO --history kept.sqlite",
+    "history sign 2 --decision accept_risk --name Ada --role DPO --reason Pilot --history kept.sqlite",
+    "history sign 3 --decision do_not_release --name Cy --role CEO --reason No. --history kept.sqlite",
+    "history sign 4 --decision release --name Cy --role CEO --history kept.sqlite",
+    "history list --history kept.sqlite",
+    "history list --project Loans --history kept.sqlite",
+    "history list --project None --history kept.sqlite",
+    "compare released latest --project Loans --history kept.sqlite",
+    "compare released latest --project Cards --history kept.sqlite",
+    "compare 1.json 3.json --margin 0.01",
+    "history show 2 --report new.json --history kept.sqlite",
+    "history show 2 --report new.json --history kept.sqlite",
+    "history keep 2.json --project Loans --who Ada --history kept.sqlite",
+    "history list --history kept.sqlite",
+    "history show 3 --history kept.sqlite",
+    "history delete 2 2 --who me --history kept.sqlite",
+    "history delete 2 --reason again --who me --history kept.sqlite",
+    "history expire --days 0 --project Cards --who me --history kept.sqlite",
+    "history expire --days 1 --who me --history kept.sqlite",
+    "history list --deleted --history kept.sqlite",
+    "report verify 1.json --fingerprint 1234567",
+    "report verify 1.json --fingerprint 12345678",
+    "report verify 1e.json --any-code",
+    "report card 1.json",
+    "report card 1e.json",
+    "report page both -o x.pdf",
+    "report sign 1.json --new-key k.pem",
+    "report sign --key k.pem",
+    "report replay 1e.json",
+    "report replay 1.json",
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with people, answers and reports, and none of this machine's data."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("FAIRLEAK_DATA", "FAIRLEAK_LEDGER", "FAIRLEAK_HISTORY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    people = samples.frame(300)
+    people["person"] = [f"p{i}" for i in range(300)]
+    people.to_csv("people.csv", index=False)
+    people[1:].to_csv("other.csv", index=False)
+    scores = people[["person"]].assign(p=np.linspace(0.1, 0.9, 300).round(3), q=0.5)
+    scores.to_csv("scores.csv", index=False)
+    people.assign(score=(people["skill"] > 0.1).astype(float))[["person", "score"]].to_csv("model.csv", index=False)
+    later, few = {"started": "2026-12-01T23:59:00Z", "seconds": 1.0}, replace(POLICY, limits=POLICY.limits[4:6])
+    held = (judged(), judged(policy=few), judged(sample(SMALL_GROUPS)), judged(replace(sample(), times=later)))
+    for number, one in enumerate(held, start=1):
+        for edition, end in (("internal", ""), ("disclosure", "e")):
+            Path(f"{number}{end}.json").write_text(to_json(document(one, edition=edition)), encoding="utf-8")
+    for edition, end in (("internal", ""), ("disclosure", "e")):
+        (tmp_path / "both" / edition).mkdir(parents=True)
+        shutil.copy(f"1{end}.json", tmp_path / "both" / edition / "report.json")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("name", "commands", "mask"), [("desk", DESK, NOISE), ("history", AUDITED, KEPT)])
+def test_commands_one_after_the_other(name: str, commands: tuple[str, ...], mask: str, folder: Path) -> None:
+    told = [printed(line.split(), folder, mask) for line in commands]
+    compare(f"printed/{name}.txt", "\n".join(told))
+
+
+def test_folders_that_hold_something_else(tmp_path: Path) -> None:
+    told, content = [], json.dumps(MADE[1].document())
+    for wrong in ("", "note.txt", "internal/note.txt", "disclosure", "internal/report.json", "internal/table-a.csv"):
+        out = tmp_path / (wrong.replace("/", "-") or "none")
+        for edition in ("internal", "disclosure"):
+            (out / edition).mkdir(parents=True)
+            (out / edition / "report.json").write_text(content, encoding="utf-8")
+        if wrong == "disclosure":
+            shutil.rmtree(out / wrong)
+        if wrong:
+            (out / wrong).write_text("{}", encoding="utf-8")
+        for force in (False, True):
+            told.append(
+                f"{wrong} {force}: {refused(lambda out=out, force=force: audit.check_folder(out, force=force))}"
+            )
+    compare("printed/folders.txt", normal("\n".join(told), tmp_path))
+
+
+def test_plans_of_several_models(folder: Path) -> None:
+    plan = 'schema = 1\n[data]\ndataset = "demo"\n[model]\nmethod = "{}"\ntolerance = {}\n'
+    for name, method, tolerance in (("a", "unmitigated", 0.05), ("b", "unmitigated", 0.05), ("c", "dp_id3", 0.1)):
+        Path(f"{name}.toml").write_text(plan.format(method, tolerance), encoding="utf-8")
+    given = 'schema = 1\n[data]\nfile = "{}.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\n'
+    given += 'group = ["north"]\nprediction = "said"\n[model]\nkind = "predictions"\n'
+    said = samples.frame(300).assign(said=np.resize(["yes", "no", "no"], 300))
+    (folder / "under").mkdir()
+    for place in ("p", "q", "under/p"):
+        said.to_csv(f"{place}.csv", index=False)
+        Path(f"{place}.toml").write_text(given.format(place[-1]), encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    choose.add_arguments(parser)
+    told = []
+    for line in (
+        "a.toml",
+        "a.toml b.toml",
+        "a.toml c.toml",
+        "p.toml",
+        "p.toml q.toml a.toml",
+        "p.toml under/p.toml",
+        "a.toml c.toml --seeds 1,2",
+        "a.toml --seeds 1-3 --methods dp_id3",
+        "a.toml --dataset adult",
+    ):
+        arguments = parser.parse_args(line.split())
+        told.append(f"{line}: {refused(lambda own=arguments: _asked(own))}")
+    compare("printed/plans.txt", normal("\n".join(told), folder))
+
+
+def _asked(arguments: argparse.Namespace) -> list[str]:
+    made = choose._of_plans(arguments, from_arguments(arguments, ChooseSettings))
+    return [f"{one.name or 'trained'} {len(one.configs)} {one.configs[0].method}" for one in made]
