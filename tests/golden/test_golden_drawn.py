@@ -258,7 +258,8 @@ def _words() -> Iterator[tuple[str, Any]]:
     )
     for i, name in enumerate(names):
         yield f"width {i}", [width(name), width(name, 9), width(f"<b>{name}</b>")]
-        yield f"fit {i}", [fit(name, pixels, 12) for pixels in (0, 20, 37.5, 60, 200)]
+        yield f"fit {i}", [*dict.fromkeys(fit(name, pixels, 12) for pixels in (0, 20, 37.5, 60, 200))]
+        yield f"lengths {i}", " ".join(str(len(fit(name, pixels, 12))) for pixels in range(2, 150, 4))
         yield (
             f"short {i}",
             [short(name), short(name, 3), plain_name(name, 5), plain_name(name, len(" ".join(name.split())))],
@@ -268,7 +269,9 @@ def _words() -> Iterator[tuple[str, Any]]:
         yield f"spread {wanted}", [spread(wanted, gap, 0.0, 10.0) for gap in (0.5, 2.0, 3.0)]
         yield f"kept {wanted}", [kept(wanted, [i % 2 == 1 for i in range(len(wanted))], room) for room in range(1, 7)]
         places = [max(0.0, min(1.0, at / 10)) for at in wanted]
-        yield f"apart {wanted}", [apart(places, [f"{at:g}" for at in wanted], pixels=p) for p in (12, 40, 56.4, 200)]
+        words = [f"{at:g}" for at in wanted]
+        named = ("".join(map(str, apart(places, words, pixels=pixels))) for pixels in range(4, 130, 3))
+        yield f"apart {wanted}", " ".join(named)
     yield "joined", joined([{"a": 1, **cells("b", RATE)}, {"c": None, **cells("b", None), **cells("d", 0.5)}])
 
 
