@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,16 +18,18 @@ import pytest
 
 from core.errors import InputError
 from core.estimates import Estimate, certain, proportion
+from core.notebook import AuditResult
 from core.policy import CHECKS, Limit, Policy
 from core.policy.limits import in_range
 from core.release_audit import GuardPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
 from core.release_audit.result import GroupSummary
-from core.report import Reports, canonical, metering, tables
+from core.report import Reports, canonical, metering, page, schema, tables
 from core.report.card_section import card_section
 from core.report.editions import _as_printed, _rounded
 from core.report.judgement import contradictions, judged_again
 from core.report.junit import audit_junit
 from core.report.one_page import page_content
+from core.report.page import to_html
 from core.study import Measurement, Outcome
 from core.subject import OutputsPlan
 from tests.golden.make import compare, normal
@@ -85,7 +88,8 @@ def audit(seed: int) -> ReleaseAudit:
         for name in ("correction", "membership")
     )
     data = replace(base.data, synthetic=seed % 3 == 0, features=("age", "religion", "sex")[: seed % 4])
-    times = {"started": ["2026-11-20T09:15:00Z", "2026-02-28", ""][seed % 3], "seconds": 0.25 * seed}
+    started = ("2026-11-20T09:15:00Z", "2026-02-28", "")[seed % 3]
+    times = {"seconds": 0.25 * seed} | ({"started": started} if started else {})
     made = replace(base, plan=plan, measurements=measured, model=model, data=data, times=times)
     return judged(made, policy=policy, tests=tests[: int(rng.choice([0, 0, 1, 2]))])
 
@@ -162,10 +166,25 @@ def test_parts_of_reports(seed: int) -> None:
             shown = sealed([words.columns, words.rows, sorted(table.numeric)])
             told.append(f"{edition} {table.name}: {sealed([table.rows])} {shown}")
         told.append(f"{edition} junit: {sealed(audit_junit({**document, 'fingerprint': 'f' * 64}).decode())}")
+        drawn = re.sub(r"(?s)<style.*?</style>|<pre.*?</pre>", "", to_html({**document, "provenance": PROVENANCE}))
+        told.append(f"{edition} html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
         content = page_content(document)
         told += [f"{edition} page {name}: {sealed(content[name])}" for name in content if name != "footer"]
+    shown = AuditResult(MADE[seed])
+    told += [f"notebook: {sealed(part)}" for part in (shown._repr_markdown_(), f"{shown!r} {shown}", shown.verdict)]
     told.append(f"section: {sealed(card_section(MADE[seed].document('disclosure')))}")
     compare(f"audits/{seed}.txt", "\n".join(told) + "\n")
+
+
+PROVENANCE = {
+    **dict.fromkeys(("policy", "plan", "code"), "0" * 64),
+    **{"fairleak": "1", "python": "3", "platform": "p", "packages": {"a": "1"}, "seeds": {"audit": 3}},
+}
+"""Where the numbers of a page come from, the same on every machine."""
+
+
+def _contents_of(document: Any) -> Any:
+    return page._shown(document)["contents"]
 
 
 LEFT = ("fingerprint", "provenance")
@@ -298,3 +317,40 @@ def _metering() -> Iterator[tuple[str, Any]]:
 def test_numbers_of_reports(kind: str) -> None:
     made = {"canonical": _canonical, "metering": _metering}[kind]()
     compare_numbers(f"report_{kind}", [line for name, value in made for line in lines(name, value)])
+
+
+def _paths(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the paths to all values in a part of a document, objects and lists too."""
+    if isinstance(part, dict | list):
+        for key, one in part.items() if isinstance(part, dict) else enumerate(part):
+            yield (*path, key)
+            yield from _paths(one, (*path, key))
+
+
+WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 1, "x", "inf", [], {}, [None], {"x": 1})
+
+
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+def test_reports_of_another_form(edition: str) -> None:
+    told = []
+    document, rng = MADE[1].document(edition), np.random.default_rng(1)
+    assert not schema.schema_error(document)
+    by_depth: dict[str, tuple[Any, ...]] = {}
+    for path in _paths(document):
+        by_depth.setdefault("/".join(str(key) for key in path if not isinstance(key, int)), path)
+    for name, path in by_depth.items():
+        found = copy.deepcopy(document)
+        inside = found
+        for key in path[:-1]:
+            inside = inside[key]
+        wrong = WRONG[int(rng.integers(len(WRONG)))]
+        if rng.random() < 0.2 and isinstance(inside, dict):
+            del inside[path[-1]]
+            wrong = "left out"
+        elif rng.random() < 0.1 and isinstance(inside, dict):
+            inside["more"] = wrong
+        else:
+            inside[path[-1]] = wrong
+        error = schema.schema_error(found).removeprefix("A report must follow its schema; ")
+        told.append(f"{name} {wrong}: {error or 'fine':.60}")
+    compare(f"audits/form_{edition}.txt", normal("\n".join(told)))
