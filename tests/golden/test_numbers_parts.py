@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import io
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 from core import database, files, planted, quantities, serialize, settings, validation
+from core.cli.arguments import Parser
 from core.errors import InputError
 from core.estimates import Estimate, Spread
 from core.fingerprint import content_fingerprint
@@ -172,6 +175,52 @@ def _settings() -> Iterator[tuple[str, Any]]:
         yield f"toml {text!r:.20}", answer(lambda text=text: settings.parsed(text, name="f"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Other(Settings):
+    """Settings of which one has the name of another's."""
+
+    count: Annotated[int, Param("Count", "How many others.", least=0)] = 1
+    share: Annotated[float, Param("Share", "A share.", least=0, most=1, above=True, below=True)] = 0.5
+
+
+LINES = (
+    "",
+    "--must x",
+    "--must x --count 3 --no-on --flag --most none --shares 0.5,none --kinds all",
+    '--must x --kinds a,b --numbers 1,2.5 --shares= --table {a=1,b="none"} --eps inf',
+    "--must x --count 9",
+    "--must x --kinds c",
+    "--must x --shares x",
+    "--must x --table [1",
+    "--must 123456",
+    "--must x --kind c",
+    "--must x --most 2 --free nan",
+)
+
+
+def _flags() -> Iterator[tuple[str, Any]]:
+    """Yield what flags are called, explained and read as."""
+    parser = Parser(prog="p", allow_abbrev=False)
+    settings.add_arguments(parser, Invented, defaults={"count": 4, "free": None})
+    yield "help", parser.format_help()
+    for line in LINES:
+        yield f"line {line}", answer(lambda line=line: _parsed(parser, line))
+    both = Parser(prog="p")
+    settings.add_arguments(both, {"Here": Invented, "There": Other}, "count", "share", "line")
+    yield "both", both.format_help()
+
+
+def _parsed(parser: Parser, line: str) -> Any:
+    err = io.StringIO()
+    with contextlib.redirect_stderr(err):
+        try:
+            found = parser.parse_args(line.split())
+        except SystemExit as left:
+            return f"{left.code} {err.getvalue()}"
+    own = settings.given(found, Invented, but=("flag",))
+    return [own, settings.values_of(settings.from_arguments(found, Invented, prose="p"))["kinds"]]
+
+
 def _checked(setting: Setting, value: Any) -> Any:
     return [settings.checked(setting, value, setting.name)]
 
@@ -325,6 +374,7 @@ def _database(folder: Path) -> Iterator[tuple[str, Any]]:
 CASES: dict[str, Callable[..., Iterator[tuple[str, Any]]]] = {
     "validation": _validation,
     "settings": _settings,
+    "flags": _flags,
     "tables": _tables,
     "people": _people,
     "files": _files,
@@ -333,7 +383,8 @@ CASES: dict[str, Callable[..., Iterator[tuple[str, Any]]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_numbers(name: str, tmp_path: Path) -> None:
+def test_numbers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     given = (tmp_path,) if name in ("files", "database") else ()
     found = [line for part, value in CASES[name](*given) for line in lines(part, value)]
     compare_numbers(f"parts_{name}", [line.replace(str(tmp_path), "<folder>") for line in found])
