@@ -14,16 +14,22 @@ from core.examples.example import _Number, number, numbers, signed, total
 from tests.golden.numbers import compare_numbers, lines
 
 PEOPLE = np.arange(20)
+COSTS = 0.5 + 0.45 * (np.sqrt(2.0) * (PEOPLE + 1) % 1.0)
+"""Confidences of which no two sums are equal."""
+
 SCORES = np.array([1.0, -2.0, 3.5, 0.5, 2.0, 4.5, -1.5, 1.0])
 
 OTHERS: dict[str, tuple[Any, list[Mapping[str, Any]]]] = {
     "correction": (correction, [{"_WOMEN": {"correction": (1, 2, 6, 7, 12, 20)}}, {"_WOMEN": {"correction": (4, 9)}}]),
-    "correction-impossible": (correction, [{"_CONFIDENCE": 0.95 - 0.02 * PEOPLE}]),
+    "correction-impossible": (correction, [{"_CONFIDENCE": COSTS}]),
     "proportions": (
         correction,
         [
-            {"_FEW_WOMEN": np.isin(PEOPLE, (0, 3, 9, 11, 12, 13, 16, 19)).astype(np.uint8)},
-            {"_MANY_WOMEN": np.isin(PEOPLE, range(2, 15)).astype(np.uint8)},
+            {
+                "_MANY_WOMEN_CONFIDENCE": COSTS,
+                "_FEW_WOMEN": np.isin(PEOPLE, (0, 3, 9, 11, 12, 13, 16, 19)).astype(np.uint8),
+            },
+            {"_MANY_WOMEN_CONFIDENCE": COSTS, "_MANY_WOMEN": np.isin(PEOPLE, range(2, 15)).astype(np.uint8)},
         ],
     ),
     "imputation": (
