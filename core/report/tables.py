@@ -96,7 +96,7 @@ def shown(value: Cell) -> str:
     if abs(value) >= 1000:
         text = f"{value:,.0f}"
     else:
-        text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:,.4g}"
+        text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.4g}"
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 

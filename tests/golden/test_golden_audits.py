@@ -235,9 +235,20 @@ def test_reports_judged_again(edition: str) -> None:
         document, rng = MADE[seed].document(edition), np.random.default_rng(seed)
         assert judged_again(document)[:2] == ([], [])
         told.append(f"{seed}: {judged_again(document)[2]} {_said(contradictions, document)}")
+        most = max(document["data"]["n"], *(document["plan"]["answers"][name] for name in ("repeats", "people")))
+        for more in (0, 1):
+            told.append(f"{most + more} people: {_said(contradictions, _of_people(document, most + more))}")
         for name, found in (_altered(document, rng) for _ in range(18)):
             told.append(f"{name}: {_said(contradictions, found)}; {_said(judged_again, found)}")
     compare(f"audits/judged_{edition}.txt", normal("\n".join(told)))
+
+
+def _of_people(document: Any, n: int) -> Any:
+    """Return a document all of whose measurements are of n people."""
+    estimates = (
+        {**one, "estimate": one["estimate"] and {**one["estimate"], "n": n}} for one in document["measurements"]
+    )
+    return {**document, "measurements": list(estimates)}
 
 
 def _said(judge: Callable[[Any], Any], document: Any) -> str:
