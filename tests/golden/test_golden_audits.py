@@ -271,7 +271,7 @@ def _canonical() -> Iterator[tuple[str, Any]]:
     for value in values:
         yield f"outward {value}", [canonical.outward(value, places, side) for places in (1, 2, 3) for side in (-1, 1)]
         yield f"rounded {value}", [canonical.rounded(value, places) for places in (1, 3)]
-        yield f"strict {value}", canonical.strict([value, 1e300 * value, value * 1000])
+        yield f"strict {value}", [f"{one!r:.20}" for one in canonical.strict([value, 1e300 * value, value * 1000])]
         yield f"shown {value}", [tables.shown(value), tables.shown(1e4 * value)]
     for value, low, high in PRECISIONS:
         own = Estimate(value=value, low=low, high=high, n=1234)
