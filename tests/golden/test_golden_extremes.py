@@ -28,16 +28,11 @@ from core.charts import LIGHT
 from core.choose import Outcomes
 from core.choose import findings as choosing
 from core.correction import findings as correction
-from core.estimates import Estimate
+from core.estimates import Estimate, certain, mean, mean_rate
 from core.membership import findings as membership
 from core.model_card import findings as cards
 from core.people import findings as people
-from core.quantities import in_words
-from core.estimates import certain, mean, mean_rate
-from core.membership import findings as membership
-from core.model_card import findings as cards
-from core.people import findings as people
-from core.quantities import plain_row
+from core.quantities import in_words, plain_row
 from core.study import Finding
 from core.sweep.findings import tension
 from tests.golden.make import compare, normal
