@@ -1,0 +1,355 @@
+"""Numbers of membership are as they were: curves, gaps, splits, shadows, deletions, people and targets.
+
+The inputs are few people with ties, sides of unequal size, nobody on one side, and values that meet a limit exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets import Roles, Table
+from core.errors import InputError
+from core.estimates import Estimate
+from core.membership import disparity, evidence, fairpick, people, targets
+from core.membership.roc import (
+    _logit_interval,
+    _quantile,
+    advantage,
+    area,
+    counts_above,
+    is_muted,
+    members_above,
+    precision_recall,
+    roc,
+    tpr_estimate,
+)
+from core.membership.settings import MembershipSettings, check_shadows
+from core.models.tree_budget import ACCOUNTINGS
+from tests.golden.numbers import compare_numbers, lines
+from tests.unit.membership.samples import invented, judged, sampled_tally, villagers
+
+Numbers = Iterator[tuple[str, Any]]
+
+
+def refused(work: Callable[[], Any]) -> Any:
+    """Return what work returns, or what it says when it refuses."""
+    try:
+        return work()
+    except InputError as error:
+        return str(error)
+
+
+def scored(n: int, members: int, kinds: int, seed: int, lead: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores of people, of so many kinds at most, and who is a member; members lead a little."""
+    rng = np.random.default_rng(seed)
+    member = (np.arange(n) < members).astype(np.uint8)
+    return np.round(rng.random(n) * kinds + lead * kinds * member * rng.random(n)) / kinds, member
+
+
+SCORED = {
+    "few": scored(25, 10, 3, 1),
+    "too few": scored(22, 9, 4, 2),
+    "ties": scored(130, 37, 5, 3),
+    "apart": (np.repeat([3.0, 1.0], [12, 20]), np.repeat([1, 0], [12, 20]).astype(np.uint8)),
+    "turned": (np.repeat([1.0, 3.0], [12, 20]), np.repeat([1, 0], [12, 20]).astype(np.uint8)),
+    "alike": (np.ones(40), np.repeat([1, 0], [10, 30]).astype(np.uint8)),
+    "one apart": (np.append(np.repeat([2.0, 1.0], [11, 100]), 2.5), np.repeat([1, 0], [11, 101]).astype(np.uint8)),
+    "distinct": scored(400, 90, 10**6, 4),
+}
+
+
+def curves() -> Numbers:
+    for name, (score, member) in SCORED.items():
+        false, true = counts_above(score, member)
+        yield f"{name}.counts", (false, true)
+        places = [0, 0.5, 1, 1.25, 2, 3.75, 7, false[-1] - 1, false[-1], false[-1] + 0.5, false[-1] + 1]
+        yield f"{name}.above", [float(members_above(place, false, true)) for place in places]
+        for level, fpr in product((0.95, 0.8), (0.004, 0.05, 0.1, 0.5, 0.98, 1.0)):
+            yield f"{name}.tpr {fpr:g} at {level:g}", tpr_estimate(fpr, false, true, level=level)
+        curve = roc(score, member, level=0.9)
+        yield name, curve
+        for fpr in (0.025, 0.1, 10 / 30, 0.5):
+            yield f"{name}.at {fpr:g}", (curve.resolution_reason(fpr), curve.tpr_at(fpr))
+        if curve.fpr.size:
+            yield f"{name}.reached", (curve.reached([0, 0.01, 0.3, 1]), is_muted(curve.auc))
+        for verdict in (None, (score > 1).astype(np.uint8), np.zeros(member.size, dtype=np.uint8)):
+            yield f"{name}.advantage", advantage(score, member, seed=7, verdict=verdict)
+            if verdict is not None:
+                yield f"{name}.precision", precision_recall(verdict, member, level=0.9)
+    for low in (0.5, math.nextafter(0.5, 1), math.nan, 0.2):
+        yield f"muted at {low}", is_muted(Estimate(value=0.6, low=low, high=0.7, n=9))
+    yield "not finite", refused(lambda: roc([1.0, math.nan, 2.0], [1, 0, 1]))
+    few = np.array([0.0, 1.0]), np.array([0.0, 0.5, 1.0])
+    for members, outsiders in (few, few[::-1], (few[0], few[0] + 1), (few[0] + 5, few[0])):
+        yield f"area of {members} and {outsiders}", area(members, outsiders, level=0.9)
+    for value, half in product((1e-3, 0.5, 0.97), (1e-5, 0.3, 900.0)):
+        yield f"interval {value} {half}", _logit_interval(value, half)
+    yield "quantiles", [_quantile(q, np.array([0.1, 0.4, 1.0]), 7) for q in (0.01, 0.3, 0.5, 0.9, 1.0)]
+
+
+def tallies() -> Iterator[tuple[str, disparity.Tally]]:
+    for number, (rates, sizes) in enumerate(
+        (
+            ([[0.2, 0.5], [0.3, 0.8]], [[40, 31], [23, 57]]),
+            ([[0.0, 1.0], [0.0, 1.0]], [[10, 10], [12, 15]]),
+            ([[0.5, 0.5], [0.5, 0.5]], [[200, 90], [31, 40]]),
+            ([[0.1, 0.1], [0.6, 0.9]], [[10, 300], [60, 10]]),
+        )
+    ):
+        yield f"{number}", sampled_tally(rates, sizes, np.random.default_rng(number))
+
+
+def gaps() -> Numbers:
+    for name, counts in tallies():
+        verdict, group, member = judged(counts)
+        yield name, disparity.vulnerability_disparity(verdict, group, member, bootstraps=90, permutations=70, seed=3)
+        yield f"{name}.tally", disparity._tally(verdict, group, member)
+        drawn = disparity.resampled(counts, 60, np.random.default_rng(5))
+        shuffled = disparity.permuted(counts, 60, np.random.default_rng(6))
+        yield f"{name}.drawn", (drawn, shuffled, drawn[:, 1, 0], shuffled[:, 0, 1])
+        for gap, weights in disparity.GAPS.items():
+            yield f"{name}.{gap}.p", disparity.gap_p_value(weights, counts, shuffled)
+            totals = (drawn * weights).sum(axis=(1, 2))
+            yield f"{name}.{gap}", disparity.gap_estimate(weights, counts.flagged, counts.people, totals, level=0.8)
+        yield f"{name}.variances", disparity.variances(counts.flagged, counts.people)
+        own = np.random.default_rng(9).choice([0.0, 0.0999, 0.1, 0.2, 1 - 0.8, 0.75, 0.9, 1.0], verdict.size)
+        yield f"{name}.ranges", disparity.recall_by_range(own, verdict, group, member)
+    rng = np.random.default_rng(11)
+    for names in (("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d")):
+        groups = rng.choice(len(names), 260, p=[0.05] + [0.95 / (len(names) - 1)] * (len(names) - 1))
+        member = rng.integers(0, 2, 260)
+        verdict = (rng.random(260) < 0.2 + 0.5 * member * (groups == 1)).astype(int)
+        yield (
+            f"{len(names)} groups",
+            disparity.disparities(verdict, groups, member, names=names, level=0.9, bootstraps=50, permutations=199),
+        )
+    for level, comparisons in product((0.95, 0.6), (1, 3)):
+        yield (
+            f"detectable {level} {comparisons}",
+            disparity.smallest_detectable(0.07, level=level, comparisons=comparisons),
+        )
+    for drawn in ([], [0.5, -0.5, 0.2], [0.5 - 1e-12, 0.4]):
+        yield f"extreme {drawn}", disparity._share_as_extreme(-0.5, np.array(drawn))
+    for sizes in ([[10, 10], [10, 10]], [[9, 30], [30, 30]], [[30, 9], [30, 30]], [[30, 30], [9, 8]], [[1, 2], [3, 4]]):
+        yield f"too small {sizes}", disparity._too_small(np.array(sizes), ("one", "other"))
+
+
+def low_rates() -> Numbers:
+    rng = np.random.default_rng(13)
+    for kinds, names in product((4, 10**6), (("a", "b"), ("a", "b", "c"))):
+        n, k = 420, len(names)
+        groups = rng.choice(k, n, p=[0.3, 0.7] if k == 2 else [0.1, 0.3, 0.6]).astype(np.uint8)
+        member = (rng.random(n) < 0.4).astype(np.uint8)
+        score = np.round((rng.random(n) + member * (groups == 1) * rng.random(n)) * kinds) / kinds
+        key = f"{k} groups, {kinds} kinds"
+        for fpr in (0.1, 0.25):
+            more = {"names": names, "fpr": fpr, "level": 0.9, "bootstraps": 80, "permutations": 60, "seed": 2}
+            yield f"{key}, {fpr}", disparity.lira_gaps(score, groups, member, **more)
+        masks = groups == 1, groups != 1, np.ones(n, dtype=bool)
+        one, other, everybody = (disparity.Side.of(score, mask, member, 0.1) for mask in masks)
+        yield f"{key}.side", (one, one.members, one.outsiders, one.above([1, 2.5, one.place]), other)
+        yield f"{key}.resampled", one.resampled(50, np.random.default_rng(1))
+        yield f"{key}.places", disparity._places((one, other), 40, np.random.default_rng(2))
+        for pair in ((one, other), (other, one)):
+            yield f"{key}.permuted", disparity.permuted_sides(pair, everybody, 60, np.random.default_rng(3))
+    side, member = np.repeat([0, 1, 0, 1], [100, 99, 10, 9]), np.repeat([0, 0, 1, 1], [100, 99, 10, 9])
+    for here in (slice(None), slice(0, -9), side == 0, np.arange(218) != 0):
+        yield (
+            f"too few {here if isinstance(here, slice) else int(here.sum())}",
+            [disparity._too_few(side[here], member[here], ("one", "other"), fpr) for fpr in (0.1, 10 / 99, 0.5)],
+        )
+
+
+def splits() -> Numbers:
+    rng = np.random.default_rng(17)
+    for n, known, judging in ((205, 0.1, 0.1), (204, 0.3, 0.7), (202, 0.1, 0.1), (301, 0.07, 0.4), (41, 0.5, 0.5)):
+        yield (
+            f"split of {n}, {known}",
+            refused(
+                lambda n=n, known=known, judging=judging: evidence.member_split(
+                    n, seed=3, known_share=known, judged_share=judging
+                )
+            ),
+        )
+    between = evidence.split_between(np.arange(140, 330), np.arange(140)[::-1], seed=5)
+    yield "between", (between, between.known[1], between.judged, between.population)
+    kept = between.keeping(between.members[9:][::-1], outsiders=between.outsiders[3:])
+    yield "kept", (kept, kept.known[1], kept.judged, kept.population)
+    yield "kept too few", refused(lambda: between.keeping(between.members[:20], outsiders=between.outsiders))
+    every = evidence.judging_everybody(np.array([5, 3, *range(20, 40)]), np.arange(10, 20), aside=np.array([50, 45]))
+    yield "everybody", (every, every.judged, every.population)
+    yield (
+        "too few",
+        [
+            refused(lambda a=a, b=b: evidence.judging_everybody(np.arange(a), np.arange(50, 50 + b)).judged_rows)
+            for a, b in ((9, 10), (10, 9), (10, 10))
+        ],
+    )
+    yield "logits", evidence.logit(np.array([0.0, 0.01, 0.0101, 0.3, 0.99, 0.995, 1.0]))
+    yield "own", evidence.true_label_probability(np.array([0.2, 0.2, 1.0, 0.0]), np.array([1, 0, 0, 1]))
+    for online, shadows in product((True, False), (4, 6)):
+        split = evidence.member_split(240, seed=1, known_share=0.2, judged_share=0.5)
+        split = replace(split, outsiders=split.outsiders[:90])
+
+        def law(rows: np.ndarray, seed: int) -> np.ndarray:
+            told = np.random.default_rng(seed).random(240)
+            told[rows] = told[rows] ** 0.3
+            return np.round(told, 2)
+
+        told: list[tuple[int, int]] = []
+        labels = rng.integers(0, 2, 240).astype(np.uint8)
+        given = evidence.Evidence(
+            labels=labels, split=split, train=law, shadows=shadows, online=online, seed=9, released=law(np.arange(9), 1)
+        )
+        given = replace(given, report=lambda done, of, told=told: told.append((done, of)))
+        name, made = f"{'on' if online else 'off'}line, {shadows}", given.shadow_models
+        yield name, (made, told, given.predicted, given.own, [rows.size for rows in evidence._draws(given)])
+        for used in (made.inside, ~made.inside, made.inside & (np.arange(made.n_judged) % 3 > 0)):
+            yield f"{name}.sums", (made.sums(used), made.normal(used, True), made.normal(used, False))
+    yield "shadows", [refused(lambda n=n: check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
+
+
+def deletions() -> Numbers:
+    counts = {
+        "two": [[10, 4], [2, 9]],
+        "three": [[30, 0], [12, 12], [7, 25]],
+        "alike": [[5, 10], [7, 14]],
+        "apart": [[9, 0], [0, 4]],
+        "one": [[8, 3]],
+        "near": [[40, 11], [3, 3], [18, 2], [25, 30]],
+    }
+    for (name, cells), theta in product(counts.items(), (1e-3, 0.4, 0.75, 1.0)):
+        wanted = refused(lambda cells=cells, theta=theta: fairpick.fairpick_counts(cells, theta))
+        yield f"{name} {theta}", wanted
+        if not isinstance(wanted, str):
+            yield f"{name} {theta}.whole", fairpick.whole(wanted, cells)
+        yield f"{name} {theta}.literal", fairpick.fairpick_literal(cells, theta)
+        yield f"{name} {theta}.asked", fairpick.what_equations_ask(np.array(cells, dtype=float), theta)
+    yield (
+        "whole",
+        [
+            fairpick.whole(x, np.full(np.shape(x), most))
+            for x in ([[0.5], [0.5], [0.5]], [[1.2, 0.3], [2.9, 0.7], [3 - 1e-12, 1.0]], [[0.4], [0.4], [0.1]])
+            for most in (2, 9)
+        ],
+    )
+    cell, order = np.array([0, 1, -1, 0, 2, 2, 1, 0, -1]), np.array([8, 3, 0, 7, 5, 4, 2, 1, 6])
+    yield "chosen", [fairpick.chosen(cell, np.array(gone), order) for gone in ([2, 0, 1], [0, 2, 0], [3, 9, 2])]
+    rng = np.random.default_rng(19)
+    features = np.column_stack([rng.integers(0, 4, 330), np.zeros(330), rng.integers(0, 2, 330) * 5]).astype(float)
+    sides = fairpick.Sides(
+        features=features,
+        labels=(rng.random(330) < 0.45).astype(np.uint8),
+        groups=(rng.random(330) < 0.2 + 0.15 * features[:, 0]).astype(np.uint8),
+        names=("others", "group"),
+    )
+    members, outsiders = np.split(rng.permutation(330), [190])
+    found = fairpick.clusters(sides, members, seed=4)
+    yield "clusters", (found, np.bincount(found.cluster), found.nearest(sides, outsiders))
+    for theta, literal in product((0.3, 0.8, 1.0), (False, True)):
+        made = fairpick.fairpick(sides, members, found, theta=theta, seed=2, literal=literal)
+        left = fairpick.like_outsiders(sides, outsiders, like=made, found=found, seed=2)
+        yield f"picked {theta} {literal}", (made, left)
+    yield (
+        "at random",
+        (fairpick.random_deletion(members, 33, seed=3), fairpick.outsiders_at_random(outsiders, 40, seed=3)),
+    )
+    yield (
+        "few distinct",
+        [
+            refused(lambda here=here: fairpick._largest(features[here], sides.groups[here], 0))
+            for here in (slice(0, 40), slice(0, 70), features[:, 2] == 0, features[:, 0] == 1)
+        ],
+    )
+    yield "too few", refused(lambda: fairpick.clusters(sides, members[:30], seed=4))
+    yield "no features", refused(lambda: fairpick.clusters(replace(sides, features=features[:, :0]), members, seed=4))
+
+
+def records() -> Numbers:
+    rng, n = np.random.default_rng(23), 330
+    frame = pd.DataFrame(
+        {
+            "age": rng.choice([20, 26, 30, 45, 70, np.nan], n),
+            "town": rng.choice(["a", "b", "c", None], n),
+            "origin": rng.choice(list("nsew"), n, p=[0.4, 0.2, 0.15, 0.25]),
+            "same": (np.arange(n) > n - 5).astype(int),
+            "sex": rng.choice(["f", "m", None], n, p=[0.3, 0.6, 0.1]),
+            "hired": rng.choice(["yes", "no", None], n, p=[0.5, 0.4, 0.1]),
+        }
+    )
+    frame.loc[n - 4 :, "hired"] = None
+    roles = Roles(label="hired", positive="yes", sensitive="sex", group=("f",), excluded=("same",))
+    table = Table(name="t", title="T", frame=frame, source="Made.", fingerprint="")
+    for name, how in {
+        "two": roles,
+        "many": replace(roles, sensitive="origin", group=(), each=True),
+        "excluded": replace(roles, excluded=("sex", "age")),
+        "constant": replace(roles, excluded=()),
+        "nothing": replace(roles, excluded=("age", "town", "origin", "same", "sex")),
+    }.items():
+        made = refused(lambda how=how: people.member_people(table, how))
+        if isinstance(made, str):
+            yield name, made
+            continue
+        yield name, replace(made, fingerprint="")
+        yield f"{name}.sizes", (made.n, made.n_values, made.n_groups, made.codes.T)
+        for column in made.names:
+            yield f"{name}.{column}", refused(lambda made=made, column=column: people.column_grouping(made, column))
+        by = replace(roles, sensitive="origin", group=("n", "e"), first_name="nearer", other_name="")
+        origin = people.table_grouping(table, how, by)
+        yield f"{name}.by origin", origin
+        town = people.table_grouping(table, how, replace(roles, sensitive="town", group=(), each=True))
+        for second in (None, town, origin):
+            pair = refused(lambda made=made, first=origin, second=second: people.grouped_by(made, first, second))
+            yield f"{name}.pairs", pair if isinstance(pair, str) else (pair.groups, pair.group_names, pair.attribute)
+    for numbers in ([1.0, 1.0, 2.0], [0.0, 10.0, 1.0, 9.0, 9.99, np.nan, 5.0]):
+        codes, domain = people._binned(np.array(numbers))
+        yield f"bins {numbers}", (codes.tolist(), domain)
+
+
+def attacked() -> Numbers:
+    some = villagers(120, seed=3)
+    rows, rest = np.arange(0, 120, 2), np.arange(1, 120, 3)
+    for accounting, epsilon in product(ACCOUNTINGS[:2], (math.inf, 30.0)):
+        train = targets.id3_target(some, epsilon=epsilon, max_depth=2, accounting=accounting)
+        yield f"id3 {accounting} {epsilon}", np.round(train(rows, 5), 6)
+    for name in ("decision_tree", "random_forest", "logistic", "dp_id3"):
+        target = targets.target_of(some, MembershipSettings(target=name, max_depth=3, epsilon=20.0))
+        told = target(rows, 5)
+        yield name, np.round(told, 3)
+        yield f"{name}.one label", target(np.flatnonzero(some.labels == 1), 5)
+        for predicted in (None, 1 - some.labels):
+            yield f"{name}.quality", targets.quality(told, some.labels, rows, rest, predicted=predicted, level=0.8)
+    halved = np.array([0.5, 0.5, 0.51, 0.2]), np.array([0, 1, 1, 0], dtype=np.uint8)
+    yield "half", targets.quality(*halved, np.array([0, 1]), np.array([0, 2, 3]))
+    for columns in (1, 8, 10, 11, 12, 14):
+        wide = invented(np.tile(np.arange(2), (columns, 1)).T, np.array([0, 1]), np.array([0, 1]))
+        settings = MembershipSettings(epsilon=2.0, max_depth=9)
+        yield f"{columns} columns", (targets.default_depth(wide), targets.ledger_of(wide, settings).total)
+        yield f"{columns} columns.literal", targets.ledger_of(wide, settings, "literal")
+    for alarms, epsilon in product((0.0, 0.01, 0.4, 1.0), (0.0, 0.1, 1.0, 350.0, 351.0, math.inf)):
+        yield f"most caught {alarms} {epsilon}", targets.most_caught(alarms, epsilon)
+
+
+CASES: dict[str, Callable[[], Numbers]] = {
+    "roc": curves,
+    "gaps": gaps,
+    "low_rates": low_rates,
+    "splits": splits,
+    "fairpick": deletions,
+    "people": records,
+    "targets": attacked,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_numbers(f"membership_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
