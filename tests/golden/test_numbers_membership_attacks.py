@@ -1,0 +1,307 @@
+"""What membership attacks say of few people is as it was, attack by attack, over curves, and in a release's checks.
+
+What is learned by many steps of floating-point numbers is kept to a few digits.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.adversaries import cross_fitting
+from core.config import AuditConfig
+from core.errors import PrivacyLeakWarning
+from core.estimates import Estimate
+from core.membership import (
+    REGISTRY,
+    Evidence,
+    MemberGuess,
+    MembershipPlan,
+    MembershipSettings,
+    curves,
+    inference,
+    study,
+)
+from core.membership.attack import NEEDS, above_threshold, best_threshold
+from core.membership.attacks import attacks_on, bavaria, boundary, lira, network, quantile, rmia
+from core.membership.evidence import Shadows, judging_everybody, member_split
+from core.membership.findings import curve_rows, deleted_rows, tables
+from core.membership.people import member_people
+from core.models import GIVEN
+from core.models.query_access import QueryAccess
+from core.planted import Drawn, subject_of
+from core.subject import OutputsPlan
+from tests import samples
+from tests.golden.numbers import compare_numbers, lines
+from tests.golden.test_numbers_membership import refused
+from tests.unit.membership.samples import invented
+
+Numbers = Iterator[tuple[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what learns by many steps take few."""
+    monkeypatch.setattr(cross_fitting, "_TREES", 4)
+    monkeypatch.setattr(network, "_STEPS", 12)
+
+
+def _evidence(*, online: bool = True, shadows: int = 4, everybody: bool = False, decimals: int = 2) -> Evidence:
+    """Return people whose scores tie, of a law that remembers some of those it is trained on."""
+    n = 260
+    rng = np.random.default_rng(29)
+    features = np.column_stack([rng.integers(0, 4, n), rng.integers(0, 3, n), np.round(rng.normal(size=n), 1)])
+    labels = (rng.random(n) < 0.3 + 0.1 * features[:, 0]).astype(np.uint8)
+    split = member_split(n, seed=5, known_share=0.25, judged_share=0.5)
+    if everybody:
+        split = judging_everybody(np.arange(0, 150), np.arange(150, 230), aside=np.arange(230, 260))
+
+    def train(rows: np.ndarray, seed: int) -> np.ndarray:
+        own = features[:, 1] - 1 + np.random.default_rng(seed).normal(size=n)
+        own[rows] += np.where(labels[rows] == 1, 1.5, -1.0)
+        return np.clip(np.round(1 / (1 + np.exp(-own)), decimals), 0.0, 1.0)
+
+    return Evidence(
+        labels=labels,
+        split=split,
+        released=train(split.members, 1),
+        features=features,
+        access=QueryAccess(columns=3, ask=lambda rows: _answers(features[rows, np.arange(3)])),
+        train=train,
+        shadows=shadows,
+        online=online,
+        seed=7,
+    )
+
+
+def _answers(records: np.ndarray) -> np.ndarray:
+    return ((records[:, 0] + 2 * records[:, 2] > 1) ^ (records[:, 1] == 2)).astype(np.uint8)
+
+
+def _told(guess: MemberGuess, digits: int) -> Any:
+    return np.round(guess.score, digits), guess.verdict
+
+
+def attacks() -> Numbers:
+    for everybody, name in product((False, True), REGISTRY):
+        found = REGISTRY[name].judge(_evidence(everybody=everybody))
+        yield f"{name}, {'all' if everybody else 'some'}", _told(found, 3 if name in {"network", "bavaria"} else 8)
+    for name in ("lira", "rmia", "bavaria", "lira_boosted"):
+        yield f"{name}, offline", _told(REGISTRY[name].judge(_evidence(online=False)), 3 if name == "bavaria" else 8)
+    yield "lira, 64", REGISTRY["lira"].judge(_evidence(shadows=64)).score
+    given = _evidence(everybody=True)
+    labels_alone = replace(given, released=None, predictions=_answers(given.records))
+    for name in ("gap", "released", "boundary"):
+        yield f"{name}, labels alone", _told(REGISTRY[name].judge(labels_alone), 8)
+    yield (
+        "boundary.kept",
+        boundary._kept(given.access, np.arange(0, 260, 7), given.labels[::7], 260, np.random.default_rng(3)),
+    )
+    nobody = replace(given, split=replace(given.split, aside=given.split.aside[:0]))
+    for name in ("quantile", "rmia"):
+        yield f"{name}, nobody", refused(lambda name=name: REGISTRY[name].judge(nobody).score)
+    for score, member in (
+        ([1, 2, 3, 4], [0, 1, 0, 1]),
+        ([1, 1, 2, 2, 3], [0, 1, 1, 0, 0]),
+        ([2, 1], [0, 1]),
+        ([1, 2, 2, 3, 3, 3], [0, 1, 0, 1, 0, 1]),
+        ([5, 5, 5], [1, 0, 1]),
+    ):
+        yield f"threshold {score} {member}", best_threshold(np.array(score, float), np.array(member, np.uint8))
+    yield "above", above_threshold(np.round(given.own, 1), given)
+    for released, shadows, queries in product(("scores", "labels", "study"), (True, False), (True, False)):
+        yield (
+            f"attacks on {released}, {shadows}, {queries}",
+            [attack.name for attack in attacks_on(released, shadows=shadows, queries=queries)],
+        )
+    for name, attack in REGISTRY.items():
+        assert attack.needs <= NEEDS.keys()
+        yield f"{name}.told", (attack.described, attack.learns)
+        yield f"{name}.knows", [attack.knows(scores=scores, shadows=6) for scores in (True, False)]
+
+
+def parts() -> Numbers:
+    rng = np.random.default_rng(31)
+    own = np.round(rng.random((6, 9)), 2)
+    trained = rng.random((6, 9)) < 0.5
+    trained[:, 0], trained[:, 1], trained[1:, 2] = True, False, False
+    for online in (True, False):
+        shadows = Shadows(n_judged=7, own=own, trained=trained & online, online=online)
+        yield f"marginal {online}", rmia._marginal(shadows)
+        for used in (shadows.inside, ~shadows.inside):
+            yield f"sums {online}", (shadows.sums(used), shadows.normal(used, True), shadows.normal(used, False))
+    count, mean, squares = np.array([3, 0, 2, 5]), np.array([0.5, -1.0, 2.0, 0.1]), np.array([2.0, 0.0, 0.5, 4.0])
+    yield "rate", bavaria._rate(0.7, 1.5, count, squares, mean**2)
+    shadows = Shadows(n_judged=9, own=own, trained=trained, online=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bavaria, "fitted_prior", lambda *told: (0.6, 1.7, 0.9 + 0 * told[3]))
+        yield "predictive", [bavaria.predictive(shadows, used) for used in (trained, ~trained)]
+    for means in (mean, np.zeros(4)):
+        prior = bavaria.fitted_prior(count, means, squares, 0.3)
+        yield "prior", [f"{each:.2g}" for each in prior]
+    yield "density", lira._log_density(np.array([0.0, 1.0]), np.array([1.0, -1.0]), np.array([0.5, 2.0]))
+    p = np.round(rng.random(60), 1)
+    member = (rng.random(60) < 0.2 + 0.6 * p).astype(np.uint8)
+    for balance, inside in product((True, False), (member, member[:0], np.ones(60, np.uint8))):
+        told = network._learned(p[: inside.size], inside, np.array([0.0, 0.3, 1.0]), 3, balance)
+        yield f"network {balance} {inside.size}", np.round(told, 3)
+    known, phi = rng.integers(0, 3, (80, 2)).astype(float), rng.normal(size=80)
+    yield "expected", quantile._expected(known, phi + known[:, 0], known[:9], 3)
+    yield "expected of one", quantile._expected(known[:12], np.ones(12), known[:3], 3)
+    robust, isolated = rng.integers(0, 5, 60) / 5, rng.integers(0, 5, 60) / 5
+    for better in (robust, isolated):
+        yield "either", boundary._either(robust, isolated, (better + rng.random(60) > 1.0).astype(np.uint8), seed=1)
+    yield "halves", [cross_fitting.halves(np.array([1] * a + [0] * b), seed=2) for a, b in ((3, 4), (5, 2), (1, 0))]
+
+
+def _people(n: int, groups: int, seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    group = rng.choice(groups, n, p=[0.3, 0.7] if groups == 2 else [0.2, 0.5, 0.3])
+    codes = np.column_stack([rng.integers(0, 5, n), rng.integers(0, 3, n), rng.integers(0, 2, n), group])
+    labels = rng.random(n) < 0.2 + 0.12 * codes[:, 0] + 0.1 * (group == 1)
+    return replace(invented(codes, labels, group), protected=(3,))
+
+
+def _short(found: inference.AttackFindings) -> inference.AttackFindings:
+    return replace(found, roc_by_group=(), ranges=tuple(replace(each, rows=()) for each in found.ranges))
+
+
+def audits() -> Numbers:
+    told: list[tuple[int, int]] = []
+    two, settings = _people(900, 2, 1), MembershipSettings(max_depth=4, shadows=4, seed=3, theta=0.6, level=0.9)
+    target = inference.attacked(two, settings, inference.target_of(two, settings))
+    start = inference.Audit(found=target.findings, target=target)
+    made = list(inference.audits(start, left_out=("lira",), report=lambda done, of: told.append((done, of))))
+    whole = made[-1].found
+    yield "steps", (np.array(told), [len(each.found.attacks) for each in made])
+    yield "target", replace(whole, attacks={})
+    for name, attack in whole.attacks.items():
+        yield name, _short(attack) if name != "bavaria" else attack.muted
+        yield f"{name}.by group", [roc.auc.value.__round__(3) for roc in attack.roc_by_group]
+    shown = tables([replace(whole, attacks={k: whole.attacks[k] for k in ("loss", "rmia")})])
+    yield "tables", {name: rows[:: 1 + len(rows) // 5] for name, rows in shown.items()}
+    three = _people(900, 3, 2)
+    loose = replace(settings, target="decision_tree", theta=1.0, group=2)
+    target = inference.attacked(three, loose, inference.target_of(three, loose))
+    yield "three", _short(inference.judge(target, REGISTRY["loss"].judge(target.evidence)))
+    sides = inference.two_sides(three, 2), inference.two_sides(two, 0)
+    yield "sides", [(side.names, side.groups, side.features) for side in sides]
+    for target_name, shadows in product(("dp_id3", GIVEN), (4, 6)):
+        steps = inference.attack_steps(MembershipSettings(target=target_name, shadows=shadows))
+        yield f"steps {target_name} {shadows}", steps
+    table, roles = samples.table(400), samples.ROLES
+    config = AuditConfig(dataset="sample", roles=roles, method="unmitigated", depth=3)
+    people, dataset = member_people(table, roles), samples.dataset(400)
+    sets = np.where(np.arange(dataset.n) % 3 == 0, "train", np.where(np.arange(dataset.n) % 3 == 1, "attack", "test"))
+    given = replace(dataset, predictions=dataset.labels, scores=np.round(dataset.features[:, 0] % 1, 2), sets=sets)
+    asked = MembershipSettings(target="audited", shadows=4, seed=1)
+    for name, data, how in (
+        ("audited", dataset, asked),
+        ("given", given, replace(asked, target=GIVEN)),
+        ("no scores", replace(given, scores=None), replace(asked, target=GIVEN)),
+        ("no sets", replace(given, sets=None), replace(asked, target=GIVEN)),
+        ("logistic", dataset, replace(asked, target="logistic")),
+        ("nothing", None, replace(asked, target="decision_tree", max_depth=2)),
+    ):
+        found = refused(lambda how=how, data=data: inference.attacked_as(people, how, config=config, dataset=data))
+        yield name, found if isinstance(found, str) else (found.findings, found.split, np.round(found.evidence.own, 6))
+
+
+def over_settings() -> Numbers:
+    people, settings = _people(700, 2, 4), MembershipSettings(max_depth=3, shadows=4, seed=2, target="decision_tree")
+    budgets = list(curves.epsilon_curve(people, settings, epsilons=(2.0, math.inf), repeats=2))
+    picked = list(curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2))
+    for point in (*budgets, *picked):
+        short = replace(point, auc=round(point.auc, 3))
+        yield f"{point.variant} {point.at:g} {point.repeat}", short
+    again = curves.epsilon_curve(people, settings, epsilons=(2.0, math.inf), repeats=2, there=budgets[:1] + budgets[2:])
+    yield "again", [(point.at, point.repeat) for point in again]
+    again = curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2, there=picked[:1] + picked[2:])
+    yield "again picked", [(point.at, point.repeat, point.variant) for point in again]
+    rng = np.random.default_rng(37)
+    names = (*curves.RATES, *curves.GAPS)
+    points = [
+        replace(picked[0], at=at, repeat=repeat, variant=variant, deleted=int(9 / at))
+        for at, repeat, variant in product((0.4, 0.8, 1.0), range(6), ("random", "fairpick"))
+        if (at, repeat, variant) not in {(0.4, 0, "random"), (0.8, 1, "fairpick"), (0.8, 2, "random")}
+    ]
+    drawn = [replace(p, **dict(zip(names, np.round(rng.random(8), 2), strict=True))) for p in points]
+    drawn[3] = replace(drawn[3], precision=math.nan)
+    bands, apart = curves.summarise_curve(drawn[::-1]), curves.fairpick_differences(drawn)
+    yield "bands", bands
+    yield "apart", (apart, [[band.at, band.values["vd"].low] for band in curves.steady((*apart, *bands))])
+    yield "rows", (curve_rows(bands, "θ")[:3], curve_rows(curves.summarise_curve(budgets), "ε")[:1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        yield "accountings", curves.accountings(people, replace(settings, epsilon=4.0))
+    found = inference.attacked(people, replace(settings, theta=0.5, literal=True), curves.target_of(people, settings))
+    yield "deleted", deleted_rows(found.findings.fairpick)
+
+
+def _release(members: int, outsiders: int, groups: int, decimals: int | None, released: str) -> study.JudgedMembers:
+    n, aside = members + outsiders + 40, 40
+    rng = np.random.default_rng(41)
+    drawn = Drawn(
+        features=rng.integers(0, 3, (n, 2)).astype(float),
+        labels=(rng.random(n) < 0.4).astype(np.uint8),
+        sensitive=rng.choice(groups, n, p=[0.3, 0.7] if groups == 2 else [0.25, 0.35, 0.4]).astype(np.uint8),
+    )
+    known = (np.arange(n) < members) & (rng.random(n) < 0.3 + 0.3 * (drawn.sensitive == 1))
+    scores = np.round(np.clip(np.where(drawn.labels == 1, 0.6, 0.4) + rng.normal(0, 0.2, n), 0.01, 0.99), 3)
+    scores[known] = drawn.labels[known]
+    subject = subject_of(drawn, (scores >= 0.5).astype(np.uint8), (members, aside, outsiders), seed=3, scores=scores)
+    subject.outputs = OutputsPlan(released=released, decimals=decimals)
+    if groups > 2:
+        subject.dataset = replace(subject.dataset, group_names=("a", "b", "c"))
+    *_, found = study.STUDY.run(subject, MembershipPlan(shadows=0))
+    return found
+
+
+def releases() -> Numbers:
+    for name, how in {
+        "scores": (1300, 4000, 2, None, "scores"),
+        "three groups": (900, 5100, 3, 1, "scores"),
+        "few": (300, 990, 2, 2, "scores"),
+        "labels": (300, 200, 2, None, "labels"),
+    }.items():
+        found, plan = _release(*how), MembershipPlan(shadows=0)
+        for check, one in study.STUDY.checks(found, plan).items():
+            yield f"{name}.{check}", one
+        for told in study.STUDY.findings(found, plan):
+            yield f"{name}.finding", (told.point, told.evidence, told.so_what, told.to_do, told.baseline)
+        if len(found.subject.dataset.group_names) < 3:
+            yield f"{name}.table", study.STUDY.tables(found, plan)["Membership attacks"][::2]
+    for make, planted in product((study._tied, study._grown, study._remembering, study._remembering_one_group), (0, 1)):
+        subject, plan = make(2, bool(planted))
+        yield f"{make.__name__} {planted}", (subject.model.scores, subject.splits.train.size, plan)
+        yield f"{make.__name__} {planted}.steps", study.STUDY.steps(subject, MembershipPlan(shadows=6))
+    own = study._law(np.zeros(4), np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 1, 0], dtype=np.uint8))
+    yield "law", own(np.array([1, 3]), 5)
+    yield (
+        "both ways",
+        [
+            cross_fitting.taught_both_ways(Estimate(value=0.6, low=low, high=0.7, n=9), 0.5)
+            for low in (0.4, 0.51, 0.55, 0.53)
+        ],
+    )
+
+
+CASES: dict[str, Callable[[], Numbers]] = {
+    "attacks": attacks,
+    "parts": parts,
+    "audits": audits,
+    "curves": over_settings,
+    "releases": releases,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_numbers(f"membership_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
