@@ -1,0 +1,272 @@
+"""Trees, ledgers and fair answers are as they were, on few people, with ties, gaps and values at a limit."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from core.models import dp_id3, fair, id3, private_fair, tree_budget
+from core.models.query_access import fair_access
+from core.models.structure import Structure, onnx_structure, structure_of
+from tests.golden.numbers import compare_numbers, lines
+from tests.golden.test_numbers_membership import refused
+
+Numbers = Iterator[tuple[str, Any]]
+
+ACCOUNTINGS = tree_budget.ACCOUNTINGS
+
+
+def _records(n: int, sizes: tuple[int, ...], classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes (n, d), the last of each column rare, and labels that follow the first two."""
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([np.minimum(rng.integers(0, 2 * k, n) // 2, rng.integers(0, k, n)) for k in sizes])
+    return codes, (codes[:, 0] + (codes[:, 1] > 0) + (rng.random(n) < 0.2)) % classes
+
+
+def growing() -> Numbers:
+    rng = np.random.default_rng(43)
+    for n, m, k, classes in ((30, 1, 3, 2), (40, 6, 4, 3), (3, 5, 4, 2), (25, 30, 2, 2)):
+        nodes, values, labels = rng.integers(0, m, n), rng.integers(0, k, n), rng.integers(0, classes, n)
+        keys, whole = (nodes * k + values) * classes + labels, np.arange(n + 1)
+        yield f"exact {n} {m}", id3.exact_score(keys, m, k, classes, whole * np.log2(np.maximum(whole, 1)))
+        joint = np.bincount(keys, minlength=m * k * classes).reshape(m, k, classes)
+        joint = joint - (rng.random(joint.shape) < 0.2)
+        yield f"noisy {n} {m}", [id3.noisy_score(joint, sums) for sums in (joint.sum(axis=2), joint.sum(axis=2) - 1)]
+    yield "best", id3.best_attribute(np.array([[-1, -0.5, -0.5], [-np.inf, -3, -2.5], [-2, -2 + 5e-9, -9.0]]))
+    yield "starts", [id3._starts(np.array(keys)) for keys in ([], [4], [1, 1, 2, 5, 5, 5])]
+    for sizes, classes, n, depth in (((3, 2, 4), 2, 60, 3), ((2, 2), 3, 25, 1), ((4, 3, 2, 2), 2, 200, 2)):
+        codes, labels = _records(n, sizes, classes, n)
+        for accounting, epsilon in product(ACCOUNTINGS, (math.inf, 8.0, 60.0, 0.5)):
+            ledger = tree_budget.BudgetLedger(
+                accounting=accounting, asked=epsilon, depth=depth, n_attributes=len(sizes)
+            )
+            tree = id3.grow(
+                np.ascontiguousarray(codes.T),
+                labels,
+                sizes=np.array(sizes),
+                n_classes=classes,
+                ledger=ledger,
+                rng=np.random.default_rng(3),
+            )
+            yield f"{n} {accounting} {epsilon}", (tree, tree.leaves(codes))
+    pure = np.zeros((9, 2), dtype=np.int64), np.array([1] * 9)
+    for labels in (pure[1], np.array([0, 1] * 4 + [1])):
+        ledger = tree_budget.BudgetLedger(accounting="savings", asked=math.inf, depth=2, n_attributes=2)
+        more = {"sizes": np.array([2, 2]), "n_classes": 2, "ledger": ledger, "rng": np.random.default_rng(0)}
+        yield f"alike {labels.sum()}", id3.grow(pure[0].T, labels, **more)
+
+
+def ledgers() -> Numbers:
+    for accounting, (depth, columns) in product(ACCOUNTINGS, ((1, 1), (1, 4), (3, 3), (3, 5), (8, 14))):
+        ledger = tree_budget.BudgetLedger(accounting=accounting, asked=2.5, depth=depth, n_attributes=columns)
+        yield f"{accounting} {depth} of {columns}", (ledger.slot, ledger.total, ledger.counts_total)
+        for level in {0, depth - 1, depth}:
+            path = ledger.path(level)
+            told = [f"{one.level} {one.slot} {one.tables} x {one.each:.6g} = {one.epsilon:.6g}" for one in path]
+            yield f"{accounting} {depth} of {columns}, path {level}", "; ".join(told)
+        yield f"{accounting} {depth} of {columns}, columns", list(ledger.to_frame().iloc[-1])
+    for epsilon in (math.inf, 5.0, 0.1, 1e-14, 9e-15, math.nan):
+        draw = lambda e=epsilon: tree_budget.noisy_counts(np.arange(20), e, np.random.default_rng(1))  # noqa: E731
+        yield f"noise {epsilon}", refused(draw)
+    columns = np.array([[0, 99, 100, -1, 0.5, 2.5], [1, 0, 3, 4, 1, 2.5], [4, 1, 0, 2, 2, 2.5]])
+    yield "read", tree_budget.read_domains(columns).entries
+    domains = tree_budget.public_domains([5, 100, (0, 10), (-1.0, 4), (0.5, 2)], 5)
+    yield "sizes", (domains, domains.sizes, domains.codes(columns[:, :5]))
+    for given in (
+        [1],
+        [0],
+        [1_000_000],
+        [1_000_001],
+        [True],
+        [(1, 1)],
+        [(2, 1)],
+        [(0, math.inf)],
+        ["ab"],
+        [(1,)],
+        [1, 2],
+    ):
+        yield f"given {given}", refused(lambda given=given: tree_budget.public_domains(given, 1).entries)
+    for value in (-1, 0, 4, 5, 1.5):
+        yield f"code {value}", refused(lambda v=value: tree_budget._checked(np.array([0.0, v]), 5, 2))
+    edges = np.array([-9, 0, 0.0999, 0.1, 0.5, 0.99, 1.0, 7])
+    for low, high in ((0.0, 1.0), (-1.7e308, 1.7e308), (1.0, np.nextafter(1.0, 2)), (0.0, 5e-324)):
+        yield f"bins {low:g} to {high:g}", tree_budget._bins(edges, low, high).tolist()
+
+
+def classifiers() -> Numbers:
+    codes, labels = _records(90, (3, 2, 4), 2, 5)
+    x = np.column_stack([codes, np.random.default_rng(6).normal(size=90).round(1)])
+    names = np.array(["no", "yes"])[labels]
+    for accounting, state, depth in product(
+        ACCOUNTINGS, (7, np.random.RandomState(3), np.random.default_rng(2)), (1, None)
+    ):
+        tree = dp_id3.DPID3Classifier(
+            20.0, depth, state, domains=[3, 2, 4, (-2, 2)], classes=["yes", "no"], accounting=accounting
+        )
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            tree.fit(x, names)
+        name = f"{accounting} {type(state).__name__} {depth}"
+        yield name, (tree.predict_proba(x), (tree.predict(x) == "yes").sum(), tree.n_nodes_, tree.depth_)
+        yield f"{name}.warned", [str(one.message) for one in told]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        read = dp_id3.DPID3Classifier(9.0, 2, 1, accounting="naive").fit(x, names)
+        exact = dp_id3.DPID3Classifier(math.inf, None, 1, accounting="naive").fit(x, names)
+    yield "read", (read.domains_, read.budget_ledger_, [str(one.message) for one in told])
+    yield "exact", (exact.predict_proba(x), exact.n_nodes_, exact.budget_ledger_)
+    for y, classes in ((["a", "b", "a"], None), (["a", "a"], None), (["b"], ["c", "a", "b"]), (["d", "a"], ["a", "b"])):
+        yield f"labels {y} {classes}", refused(lambda y=y, classes=classes: dp_id3._labels(np.array(y), classes))
+    for depth in (None, 1, 0, True, 2.0, np.int64(3)):
+        yield f"depth {depth!r}", refused(lambda depth=depth: dp_id3._depth(depth))
+    for bad in ([[1.0, math.nan]], [[math.inf, 1.0]], [[math.nan, math.inf]], [[1.0]]):
+        yield f"finite {bad}", refused(lambda bad=bad: dp_id3._finite(np.array(bad)))
+
+
+TABLES = {
+    "two": [[[30, 10], [5, 25]], [[20, 3], [2, 4]]],
+    "negative": [[[12, -3], [4, 9]], [[-1, 6], [0, 3]]],
+    "nobody": [[[12, 3], [4, 9]], [[-5, 0], [0, -1]]],
+    "three": [[[9, 1], [3, 8]], [[4, 4], [4, 4]], [[2, 30], [1, 7]]],
+    "one label": [[[9, 0], [3, 0]], [[0, 4], [0, 4]]],
+    "ties": [[[5, 5], [5, 5]], [[5, 5], [5, 5]]],
+}
+
+
+def fairness() -> Numbers:
+    for name, metric, tolerance in product(TABLES, private_fair._LABELS, (0.0, 0.03, 0.3, 1.0)):
+        cells = private_fair._people(TABLES[name])
+        chance = private_fair.fair_acceptance(TABLES[name], tolerance=tolerance, metric=metric)
+        errors = (chance * (cells[:, :, 0] - cells[:, :, 1])).sum()
+        rows = [private_fair._rate_rows(cells[:, :, labels]) for labels in private_fair._LABELS[metric]]
+        apart = max(float(np.abs(each @ chance.ravel()).max()) for each in rows)
+        yield f"{name} {metric} {tolerance}", (errors, apart <= tolerance + 1e-9)
+    for name, cells in TABLES.items():
+        people = private_fair._people(cells)
+        yield f"{name}.people", (people, private_fair._rate_rows(people), private_fair._rate_rows(people[:, :, (0,)]))
+    for bad in (np.ones((1, 2, 2)), np.ones((2, 2)), np.ones((2, 2, 3)), [[[1, math.nan], [1, 1]]] * 2):
+        yield f"bad {np.shape(bad)}", refused(lambda bad=bad: private_fair._people(bad))
+    for codes, groups in (([0, 1], 2), ([0, 2], 2), ([], 2), ([0], 1), ([1, 1], 3)):
+        check = lambda codes=codes, groups=groups: private_fair._check_groups(np.array(codes, int), groups)  # noqa: E731
+        yield f"groups {codes} {groups}", refused(check)
+    codes, labels = _records(150, (3, 2, 4), 2, 8)
+    groups = np.random.default_rng(9).choice(3, 150, p=[0.5, 0.3, 0.2]).astype(np.uint8)
+    for epsilon, share in product((math.inf, 6.0), (0.5, 1.0)):
+        made = private_fair.fit_private_fair(
+            codes, labels, groups, epsilon=epsilon, n_groups=3, domains=[4, 2, 5], tree_share=share, max_depth=2, seed=4
+        )
+        yield f"made {epsilon} {share}", (made.counts, made.tree.predict_proba(codes))
+        for model in (made.unchanged(), replace(made.unchanged(), acceptance=np.array([[0.2, 0.9], [0, 1], [1, 0.5]]))):
+            told = model.probability(codes, groups), model.predict(codes, groups, seed=2)
+            yield f"made {epsilon} {share}, answers", told
+        yield f"made {epsilon} {share}, fair", refused(lambda made=made: made.fair(1.0).acceptance.sum() * 0)
+    for share in (0.0, 1.01):
+        more = {"epsilon": 1.0, "n_groups": 3, "domains": None, "tree_share": share}
+        yield f"share {share}", refused(lambda more=more: private_fair.fit_private_fair(codes, labels, groups, **more))
+
+
+class _Table:
+    """Answers from a column of a table, as a tree's."""
+
+    def __init__(self, column: int, width: int = 0) -> None:
+        self.column, self.sensitive_feature_ids = column, range(width)
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        return x[:, self.column] > 0
+
+    def predict_proba(self, x: np.ndarray) -> np.ndarray:
+        return np.column_stack([1 - x[:, self.column] / 4, x[:, self.column] / 4])
+
+    def transform(self, x: np.ndarray) -> np.ndarray:
+        return x[:, :-2] - x[:, [-1]]
+
+
+def models() -> Numbers:
+    codes, labels = _records(160, (4, 3, 5), 2, 10)
+    groups = np.random.default_rng(11).choice(3, 160, p=[0.5, 0.3, 0.2]).astype(np.uint8)
+    x = codes.astype(float)
+    x[::9, 1] = -1
+    for method in ("threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3"):
+        two = groups % 2 if method == "threshold_optimizer" else groups
+        model = fair.fit_model(
+            method, x, labels, two, depth=3, seed=1, epsilon=30.0, domains=[4, 4, (0.0, 4.0)], metric="equalized_odds"
+        )
+        yield method, (model.predict(x, two, seed=2), np.round(model.acceptance(x, two), 6), model.needs_sensitive)
+        yield f"{method}.scores", (np.round(model.scores(x, two), 6), model.randomised)
+    trees = SimpleNamespace(
+        weights_=pd.Series([0.5, 0.0, 0.3], index=[2, 1, 0]), predictors_=[_Table(0), _Table(1), _Table(2)]
+    )
+    gradient = fair.FairModel(method="exponentiated_gradient", needs_sensitive=False, randomised=True, estimator=trees)
+    yield "gradient", (gradient.acceptance(x, groups), gradient.scores(x, groups), gradient._weighted_trees()[0][0])
+    remover = replace(gradient, method="correlation_remover", estimator=(_Table(0, 2), _Table(1)))
+    yield "remover", (remover._decorrelated(x, groups), remover.scores(x, groups), remover.predict(x, groups, seed=0))
+    yield "with groups", (fair._with_groups(x[:4], groups[:4], 3), fair._missing_last(x[:10], [4, 3, (0, 4)])[:, 1])
+    other = replace(gradient, method="unmitigated", estimator=_Table(2))
+    access = fair_access(lambda: other, x, groups, seed=1)
+    yield "access", (access.columns, access.ask(np.random.default_rng(1).integers(0, 160, (30, 4))))
+    for estimator in (
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+        DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+        RandomForestClassifier(5, max_depth=4, random_state=0),
+        RandomForestClassifier(3, max_depth=3, bootstrap=False, random_state=0),
+        HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=5, min_samples_leaf=5),
+        KNeighborsClassifier(3),
+        LogisticRegression(),
+        SVC(),
+        MLPClassifier((50,), max_iter=1),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = estimator.fit(x[:60], labels[:60])
+        for rows in (0, 70):
+            found = structure_of([{"a": fitted}], rows=rows)
+            yield f"{type(estimator).__name__} {rows}", (found, found.notes)
+    for parameters, kept, small in ((50, 0, 0), (51, 1, 1), (49, 2, 3)):
+        yield (
+            f"notes {parameters}",
+            Structure(
+                rows=60, parameters=parameters, kept=kept, kept_as="x", leaves=9, small_leaves=small, smallest=4
+            ).notes,
+        )
+
+    def node(kind: str, **attributes: list[int]) -> SimpleNamespace:
+        told = [SimpleNamespace(name=name, ints=ints) for name, ints in attributes.items()]
+        return SimpleNamespace(op_type=kind, attribute=told)
+
+    tables = [SimpleNamespace(dims=dims) for dims in ([7, 2], [9], [12, 3])]
+    for name, nodes, initializer in (
+        ("vectors", [node("SVM", vectors_per_class=[3, 4], other=[9]), node("TopK")], tables),
+        ("nearest", [node("TopK")], tables),
+        ("no tables", [node("TopK")], tables[1:2]),
+        ("no nearest", [node("Tree", other=[2])], tables),
+    ):
+        yield name, onnx_structure(SimpleNamespace(node=nodes, initializer=initializer))
+
+
+CASES: dict[str, Callable[[], Numbers]] = {
+    "growing": growing,
+    "ledgers": ledgers,
+    "classifiers": classifiers,
+    "fairness": fairness,
+    "models": models,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers(case: str) -> None:
+    compare_numbers(f"models_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
