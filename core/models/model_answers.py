@@ -185,11 +185,13 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
         values = column.to_numpy(dtype=bool if pd.api.types.is_bool_dtype(column) else np.int64)
     if np.isinf(values).any():
         raise refuse("holds infinite values, which the model cannot take; replace them")
-    for wanted, fits in (("whole number", values == np.round(values)), ("true or false", np.isin(values, (0, 1)))):
+    truths = np.isin(values, (0, 1)) | np.isnan(values)
+    for wanted, fits in (("whole number", values == np.round(values)), ("true or false", truths)):
         if kind == wanted and not fits.all():
             words = "whole numbers" if kind == "whole number" else kind
             raise refuse(f"must hold {words} for this model, got {values[~fits][0]:g}")
-    return pd.Series(values, index=column.index)
+    cells = pd.Series(values, index=column.index)
+    return cells.map({0.0: False, 1.0: True}) if missing and kind == "true or false" else cells
 
 
 _ROUNDING = 1e-6  # scores of 32-bit floats may be this far outside of [0, 1]

@@ -172,8 +172,10 @@ class OnnxModel(Runtime):
 
 
 def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
-    """Return a column in the model's type, or fail if that has no room for a whole number."""
+    """Return a column in the model's type, or fail if that has no room for a whole number or a gap."""
     values = frame.iloc[:, j].to_numpy()
+    if dtype is np.bool_ and (values != values).any():
+        raise ValueError("a missing value is neither true nor false")
     cells = values.astype(dtype)
     if np.issubdtype(dtype, np.integer) and (cells != values).any():
         raise ValueError(f"a whole number does not fit into {np.dtype(dtype).name}")

@@ -39,10 +39,10 @@ from tests.unit.membership.samples import invented, judged, sampled_tally, villa
 Numbers = Iterator[tuple[str, Any]]
 
 
-def refused(work: Callable[[], Any]) -> Any:
+def refused(work: Callable[..., Any], *given: Any, **more: Any) -> Any:
     """Return what work returns, or what it says when it refuses."""
     try:
-        return work()
+        return work(*given, **more)
     except InputError as error:
         return str(error)
 
