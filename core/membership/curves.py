@@ -129,7 +129,7 @@ def fairpick_curve(
                 picked, left = thinned(sides, split, found, replace(whole, theta=theta))
                 if variant == "random":
                     kept = random_deletion(split.members, picked.deleted.size, seed=seed)
-                    stay = round(split.outsiders.size * kept.size / max(split.members.size, 1))
+                    stay = round(split.outsiders.size * kept.size / split.members.size)
                     left = split.keeping(kept, outsiders=outsiders_at_random(split.outsiders, stay, seed=seed))
                 made = attacked(people, whole, target, split=left)
                 yield _point(made, at=theta, repeat=repeat, variant=variant, deleted=picked.deleted.size)

@@ -302,7 +302,7 @@ def _draws(evidence: Evidence) -> list[Ints]:
     split, rng = evidence.split, child_generator(evidence.seed, "membership shadows")
     everybody = np.concatenate([split.members, split.outsiders])
     if evidence.online:
-        size = min(split.members.size, everybody.size - 1)
+        size = split.members.size
         orders = [rng.permutation(everybody) for _ in range(evidence.shadows // 2)]
         return [np.sort(part) for order in orders for part in (order[:size], order[-size:])]
     pool = everybody[~np.isin(everybody, split.judged_rows)]

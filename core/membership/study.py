@@ -342,7 +342,7 @@ def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
         told.append(
             f"The attacker sees scores with {decimals} decimal{'' if decimals == 1 else 's'}; more may tell more."
         )
-    if max(subject.splits.train.size + subject.splits.test.size - TAUGHT, 0) > TAUGHT:
+    if subject.splits.train.size + subject.splits.test.size > 2 * TAUGHT:
         told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
     if subject.released_scores is None and "boundary" not in members.guesses:
         told.append("The boundary attack needs a model that can be asked again; only predictions are given.")
