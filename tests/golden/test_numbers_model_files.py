@@ -324,7 +324,10 @@ def graphs() -> Numbers:
         yield f"nodes {name}", (onnx_model._classes(nodes), [onnx_model._takes_missing(each) for each in nodes])
     frame = pd.DataFrame({"a": [1, 300], "b": [1.5, 2.5], "c": np.array([True, math.nan], dtype=object)})
     for j, dtype in product((0, 1, 2), ("uint8", np.float32, "int64", np.bool_)):
-        yield f"column {j} {np.dtype(dtype).name}", _broken(lambda j=j, dtype=dtype: onnx_model._column(frame, j, dtype))
+        yield (
+            f"column {j} {np.dtype(dtype).name}",
+            _broken(lambda j=j, dtype=dtype: onnx_model._column(frame, j, dtype)),
+        )
     for text in ("std::bad_alloc", "Failed to allocate memory", "other"):
         yield f"memory {text}", type(onnx_model._memory_or(RuntimeError(text))).__name__
     scores = [np.array([[0.3], [0.6]]), np.array([[0.7], [0.4]])]
