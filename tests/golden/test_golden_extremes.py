@@ -27,15 +27,23 @@ from core.attriguard.utility import Recommendation, UtilityPoint
 from core.charts import LIGHT
 from core.choose import Outcomes
 from core.choose import findings as choosing
+from core.config import AuditConfig
 from core.correction import findings as correction
 from core.estimates import Estimate, certain, mean, mean_rate
+from core.estimates import Spread
 from core.membership import findings as membership
+from core.membership.curves import GAPS, RATES, CurvePoint
+from core.membership.fairpick import FairPickFindings
 from core.model_card import findings as cards
+from core.models import GIVEN
 from core.people import findings as people
 from core.quantities import in_words, plain_row
 from core.study import Finding
 from core.sweep.findings import tension
+from core.study import Finding, Measurement
+from core.sweep.findings import tension, trained_tolerances
 from tests.golden.make import compare, normal
+from tests.unit.charts import membership_samples as members
 from tests.unit.charts import nasty_studies as nasty
 
 SEEDS = range(4)
@@ -130,6 +138,70 @@ def _membership(rng: Generator) -> Iterator[Finding | str]:
         yield membership.groups_heading(attack, "sex")
 
 
+def _guarantees(rng: Generator) -> Iterator[Finding | str]:
+    for change in (
+        {"epsilon": 0.5},
+        {"epsilon": float(rng.choice([1.0, 2.0, 3.4, 6.9, 13.9, 700.0])), "literal": True},
+        {"epsilon": 2.0, "accounting": "naive"},
+        {"epsilon": 2.0, "theta": 0.6},
+        {"target": "random_forest"},
+        {"target": GIVEN},
+    ):
+        read = nasty.reading(rng)
+        yield from membership.findings(membership.Reading(read.found, replace(read.chosen, **change)), sliders=True)
+
+
+def _member_curves(rng: Generator) -> Iterator[Finding | str]:
+    for _ in range(4):
+        bands, _ = nasty._bands(rng)
+        named = [replace(band, values=members.bands()[0].values | band.values) for band in bands]
+        chance = [replace(band, values=band.values | {"auc": nasty.estimate(rng)}) for band in named[:3]]
+        for some in (named, chance, named[:1]):
+            yield membership.epsilon_heading(some, ("women", "men"), growing=bool(rng.random() < 0.5))
+        numbers = (*RATES, *GAPS)
+        points = [
+            CurvePoint(
+                at=at,
+                repeat=repeat,
+                variant=variant,
+                deleted=7,
+                **dict(zip(numbers, rng.normal(0.3, 0.1, len(numbers)).round(3).tolist(), strict=True)),
+            )
+            for at in (0.4, 1.0)
+            for repeat in range(int(rng.choice([1, 4, 5, 9])))
+            for variant in ("fairpick", "random")
+            if rng.random() < 0.9
+        ]
+        for measure in GAPS:
+            yield membership.picking_heading(points, measure, growing=measure == "vd")
+    for ignored in (0, 3):
+        picked = nasty.invent(FairPickFindings, rng, deleted={"a": 1200, "b": 0}, ignored=ignored)
+        yield membership.deletions(replace(nasty._members(rng, "loss"), fairpick=picked))
+    yield membership.deletions(nasty._members(rng, "loss"))
+
+
+def _releases(rng: Generator) -> Iterator[Finding | str]:
+    for _ in range(3):
+        checks = {
+            f"membership_{name}": Measurement(
+                check=name, estimate=nasty.maybe(rng, nasty.estimate), attacked="Who is attacked.", knows="Much."
+            )
+            for name in ("auc", "caught", "gap")
+        }
+        yield from membership.release_findings(checks)
+
+
+def _less(gain: Spread | None) -> Spread | None:
+    return gain and replace(gain, value=gain.value - 1, low=gain.low - 1, high=gain.high - 1)
+
+
+def _trained(rng: Generator) -> Iterator[Finding | str]:
+    for published in (True, False):
+        rows = [*nasty._rows(rng), *(replace(row, gain=_less(row.gain)) for row in nasty._rows(rng))]
+        method = str(rng.choice(["exponentiated_gradient", "dp_id3"]))
+        yield trained_tolerances(rows, AuditConfig(method=method), as_published=published)
+
+
 def _cards(rng: Generator) -> Iterator[Finding | str]:
     _, study = nasty.cards(rng)
     yield from cards.findings(study)
@@ -203,12 +275,16 @@ SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "correction_of_many": _correction_of_many,
     "attribute": _attribute,
     "membership": _membership,
+    "membership_guarantees": _guarantees,
+    "membership_curves": _member_curves,
+    "membership_releases": _releases,
     "model_card": _cards,
     "attriguard": _guard,
     "attriguard_beside": _guard_beside,
     "choose": _choose,
     "people": lambda rng: iter(people.findings(nasty.at_risk(rng))),
     "sweep": lambda rng: iter((tension(nasty.landscape(rng)),)),
+    "sweep_tolerances": _trained,
 }
 """Study -> its sentences about results from a seed."""
 
