@@ -190,7 +190,7 @@ def public_domains(given: Sequence[object], d: int) -> Domains:
 def read_domains(x: npt.NDArray[np.float64]) -> Domains:
     """Return the domains as the records show them: few whole numbers from 0 on are codes, anything else numbers."""
     low, high = x.min(axis=0), x.max(axis=0)
-    whole = (x == np.floor(x)).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
+    whole = (x % 1 == 0).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
     return Domains(
         entries=tuple(int(high[j]) + 1 if whole[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
     )
@@ -215,7 +215,7 @@ def _entry(entry: object, j: int) -> Entry:
 
 def _checked(column: npt.NDArray[np.float64], k: int, j: int) -> npt.NDArray[np.float64]:
     """Return a column of codes if all of them are in its domain."""
-    wrong = (column < 0) | (column >= k) | (column != np.floor(column))
+    wrong = (column < 0) | (column >= k) | (column % 1 != 0)
     if wrong.any():
         raise InputError(f"Column {j} must hold whole numbers from 0 to {k - 1}, got {column[wrong][0]:g}.")
     return column

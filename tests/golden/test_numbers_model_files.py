@@ -231,6 +231,7 @@ def encoded() -> Numbers:
     for name, model, data in (
         ("transformed", make_pipeline(one_hot, LogisticRegression()), frame),
         ("filled", make_pipeline(filled, LogisticRegression()), frame[["t"]]),
+        ("filled later", make_pipeline(OneHotEncoder(), SimpleImputer(), LogisticRegression()), frame[["t"]]),
         ("plain", LogisticRegression(), frame[["n"]]),
         ("array", make_pipeline(OneHotEncoder(), LogisticRegression()), frame[["t", "f"]].to_numpy()),
     ):
