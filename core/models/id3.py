@@ -277,5 +277,5 @@ def _children(level: _Level, best: Ints, offsets: Ints, released: Floats, sizes:
 def _joined(parts: list[tuple[Ints, Ints, Floats]]) -> Tree:
     """Return the levels of a tree as one."""
     attribute, first, answer = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    level = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    level = np.repeat(np.arange(len(parts)), [len(nodes) for nodes, *_ in parts])
     return Tree(attribute=attribute, first=first, answer=answer, level=level)

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from core.datasets import Roles, Table
+from core.datasets.roles import MOST_GROUPS
 from core.errors import InputError
 from core.estimates import Estimate
 from core.membership import disparity, evidence, fairpick, people, targets
@@ -90,6 +91,10 @@ def curves() -> Numbers:
     few = np.array([0.0, 1.0]), np.array([0.0, 0.5, 1.0])
     for members, outsiders in (few, few[::-1], (few[0], few[0] + 1), (few[0] + 5, few[0])):
         yield f"area of {members} and {outsiders}", area(members, outsiders, level=0.9)
+    for found, level in product((9, 10, 50, 51), (0.95, 0.5)):
+        told = tpr_estimate(0.3, np.array([0, 0, 20, 30]), np.array([0, found, found, 60]), level=level)
+        varied = area(np.append(np.ones(40), np.arange(found) / 60), np.append(np.zeros(50), np.arange(30) / 30))
+        yield f"few found {found} {level}", (told.low, told.high, varied.low, varied.high)
     for value, half in product((1e-3, 0.5, 0.97), (1e-5, 0.3, 900.0)):
         yield f"interval {value} {half}", _logit_interval(value, half)
     yield "quantiles", [_quantile(q, np.array([0.1, 0.4, 1.0]), 7) for q in (0.01, 0.3, 0.5, 0.9, 1.0)]
@@ -131,6 +136,9 @@ def gaps() -> Numbers:
             f"{len(names)} groups",
             disparity.disparities(verdict, groups, member, names=names, level=0.9, bootstraps=50, permutations=199),
         )
+    for hits, other in product((9, 10, 11), (30, 50, 51)):
+        found = disparity.gap_estimate((1, -1), (hits, other), (60, 60), np.full(2, (hits - other) / 60), level=0.9)
+        yield f"few flagged {hits} {other}", (found.low, found.high)
     for level, comparisons in product((0.95, 0.6), (1, 3)):
         yield (
             f"detectable {level} {comparisons}",
@@ -310,6 +318,10 @@ def records() -> Numbers:
         for second in (None, town, origin):
             pair = refused(lambda made=made, first=origin, second=second: people.grouped_by(made, first, second))
             yield f"{name}.pairs", pair if isinstance(pair, str) else (pair.groups, pair.group_names, pair.attribute)
+    for sizes in ((5, 5), (6, 4), (4, 6), (1,) * MOST_GROUPS, (1,) * (MOST_GROUPS + 1), (9,)):
+        codes = np.repeat(np.arange(len(sizes)), sizes)[:, np.newaxis]
+        some = invented(codes, codes[:, 0] > 1, codes[:, 0])
+        yield f"groups of {sizes}", refused(people.column_grouping, some, "column 0")
     for numbers in ([1.0, 1.0, 2.0], [0.0, 10.0, 1.0, 9.0, 9.99, np.nan, 5.0]):
         codes, domain = people._binned(np.array(numbers))
         yield f"bins {numbers}", (codes.tolist(), domain)

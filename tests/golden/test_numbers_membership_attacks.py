@@ -26,6 +26,7 @@ from core.membership import (
     MembershipPlan,
     MembershipSettings,
     curves,
+    findings,
     inference,
     study,
 )
@@ -37,10 +38,12 @@ from core.membership.people import member_people
 from core.models import GIVEN
 from core.models.query_access import QueryAccess
 from core.planted import Drawn, subject_of
+from core.study import Measurement, not_run
 from core.subject import OutputsPlan
 from tests import samples
 from tests.golden.numbers import compare_numbers, lines
 from tests.golden.test_numbers_membership import refused
+from tests.unit.charts import membership_samples as members
 from tests.unit.membership.samples import invented
 
 Numbers = Iterator[tuple[str, Any]]
@@ -264,6 +267,49 @@ def _release(members: int, outsiders: int, groups: int, decimals: int | None, re
     return found
 
 
+def limits() -> Numbers:
+    """What is read exactly at a limit."""
+
+    def auc(low: float, n: int = 50) -> Estimate:
+        return Estimate(value=0.75, low=low, high=1.0, n=n)
+
+    attack = members.attack("loss")
+    for name, lows in {"one": (0.5,), "above": (0.51,), "two": (0.5, 0.7), "unmeasured": (0.6, math.nan)}.items():
+        attacks = [
+            replace(
+                attack, name=each, roc=replace(attack.roc, auc=auc(low, 0 if math.isnan(low) else 50)), muted=low <= 0.5
+            )
+            for each, low in zip(("loss", "lira"), lows, strict=False)
+        ]
+        found = members.findings(attacks)
+        yield f"succeeds {name}", (findings.succeeds(found), findings.strongest_attack(found).name)
+    for low, high in ((0.0, 0.5), (1e-9, 0.5), (-0.5, 0.0), (-0.5, -1e-9), (-0.1, 0.1), (math.nan, math.nan)):
+        yield f"significant {low} {high}", findings.significant(replace(auc(low), high=high))
+        checks = {f"membership_{name}": not_run(name, "") for name in ("auc", "caught", "gap")}
+        checks["membership_auc"] = Measurement(check="membership_auc", estimate=auc(0.5 + low))
+        yield f"released {low}", findings.release_findings(checks)[0].point
+    for epsilon in (1.999, 2.0, 6.899, 6.9, math.log(1e6), 13.9, 1e-6):
+        yield f"factor {epsilon}", findings._factor(epsilon)
+    many = _release(300, 990, 2, None, "scores")
+    for taught in (644, 645, 646):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(study, "TAUGHT", taught)
+            yield f"taught {taught}", study._assumptions(many)
+    again = replace(many.subject, trainable=True)
+    yield "steps", study.STUDY.steps(again, MembershipPlan(shadows=6))
+    yield "left out", study._assumptions(replace(many, subject=again))[-1]
+    again.once(study.TARGET, lambda: lambda rows, seed: np.full(1330, rows.size / 7919 + seed))
+    for decimals in (None, 2):
+        again.outputs = OutputsPlan(decimals=decimals)
+        given = study.evidence_of(again, MembershipPlan(shadows=4))
+        yield f"evidence {decimals}", (given.train(np.arange(100), 3)[0], given.shadows, given.split, given.released)
+    many.subject.dataset = replace(many.subject.dataset, sets=None)
+    yield "sets unknown", refused(study.evidence_of, many.subject, MembershipPlan(shadows=4))
+    private = _release(300, 1000, 2, None, "scores")
+    private.subject.config = replace(private.subject.config, method="dp_id3", epsilon=0.5)
+    yield "guaranteed", study.membership_caught(private).details
+
+
 def releases() -> Numbers:
     for name, how in {
         "scores": (1300, 4000, 2, None, "scores"),
@@ -298,6 +344,7 @@ CASES: dict[str, Callable[[], Numbers]] = {
     "parts": parts,
     "audits": audits,
     "curves": over_settings,
+    "limits": limits,
     "releases": releases,
 }
 

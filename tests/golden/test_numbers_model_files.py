@@ -140,7 +140,7 @@ class _Model:
         if frame.isin([13]).any().any() or (self.kind == "breaks" and len(frame) > 2):
             raise ValueError("unlucky " * 40)
         if self.kind == "warns":
-            warnings.warn("far away", stacklevel=1)
+            warnings.warn(f"far away, {self.asked}", stacklevel=1)
         total = frame.sum(axis=1).to_numpy(dtype=float) + (self.kind == "draws") * (self.asked % 2)
         score = np.clip(total / 6, 0, 1)
         labels: Any = np.where(total > 2, "yes", "no") if self.kind != "floats" else np.where(total > 2, 1.0, 0.5)
@@ -153,6 +153,10 @@ class _Model:
 
 def _note(told: list[tuple[int, int]], done: int, of: int) -> None:
     told.append((done, of))
+
+
+def _note_nothing(*_: int) -> None:
+    pass
 
 
 def answering() -> Numbers:
@@ -203,6 +207,12 @@ def answering() -> Numbers:
                 )
                 access = query_access.file_access(model, frame, positive="yes", threshold=0.5, features=())
                 yield f"access {batch}", (access.columns, access.ask(rng.integers(0, 11, (9, 3))))
+    for most in (1, 2):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(opening_models, "_opened", lambda _, __, kind: _Model(kind))
+            patch.setattr(opening_models, "_MOST_ANSWERS", most)
+            more = {"columns": frame, "batch": 9, "content": b"", "name": "m", "kind": "plain"}
+            yield f"at most {most}", refused(lambda more=more: opening_models.answer(_note_nothing, **more)[0])
     for rows, first in ((unlucky, 0), (unlucky[5:], 5), (frame, 0), (unlucky[7:8], 7)):
         yield f"blame {first} {len(rows)}", opening_models._blame(_Model("plain"), rows, first)
     yield "texts", [opening_models._text(value) for value in (1.0, 0.5, "a", True, 3, np.float64(2))]
@@ -353,6 +363,9 @@ def graphs() -> Numbers:
             classes=(0, 1),
         )
         yield f"asked {name}", (model.ask(frame[["a", "b"]]), fed)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(onnx_model, "_MOST_SCORES", 1)
+            yield f"asked {name}, one score", _broken(lambda model=model: model.ask(frame[["a", "b"]]).labels)
 
 
 CASES: dict[str, Callable[[], Numbers]] = {

@@ -22,8 +22,8 @@ from core.correction.problem import SolverCertificate
 from core.errors import FairLeakError
 from core.estimates import Estimate
 from core.sweep import FolderStore, MemoryStore, SweepPoint, engine, grid, landscape, point, summary
-from core.sweep.findings import method_rows
-from core.sweep.landscape import LandscapePlan
+from core.sweep.findings import _spoken_of, method_rows
+from core.sweep.landscape import _RATES, LandscapePlan, MapCell
 from tests import samples
 from tests.golden.numbers import compare_numbers, lines
 from tests.unit.charts import nasty_studies as nasty
@@ -220,6 +220,40 @@ def maps() -> Numbers:
     yield "by name", landscape._by_name([{"a": 0.12345649, "b": math.nan}, {"a": 1, "b": 0.5}])
 
 
+def spoken() -> Numbers:
+    """What a map is taken to show, by one cell with noise and one without."""
+
+    def rate(low: float, high: float) -> Estimate:
+        return Estimate(value=(low + high) / 2, low=low, high=high, n=4)
+
+    def cell(
+        tolerance: float | None, epsilon: float, gain: tuple[float, float], members: Estimate, true: int
+    ) -> MapCell:
+        some = dict.fromkeys(_RATES, rate(0.4, 0.6)) | {"members": members}
+        more = {"gain": rate(*gain), "after": rate(0.5, 0.7), "told": tolerance or math.nan, "n_seeds": 4}
+        return MapCell(tolerance=tolerance, epsilon=epsilon, n_true=true, **some, **more)
+
+    helps, nothing, misleads = (0.01, 0.05), (0.0, 0.05), (-0.05, -0.01)
+    strong, weaker, chance, touching = rate(0.7, 0.8), rate(0.55, 0.65), rate(0.5, 0.6), rate(0.6, 0.7)
+    for (loud, quiet), member, true in product(
+        ((helps, nothing), (helps, helps), (nothing, helps), (nothing, misleads)),
+        (strong, weaker, chance, touching),
+        (1, 2),
+    ):
+        cells = [
+            cell(0.01, math.inf, quiet, strong, 2),
+            cell(None, math.inf, helps, strong, 4),
+            cell(0.05, math.inf, (0.02, 0.1), strong, 4),
+            cell(0.01, 1.0, loud, member, true),
+            cell(0.2, 1.0, (0.03, 0.04), member, 4),
+            cell(0.05, 3.0, nothing, strong, 3),
+        ]
+        for some in (cells, cells[:4], cells[3:], cells[:1]):
+            found = SimpleNamespace(plan=SimpleNamespace(seeds=(1, 2, 3, 4)), cells=some)
+            said, about = _spoken_of(found)
+            yield f"{loud} {quiet} {member.low} {true} of {len(some)}", f"{said} / {about and about.tolerance}"
+
+
 def trained() -> Numbers:
     told: list[tuple[int, int]] = []
     dataset = samples.dataset(400)
@@ -243,6 +277,7 @@ CASES: dict[str, Callable[[], Numbers]] = {
     "gathered": gathered,
     "stored": stored,
     "maps": maps,
+    "spoken": spoken,
     "trained": trained,
 }
 

@@ -50,7 +50,7 @@ def _kept(access: QueryAccess, rows: Ints, labels: Codes, people: int, rng: np.r
     """Return how many copies of each record get the person's own label."""
     first = rng.integers(0, access.columns, rows.size)
     others = rng.integers(0, people, (rows.size, COPIES))  # whose value a copy gets
-    found, step = np.empty(rows.size, dtype=np.int64), max(1, _AT_ONCE // COPIES)
+    found, step = np.empty(rows.size, dtype=np.int64), _AT_ONCE // COPIES
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         asked = np.tile(rows[part, np.newaxis, np.newaxis], (1, COPIES, access.columns))
