@@ -1,0 +1,350 @@
+"""Numbers behind answers to bias queries are as they were: few people, lone ones, ties, either group the larger."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import InputError, PrivacyLeakWarning
+from core.queries import decoders, gaps, guarantees, mechanisms, propagation, reveal, trials
+from core.queries.mechanisms import Answering, Exact, LaplaceGlobal, NoisySums, Rounded, SmoothCauchy, SmoothLaplace
+from core.queries.paper_table import noiseless_row
+from tests.golden.numbers import compare_numbers, lines
+from tests.unit.queries.people import attribute, pool
+
+Numbers = Iterator[tuple[str, Any]]
+
+SCORES = np.array([[0.0, 1.0, 0.25, 0.5, 0.875], [0.5, 0.5, 0.5, 1.0, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
+SENSITIVE = np.array([1, 0, 1, 1, 0], dtype=np.uint8)
+SIZES = [(n1, n0) for n1 in (1, 2, 3, 5, 9) for n0 in (1, 2, 4, 7) if n1 + n0 > 2]
+KINDS = [{"absolute": a, "as_published": p} for a in (False, True) for p in (False, True)]
+
+
+def noisy(epsilon: float) -> list[Any]:
+    """Return every mechanism with noise at a budget."""
+    made = [kind(epsilon, **how) for kind in (LaplaceGlobal, SmoothCauchy) for how in KINDS]
+    made += [SmoothLaplace(epsilon, delta, **how) for delta in (1e-5, 0.5) for how in KINDS]
+    return [*made, NoisySums(epsilon), NoisySums(epsilon, absolute=True)]
+
+
+MECHANISMS = [Exact(), Exact(absolute=True), Rounded(0), Rounded(2), Rounded(1, absolute=True)]
+MECHANISMS += [one for epsilon in (0.3, 8.0, math.inf) for one in noisy(epsilon)]
+
+
+def told(make: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    """Return what is returned, or why it is refused."""
+    try:
+        return make(*args, **more)
+    except InputError as error:
+        return f"refused: {error}"
+
+
+def name(mechanism: Any) -> str:
+    """Return a short name: "LaplaceGlobal 0.3 absolute"."""
+    budget = getattr(mechanism, "epsilon", getattr(mechanism, "decimals", ""))
+    flags = [flag for flag in ("absolute", "as_published") if getattr(mechanism, flag)]
+    return " ".join([type(mechanism).__name__, str(budget), str(getattr(mechanism, "delta", "")), *flags])
+
+
+def flat(*values: Any) -> np.ndarray:
+    """Return all numbers of some results in one array, None and what is no number as nan."""
+    found = []
+    for word in " ".join(line.partition(" = ")[2] for line in lines("", values)).split():
+        try:
+            found.append(float(word))
+        except ValueError:
+            found.append(math.nan)
+    return np.array(found)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(5)
+
+
+def _gaps() -> Numbers:
+    yield "scores", [told(gaps.score_matrix, h, n=2) for h in ([0, 1], [[1.0, 0.0]], [0.5], [1.01, 0], [0, -0.1], [[]])]
+    yield "answers", [told(gaps.answer_array, y) for y in (0.5, [1, -1], [[1.0]], [0, math.inf, math.nan], "x")]
+    yield "attribute", [told(gaps.attribute_array, a) for a in ([0, 1], [0, 0], [1], [], [2, 0])]
+    yield "sizes", [told(gaps.check_sizes, *s) for s in ((1, 1), (0, 3), (3, 0), (2, 3, 5), (3, 3, 5), (2, 2, 5))]
+    yield "gap", gaps.statistical_parity_gap(SCORES, SENSITIVE)
+    for labels in ([1, 1, 1, 1, 0], [0, 1, 1, 0, 1], [0, 1, 0, 0, 1], [0] * 5, [1, 1]):
+        yield f"opportunity {labels}", told(gaps.equal_opportunity_gap, SCORES, SENSITIVE, labels)
+    for found in ([1, 0, 1, 1, 0], [0, 0, 1, 1, 0], [1, 1, 1, 1, 0], [0, 1, 0, 0, 1], [1, 0]):
+        yield f"leakage {found}", told(gaps.leakage, SENSITIVE, found)
+    prior = np.array([[0.2, 0.5, 0.9, 0.01], [0.999999, 0.5, 1e-6, 0.3]])
+    yield "counted", [gaps.counted(prior, total) for total in (1, 2, 3)]
+    for design, (n, m) in product(gaps.DESIGNS, ((3, 1), (3, 4), (3, 5), (60, 1), (60, 2), (60, 3))):
+        base = np.linspace(0, 1, n) ** 2
+        yield f"{design} {n} {m}", told(gaps.design_scores, design, base, m, rng=rng())
+    yield "most", [gaps.most_questions(design, n) for design in gaps.DESIGNS for n in (1, 49, 50, 51, 100, 101)]
+    for m, absolute in product((1, 3), (False, True)):
+        yield f"local {m} {absolute}", [gaps.local_sensitivity(*s, m, absolute=absolute) for s in SIZES]
+    yield "global", [[gaps.global_sensitivity(n, m, **how) for m in (1, 3) for how in KINDS] for n in (3, 4, 11)]
+    for beta, how in product((0.0, 0.04, 0.6, math.inf), KINDS):
+        found = np.array([gaps.smooth_sensitivity(*s, m, beta, **how) for s in SIZES for m in (1, 3)])
+        yield f"smooth {beta} {how}", found
+    yield "refused", [told(gaps.local_sensitivity, *s) for s in ((1, 1, 1), (0, 5, 1), (2, 2, 0))]
+    yield "refused beta", [told(gaps.smooth_sensitivity, 2, 2, 1, beta) for beta in (-0.1, math.nan)]
+
+
+def _mechanisms() -> Numbers:
+    values = np.array([-3.2, -0.5, 0.49, 0.51, 1.5, 2.5, 1e30, -1e30])
+    for scale in (0.0, 1e-9, 1.0, 1023.0, 1024.0, 1025.0, 3e6):
+        grid = mechanisms.public_grid(scale)
+        yield f"grid {scale}", [grid, *mechanisms.to_grid(values, grid), *mechanisms.to_grid(values, 1.0)]
+    yield "epsilon", [told(mechanisms.positive_epsilon, e) for e in (1, 0.0, -1, True, "1", math.nan, math.inf)]
+    yield "refused", [told(SmoothLaplace, 1.0, d) for d in (0.0, 1.0, 1.5)] + [told(Rounded, d) for d in (-1, 16)]
+    short = [(SCORES[:, :4], SENSITIVE[:4]), (SCORES[:2], SENSITIVE), (1 - SCORES[:1, ::-1], 1 - SENSITIVE)]
+    for each in MECHANISMS:
+        said = [each.why] if getattr(each, "epsilon", 0.3) == 0.3 else []
+        yield f"{name(each)}", [each.noise, each.noisy, each.half_width, *said]
+        yield "holds", "".join(str(int(each.holds(n1, n0))) for n1, n0 in product((1, 2, 3, 4), repeat=2))
+        yield "draws", np.concatenate([each.draws(h, a, rng=rng(), draws=3).ravel() for h, a in short])
+        if isinstance(each, mechanisms.AdditiveNoise):
+            yield "scale", np.array([[each.scale(*s, m), each.grid(sum(s), m)] for s in SIZES for m in (1, 3)])
+        elif isinstance(each, NoisySums):
+            yield "release", flat([each.release(h, a, rng=rng()) for h, a in short])
+            yield "one group", flat(told(each.release, SCORES, np.ones(5, dtype=int), rng=rng()))
+            yield "alone", told(each.answer, [[0.5]], [1], rng=rng())
+            yield "alike", each.scales(SCORES[2])
+    published = SmoothCauchy(2.0, as_published=True)
+    for n0 in (1, 2, 3, 6, 7):
+        with warnings.catch_warnings(record=True, category=PrivacyLeakWarning) as log:
+            warnings.simplefilter("always")
+            answer = published.answer(np.tile(SCORES, 2), attribute(10, n0), rng=rng(), labels=[1] * 9 + [0])
+        yield f"warned {n0}", [answer, len(log)]
+    for noise, absolute in product(mechanisms.NOISES, (False, True)):
+        made = Answering(noise=noise, epsilon=2.0, decimals=4, absolute=absolute, delta=0.1)
+        yield f"{noise} {absolute}", [str(made.mechanism()), made.private, str(made.mechanism("laplace", epsilon=7.0))]
+
+
+def _guarantees() -> Numbers:
+    yield "limit", [guarantees.accuracy_limit(e, sizes_known=k) for e in (0.0, 0.3, 2.0, 60) for k in (False, True)]
+    yield "no limit", [told(guarantees.accuracy_limit, e) for e in (-0.1, math.nan)]
+    prior = np.array([[0.2, 0.5, 0.9, 0.01, 0.7], [0.4, 0.4, 0.4, 0.4, 0.4]])
+    for one in (prior, prior[:1], prior[1:]):
+        yield f"with prior {len(one)}", [guarantees.accuracy_limit_with_prior(one, e) for e in (0.0, 0.3, 2.0, 9.0)]
+    yield "given sizes", [guarantees.prior_given_sizes(prior, n1) for n1 in (1, 2, 3, 4)]
+    yield "sums", guarantees._sums(prior, 2)[-1]
+    for n1, absolute, m in product((1, 2, 3, 4), (False, True), (0, 1, 2, 3)):
+        a = attribute(5, 5 - n1)
+        truth = gaps.statistical_parity_gap(SCORES[:m], a) if m else np.zeros(0)
+        truth = np.abs(truth) if absolute else truth
+        limits = [
+            guarantees.exact_accuracy_limit(SCORES[:m], y, prior[0], n1, half_width=w, absolute=absolute)
+            for w in (0.0, 0.05, 0.5)
+            for y in (truth, np.round(truth, 1), truth + w, truth - 0.3)
+        ]
+        yield f"exact limit {n1} {absolute} {m}", np.array([math.nan if one is None else one for one in limits])
+    many = np.full(20, 0.5)
+    known = {"half_width": 0.0, "absolute": False}
+    yield "too many", [guarantees.exact_accuracy_limit(np.zeros((0, 20)), [], many, n1, **known) for n1 in (3, 10)]
+    for each in MECHANISMS:
+        found = [
+            (guarantees.largest_loss(each, *s, m), guarantees.targeted_leakage(each, *s)) for s in SIZES for m in (1, 4)
+        ]
+        yield f"{name(each)}", np.array([[math.nan if one is None else one for one in pair] for pair in found])
+        yield "error", guarantees.answer_error(each, SCORES, SENSITIVE, rng=rng(), draws=40)
+    yield (
+        "laws",
+        [guarantees._two_laws(d, s, law) for d in (0.0, 0.5) for s in (0.0, 0.2) for law in ("cauchy", "laplace")],
+    )
+    yield "useless", [guarantees.ErrorQuantiles(median=m, high=2.0).exceeds_range for m in (0.999, 1.0, 1.001)]
+
+
+def _propagation() -> Numbers:
+    made = rng()
+    rows, prior = made.normal(size=(3, 4, 9)), made.uniform(0.1, 0.9, (3, 9))
+    truth = (np.arange(9) < 4) * np.array([[1], [1], [0]]) + (np.arange(9) > 4) * np.array([[0], [0], [1]])
+    target = np.einsum("rmn,rn->rm", rows, truth) + 0.05
+    for noise, scale in product(("laplace", "cauchy"), (0.02, 0.4, np.array([[0.1], [1.0], [30.0]]))):
+        found = propagation.propagate(rows, target, noise=noise, scale=scale, n_ones=4, prior=prior)
+        yield f"{noise} {np.ravel(scale)}", found
+        state = propagation._begun(rows, target, np.full((3, 4), 0.3), prior)
+    whole = np.concatenate([rows, np.ones((3, 1, 9))], axis=1), np.hstack([target, np.full((3, 1), 4.0)])
+    state = propagation._begun(*whole, np.full((3, 4), 0.3), prior)
+    for noise, floor in product(("laplace", "cauchy"), (1.0, 0.1)):
+        after = propagation._round(propagation._round(state, noise, floor), noise, floor)
+        yield f"round {noise} {floor}", flat(after, after.only(np.array([True, False, True])))
+    yield "nothing told", propagation.propagate(rows * 0, target, noise="cauchy", scale=1.0, n_ones=4, prior=prior)
+    yield "far", propagation.propagate(rows, target * 1e60, noise="laplace", scale=1e80, n_ones=4, prior=prior)
+
+
+def _answered(mechanism: Any, design: str, m: int, n1: int, n0: int) -> decoders.Answered:
+    """Return three repeats of questions about few people, answered."""
+    made, n, repeats = np.random.default_rng([n1, m]), n1 + n0, range(3)
+    sensitive = [attribute(n, n0, r) for r in repeats]
+    base = made.beta(0.4, 1.2, (3, n))
+    base[0, :3] = 0.5
+    if design == "single" or not m:
+        scores = np.tile(np.eye(n)[:m], (3, 1, 1))
+    else:
+        scores = np.array([gaps.design_scores(design, b, m, rng=made) for b in base])
+    sums, released, answers = isinstance(mechanism, NoisySums) and m, [], np.zeros((3, m))
+    for r in repeats if m else ():
+        if sums:
+            released.append(mechanism.release(scores[r], sensitive[r], rng=made))
+        answers[r] = released[r].gaps if sums else mechanism.draws(scores[r], sensitive[r], rng=made, draws=1)[0]
+    prior = np.clip(0.5 + 0.3 * (np.array(sensitive) - 0.5) + made.uniform(-0.3, 0.3, (3, n)), 0.01, 0.99)
+    how: dict[str, Any] = {"design": design, "mechanism": mechanism, "n_advantaged": n1, "n_disadvantaged": n0}
+    return decoders.Answered(scores=scores, answers=answers, released=released, prior=prior, **how)
+
+
+def _read(answered: decoders.Answered, decoder: str) -> np.ndarray:
+    found = decoders.read_answers(answered, decoder)
+    return np.concatenate([np.concatenate([one.recovered, [one.threshold], one.values]) for one in found])
+
+
+def _decoders() -> Numbers:
+    kinds = [Exact(), Rounded(2), LaplaceGlobal(400.0), SmoothCauchy(3000.0), NoisySums(30.0)]
+    designs = {"jitter": (0, 3, 8), "random_binary": (4, 8), "targeted": (4, 8, 9), "bits": (1,)}
+    for design, (n1, n0), each in product(designs, ((6, 3), (3, 6), (4, 4)), kinds):
+        for m in designs[design]:
+            answered = _answered(each, design, m, n1, n0)
+            for decoder in decoders.DECODERS:
+                if decoder != "published" or design in ("targeted", "bits") or m == 0:
+                    yield f"{design} {n1} {n0} {name(each)} {m} {decoder}", _read(answered, decoder)
+    for (n1, n0), m, kind in product(((5, 3), (4, 4), (2, 6), (7, 1)), (1, 4, 8), (*kinds[:4], Rounded(0))):
+        answered = _answered(replace(kind, absolute=True), "single", m, n1, n0)
+        for decoder in decoders.DECODERS:
+            yield f"single {n1} {n0} {name(answered.mechanism)} {m} {decoder}", _read(answered, decoder)
+    for (n1, n0), decoder in product(((6, 2), (2, 6)), (*decoders.PROGRAMS, "published")):
+        yield f"program {n1} {n0} {decoder}", _read(_answered(Exact(), "jitter", 7, n1, n0), decoder)
+    exact = _answered(Exact(), "jitter", 3, 3, 2)
+    alike = replace(
+        exact, scores=np.tile(SCORES, (3, 1, 1)), answers=np.tile(SCORES @ [1 / 3, -0.5, 1 / 3, 1 / 3, -0.5], (3, 1))
+    )
+    for how in (Exact(), Rounded(1)):
+        yield f"suffices {name(how)}", [decoders._suffices(replace(alike, mechanism=how), r) for r in range(3)]
+        for aware in (False, True):
+            vector = 1.0 - SENSITIVE
+            yield "swaps", flat(decoders._but_for_swaps(replace(alike, mechanism=how), 0, vector, aware=aware))
+            yield "missed", decoders._missed(alike, 0, vector)
+    for each in (Exact(), SmoothLaplace(5.0, 0.1), LaplaceGlobal(9.0, absolute=True)):
+        for sizes in ((3, 2), (2, 3), (3, 3), (0, 5)):
+            known: dict[str, Any] = dict(zip(("n_advantaged", "n_disadvantaged"), sizes, strict=True))
+            for h, prior in ((SCORES, None), (np.eye(5)[:3], [0.0, 1.0, 0.4, 0.6, 0.7])):
+                found = told(decoders.decode_noisy, h, [0.3, -0.2, 0.1], each, prior=prior, **known)
+                yield f"decoded {name(each)} {sizes} {prior is None}", found
+    released = NoisySums(9.0).release(SCORES, SENSITIVE, rng=rng())
+    for given in (released, released.gaps, [0.1]):
+        yield "sums", told(decoders.decode_noisy, SCORES, given, NoisySums(9.0), n_advantaged=3, n_disadvantaged=2)
+
+
+def _reveal() -> Numbers:
+    for one, other in ((0.2, 0.7), (0.7, 0.2), (0.5, 0.5), (0.0, 1e-13)):
+        for answers in ((0.1, 0.3), (0.3, 0.1), (0.2, 0.2), (0.0, math.inf)):
+            yield f"double {one} {other} {answers}", told(reveal.reveal_double, answers, (one, other))
+    for base in (
+        [0.1, 0.9, 0.2, 0.3, 0.6],
+        [0.5, 0.9, 0.2, 0.5, 0.6],
+        [0.5] * 4 + [0.1],
+        [1, 0, 1, 0],
+        [0.2, 0.8],
+        [0.3, 0.3],
+    ):
+        n, h = len(base), np.array(base, dtype=float)
+        for n0, fewer in product(range(1, n), (0, 1, 2)):
+            a = attribute(n, n0, 3)
+            flipped = np.where(np.eye(n) == 1, 1 - h, h)[: n - fewer]
+            found = told(reveal.recover_flips, h, gaps.statistical_parity_gap(flipped, a)) if n > fewer else ""
+            yield f"flips {base} {n0} {fewer}", flat(found)
+    for n, n0, off in product((3, 50, 51, 103), (1, 2, 30), (0.0, 1e-16, 0.01)):
+        if n0 < n:
+            a = attribute(n, n0)
+            m = min(2, math.ceil(n / 50))
+            asked = gaps.statistical_parity_gap(gaps.design_scores("bits", np.zeros(n), m, rng=rng()), a) + off
+            found = reveal.reveal_bits(asked, n, n_advantaged=n - n0, n_disadvantaged=n0)
+            yield f"bits {n} {n0} {off}", "".join(map(str, found))
+    for m in (0, 2):
+        yield f"bits refused {m}", told(reveal.reveal_bits, np.zeros(m), 50, n_advantaged=49, n_disadvantaged=1)
+    for n, n0 in ((1, 0), (2, 1), (3, 1), (4, 1), (4, 2), (4, 3), (6, 3), (8, 2), (8, 6)):
+        a = attribute(n, n0, 1)
+        for first in (a, a[::-1], 1 - a):
+            found = told(reveal.partition_absolute, lambda h, a=first: np.abs(gaps.statistical_parity_gap(h, a)), n)
+            yield f"parted {n} {n0}", flat(found)
+    yield "size", [told(reveal._size, y, 5) for y in (1.0, 0.5, 0.25, 0.2, 0.0, 1 + 9e-7, 1 + 2e-6, 0.3, -0.5)]
+    for (n1, n0), method, slack in product(((6, 2), (2, 6), (4, 4)), reveal.RECOVERY_METHODS, (0.0, 0.004)):
+        answered = _answered(Exact(), "jitter", 7, n1, n0)
+        given: dict[str, Any] = {"n_advantaged": n1, "n_disadvantaged": n0, "method": method, "slack": slack}
+        for prior in (None, answered.prior[1]) if method == "box" else (None,):
+            found = reveal.recover_compressed(answered.scores[1], answered.answers[1], prior=prior, **given)
+            none = reveal.recover_compressed(answered.scores[1], answered.answers[1] + 5.0, prior=prior, **given)
+            kept = () if slack else (found.values,)
+            yield f"{n1} {n0} {method} {slack} {prior is None}", flat(found.recovered, found.threshold, none, *kept)
+    compressed = reveal.recover_compressed
+    for given in ({"slack": -0.1}, {"slack": math.inf}, {"prior": [0.5] * 5}, {"n_advantaged": 3}, {"method": "l2"}):
+        yield f"refused {given}", told(compressed, SCORES, [0.1, 0.2, 0.3], **given)
+    yield "refused", told(compressed, SCORES, [0.1, 0.2], n_advantaged=3, n_disadvantaged=2)
+    for s in ([0.5, 0.5, 0, 0], [0.4, 0, 0, 0], [1, 1, 1, 0], [0.5, 0.4, 0.1, 0.0, 0.0, 0.0]):
+        yield f"two values {s}", reveal._nearest_two_values(np.array(s, dtype=float))
+    for cost, low in (([1.0, 2.0], 0.5), ([-1.0, 1.0], 0.5), ([1.0, 1.0], 3.0)):
+        found = reveal.solve_program(
+            np.array(cost), np.array([[1.0, 1.0]]), np.array([low]), np.array([2.0]), upper=1.0
+        )
+        yield f"program {cost} {low}", [found.x, found.status]
+
+
+def _trials() -> Numbers:
+    for n, design in product((4, 7, 60, 300, 301, 2000), (*gaps.DESIGNS, "single")):
+        yield f"numbers {n} {design}", trials.question_numbers(n, design)
+    yield "repeats", [trials.repeats_for(n) for n in (4, 150, 151, 400, 401, 1000, 1001)]
+    people = pool(60, 14, seed=3)
+    for n, n0 in (
+        (3, None),
+        (4, None),
+        (9, None),
+        (20, None),
+        (60, None),
+        (61, None),
+        (20, 2),
+        (20, 1),
+        (20, 14),
+        (20, 15),
+        (50, 3),
+    ):
+        yield f"sizes {n} {n0}", told(people.sizes, n, n0)
+        yield "drawn", flat(told(people.sample, n, rng(), n_disadvantaged=n0))
+    for n, design, most in ((12, "jitter", None), (12, "targeted", 5), (8, "single", None), (12, "bits", 1)):
+        made = trials.Trials(people, trials.Asking(n=n, design=design, repeats=4, seed=3), most=most)
+        single = design == "single"
+        yield f"{n} {design}", [made.numbers, made.n_advantaged, made.n_disadvantaged, list(made.curve(("strongest",)))]
+        yield "limits", [made.limit(e, sizes_known=known) for e in (0.0, 0.5, 3.0) for known in (False, True)]
+        for how in (
+            Exact,
+            lambda **k: Rounded(1, **k),
+            lambda **k: SmoothCauchy(500.0, **k),
+            lambda **k: LaplaceGlobal(1.0, **k),
+        ):
+            mechanism = how(absolute=single)
+            for m in (0, 1, made.numbers[-1]):
+                yield f"{name(mechanism)} {m}", flat(made.leak(m, mechanism, "strongest"), made.ceiling(m, mechanism))
+            yield "error", made.error(1, mechanism)
+        yield "sums", [made.bound(NoisySums(0.7)), told(made.ask, made.numbers[-1] + 1, Exact())]
+        yield "accuracy", flat([made.accuracy(m) for m in (0, 1, made.numbers[-1])])
+        yield "reading", flat(made.reading(1, Exact(absolute=single), "strongest", 2))
+    leak = made.leak(1, Exact(), "strongest")
+    rows = [(0, 0.5, 0.0), (2, 0.96, 1.0), (4, 0.9, 0.5), (6, 0.95, 1.0), (8, 1.0, 1.0)]
+    for last, share in product(range(len(rows) + 1), (0.9, 0.95, 0.96, 1.0)):
+        curve = [
+            replace(leak, m=m, leakage=replace(leak.leakage, value=v), complete=c) for m, v, c in reversed(rows[:last])
+        ]
+        yield f"needed {last} {share}", trials.needed(curve, share)
+    for n, m in ((20, 6), (20, 19)):
+        yield f"row {n} {m}", flat(noiseless_row(pool(80, 10, seed=2), n, m, repeats=3))
+
+
+CASES = {"gaps": _gaps, "mechanisms": _mechanisms, "guarantees": _guarantees, "propagation": _propagation}
+CASES |= {"decoders": _decoders, "reveal": _reveal, "trials": _trials}
+
+
+@pytest.mark.parametrize("part", CASES)
+def test_numbers(part: str) -> None:
+    compare_numbers(f"queries-{part}", [line for name, value in CASES[part]() for line in lines(name, value)])
