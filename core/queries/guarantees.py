@@ -166,9 +166,7 @@ def targeted_leakage(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: i
     n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
     high, low = 1 / n1, 1 / n0 if mechanism.absolute else -1 / n0
     if isinstance(mechanism, NoisySums):
-        target = np.zeros((1, max(n1 + n0, 2)))
-        target[0, 0] = 1.0
-        return _two_laws(1.0, mechanism.scales(target).sums, "laplace")
+        return _two_laws(1.0, mechanism.scales(np.eye(1, n1 + n0)).sums, "laplace")
     if isinstance(mechanism, AdditiveNoise):
         return _two_laws(abs(high - low), mechanism.scale(n1, n0, 1), mechanism.noise)
     if isinstance(mechanism, Rounded):

@@ -69,7 +69,10 @@ def rng() -> np.random.Generator:
 
 
 def _gaps() -> Numbers:
-    yield "scores", [told(gaps.score_matrix, h, n=2) for h in ([0, 1], [[1.0, 0.0]], [0.5], [1.01, 0], [0, -0.1], [[]])]
+    yield (
+        "scores",
+        [told(gaps.score_matrix, h, n=2) for h in ([0, 1], [[1.0, 0.0]], [0.5], [1.0, 1.01], [0, -0.1], [[]])],
+    )
     yield "answers", [told(gaps.answer_array, y) for y in (0.5, [1, -1], [[1.0]], [0, math.inf, math.nan], "x")]
     yield "attribute", [told(gaps.attribute_array, a) for a in ([0, 1], [0, 0], [1], [], [2, 0])]
     yield "sizes", [told(gaps.check_sizes, *s) for s in ((1, 1), (0, 3), (3, 0), (2, 3, 5), (3, 3, 5), (2, 2, 5))]
@@ -80,6 +83,8 @@ def _gaps() -> Numbers:
         yield f"leakage {found}", told(gaps.leakage, SENSITIVE, found)
     prior = np.array([[0.2, 0.5, 0.9, 0.01], [0.999999, 0.5, 1e-6, 0.3]])
     yield "counted", [gaps.counted(prior, total) for total in (1, 2, 3)]
+    sure = np.array([[1e-12, 1 - 1e-12, 1 - 1e-12, 1 - 1e-12], [1e-12, 1e-12, 1e-12, 1 - 1e-12]])
+    yield "sure", [gaps.counted(sure, total) for total in (1, 2, 3)]
     for design, (n, m) in product(gaps.DESIGNS, ((3, 1), (3, 4), (3, 5), (60, 1), (60, 2), (60, 3))):
         base = np.linspace(0, 1, n) ** 2
         yield f"{design} {n} {m}", told(gaps.design_scores, design, base, m, rng=rng())
@@ -112,7 +117,7 @@ def _mechanisms() -> Numbers:
         elif isinstance(each, NoisySums):
             yield "release", flat([each.release(h, a, rng=rng()) for h, a in short])
             yield "one group", flat(told(each.release, SCORES, np.ones(5, dtype=int), rng=rng()))
-            yield "alone", told(each.answer, [[0.5]], [1], rng=rng())
+            yield "alone", [told(each.answer, np.eye(k)[:1], [1, 0][:k], rng=rng()) for k in (1, 2)]
             yield "alike", each.scales(SCORES[2])
     published = SmoothCauchy(2.0, as_published=True)
     for n0 in (1, 2, 3, 6, 7):
@@ -230,7 +235,8 @@ def _decoders() -> Numbers:
     for each in (Exact(), SmoothLaplace(5.0, 0.1), LaplaceGlobal(9.0, absolute=True)):
         for sizes in ((3, 2), (2, 3), (3, 3), (0, 5)):
             known: dict[str, Any] = dict(zip(("n_advantaged", "n_disadvantaged"), sizes, strict=True))
-            for h, prior in ((SCORES, None), (np.eye(5)[:3], [0.0, 1.0, 0.4, 0.6, 0.7])):
+            alone, sure = np.eye(5), [0.0, 1.0, 0.4, 0.6, 0.7]
+            for h, prior in ((SCORES, None), (alone[:3], sure), (alone[:3] / 2 + alone[2:] / 2, sure)):
                 found = told(decoders.decode_noisy, h, [0.3, -0.2, 0.1], each, prior=prior, **known)
                 yield f"decoded {name(each)} {sizes} {prior is None}", found
     released = NoisySums(9.0).release(SCORES, SENSITIVE, rng=rng())

@@ -1,0 +1,385 @@
+"""What the query desk computes, charges, releases and refuses is as it was: few people, lone ones, seeded noise."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.chain import FIRST, canonical, chained
+from core.desk import Columns, Ledger, TestSet, example_ledger, noise, registration, verify_export
+from core.errors import InputError
+from core.queries import statistical_parity_gap
+from tests.golden.numbers import compare_numbers, lines
+
+Numbers = Iterator[tuple[str, Any]]
+
+
+def told(make: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    """Return what is returned, or why it is refused."""
+    try:
+        return make(*args, **more)
+    except InputError as error:
+        return f"refused: {error}"
+
+
+def seeded(seed: int) -> Callable[[int], int]:
+    return random.Random(seed).randrange
+
+
+def _noise() -> Numbers:
+    amounts: list[Any] = [
+        1,
+        "0.1",
+        0.000001,
+        1e-7,
+        0,
+        -1,
+        1000,
+        1000.000001,
+        "1e3",
+        "x",
+        math.nan,
+        math.inf,
+        "0.1234567",
+    ]
+    for amount in amounts:
+        whole = told(noise.millionths, amount, name="epsilon")
+        yield f"amount {amount}", [whole, noise.amount_text(whole)] if isinstance(whole, int) else whole
+    for reach, epsilon, unit in product((1, 7, 1 << 24), (1, 250_000, 3_000_000, 10**9), (1.0, 0.5 / noise.GRID)):
+        law = noise.Noise(reach, epsilon, unit)
+        yield f"law {reach} {epsilon} {unit:g}", [law.deviation, *map(law.bound, (0.5, 0.95, 0.975))]
+    steps = noise.on_grid(np.array([0.0, 1.0, 0.25, 0.5, 1 / 3, 0.25]))
+    for people in ([True] * 6, [False, True, True, False, True, True], [False, False, True, False, False, True]):
+        values, reach = noise.centred(steps, np.array(people))
+        yield f"centred {people}", [values, reach, values[np.array(people)].sum()]
+    for numerator, denominator in ((1, 1), (6, 4), (10**6, 300_000), (7, 9)):
+        draw = seeded(numerator)
+        yield (
+            f"drawn {numerator} {denominator}",
+            [noise.discrete_laplace(numerator, denominator, draw) for _ in range(7)],
+        )
+        yield "coins", "".join(str(int(noise._coin(k, 3, draw))) for k in (0, 1, 2, 3) for _ in range(8))
+    law = noise.Noise(3, 2_000_000, 1.0)
+    yield (
+        "release",
+        [noise.release(np.array([3, -1, 2]), np.array([True, True, False]), law, seeded(s)) for s in range(4)],
+    )
+    for scores, n0 in (
+        ([0.0, 1.0, 1.0, 0.5], 1),
+        ([0.25, 0.0, 0.0, 0.75, 1.0, 0.125], 4),
+        ([0.5] * 3, 2),
+        ([1.0, 0.0], 1),
+    ):
+        h, n = np.array(scores) - 0.5, len(scores)
+        part, found = float(h[:n0].sum()), []
+        for size, off, reach, sizes in product((0.0, n0, n + 2.0), (0.0, 0.6), (0.0, 0.4), (0.0, 1.0, n)):
+            one = noise.gap_interval(h, part=part + off, reach=reach, count=size, count_reach=sizes)
+            how = {"total": float(h.sum()), "part": part + off, "count": size}
+            error = noise.standard_error(n, **how, deviation=reach, count_deviation=sizes / 4)
+            found.append([one.value, one.low, one.high, noise.gap_value(*how.values(), n), error])
+        for kind, numbers in zip(("value", "low", "high", "gap", "error"), np.array(found).T, strict=True):
+            yield f"{kind} {scores} {n0}", numbers
+        disadvantaged = (np.arange(n) < n0).astype(np.uint8)
+        truth = statistical_parity_gap(h + 0.5, 1 - disadvantaged)[0]
+        yield "true", [truth, noise.gap_value(float(h.sum()), part, n0, n) - truth]
+
+
+PEOPLE = TestSet(ids=("p3", "P1", "p 2", "04", "5", "q"), attribute=[1, 0, 1, 1, 0, 1], labels=[1, 1, 0, 1, 0, 1])
+TURNED = TestSet(ids=PEOPLE.ids[::-1], attribute=PEOPLE.attribute[::-1], labels=PEOPLE.labels[::-1])
+FEW = TestSet(ids=("a", "b", "c"), attribute=[0, 0, 1])
+ONE_GROUP = TestSet(ids=("a", "b", "x"), attribute=[1, 1, 1], labels=[0, 1, 0])
+SCORES = np.array([0.9, 0.1, 0.8, 0.7, 0.2, 1.0])
+
+
+def filled(seed: int) -> Ledger:
+    """Return a ledger with noise from a seed, in which everything was asked that can be."""
+    made = example_ledger(seed)
+    columns = Columns(attribute="sex", advantaged="m")
+    made.register("loans", PEOPLE, budget=8, columns=columns, count_epsilon=3)
+    made.register("few", FEW, budget="0.01", columns=Columns(attribute="sex"))
+    made.register("race", PEOPLE, budget=2, columns=Columns(attribute="race"), another_attribute=True)
+    made.register("one", ONE_GROUP, budget=50, columns=columns, count_epsilon=50)
+    asked = {"asker": " ann ", "epsilon": 1}
+    made.ask("loans", PEOPLE, SCORES, **asked)
+    made.ask("loans", TURNED, SCORES[::-1], **asked | {"asker": "bob"})
+    made.ask("loans", PEOPLE, SCORES, **asked | {"epsilon": 0.25}, again=True)
+    made.ask("loans", PEOPLE, np.full(6, 0.3), **asked, again=True)
+    made.ask("loans", PEOPLE, SCORES > 0.5, **asked | {"epsilon": 0.5}, metric="equal_opportunity")
+    told(made.ask, "loans", TestSet(ids=PEOPLE.ids, attribute=1 - PEOPLE.attribute), SCORES, **asked)
+    made.ask("few", FEW, [1, 0, 0], **asked | {"epsilon": 0.009})
+    made.ask("race", PEOPLE, SCORES, **asked | {"epsilon": 0.002})
+    return made
+
+
+def _ledger() -> Numbers:
+    for seed in range(3):
+        made = filled(seed)
+        for status in made.statuses():
+            yield f"{seed} {status.registration.name}", lean(status)
+        content, _ = made.record()
+        for line in content.decode().splitlines()[1:]:
+            body = json.loads(line)["entry"]
+            yield (
+                f"{seed} entry",
+                {key: body[key] for key in ("part", "total", "size", "sum", "count", "spent") if key in body},
+            )
+        if seed:
+            continue
+        asked: dict[str, Any] = {"epsilon": 0.6}
+        scores = [SCORES, np.full(6, 0.3), SCORES[::-1], np.eye(6)[0], (SCORES > 0.5) * 1.0]
+        for h, metric, again in product(scores, ("statistical_parity", "equal_opportunity"), (False, True)):
+            yield f"quote {h} {metric} {again}", made.quote("loans", PEOPLE, h, metric=metric, again=again, **asked)
+        for epsilon in (0.0079999, 0.008, 3.249999, 3.25, 3.250001, 0.25, 0.250001):
+            yield f"price {epsilon}", told(made.quote, "loans", PEOPLE, np.eye(6)[1], epsilon=epsilon)
+        yield "spent", lean(made.ask("loans", PEOPLE, np.eye(6)[1], epsilon=0.25, asker="x"))
+        yield "refused", lean(made.ask("loans", PEOPLE, np.eye(6)[2], epsilon=0.008, asker="x"))
+        quoted = [("few", FEW, [1, 0, 0]), ("race", PEOPLE, SCORES[::-1]), ("one", ONE_GROUP, [1, 0, 1])]
+        for name, who, h in quoted:
+            for metric in ("statistical_parity", "equal_opportunity"):
+                yield f"{name} {metric}", told(made.quote, name, who, h, epsilon=1.0, metric=metric)
+        for name, who, h, more in (
+            ("no", FEW, [1, 0, 0], {}),
+            ("few", FEW, [[1, 0, 0]], {}),
+            ("few", FEW, [1, 0], {}),
+            ("few", PEOPLE, SCORES, {}),
+            ("few", FEW, [1, 0, 2], {}),
+            ("few", FEW, [1, 0, 0], {"metric": "x"}),
+        ):
+            yield f"not {name} {h} {more}", told(made.quote, name, who, h, epsilon=1.0, **more)
+        for name, who, budget, price in (
+            ("loans", FEW, 1, None),
+            ("x", PEOPLE, 1, None),
+            ("few", FEW, 1, 0.5),
+            ("x", TURNED, 1, None),
+        ):
+            yield (
+                f"no second {name}",
+                told(made.register, name, who, budget=budget, columns=Columns(attribute="Sex "), count_epsilon=price),
+            )
+        for name, budget, price in (
+            ("", 1, None),
+            ("x" * 81, 1, None),
+            ("y", 1, 1.000001),
+            ("z" * 80, 1, 1),
+            ("tiny", 0.000005, None),
+        ):
+            one = TestSet(ids=(f"{name}1", f"{name}2"), attribute=[0, 1])
+            yield (
+                f"register {name[:3]} {budget} {price}",
+                lean(
+                    told(made.register, name, one, budget=budget, columns=Columns(attribute="sex"), count_epsilon=price)
+                ),
+            )
+
+
+def lean(result: Any) -> Any:
+    """Return a result without what a key or the time decides."""
+    if not hasattr(result, "to_dict"):
+        return result
+    kept = result.to_dict()
+    for one in (kept, *kept.get("answers", ())):
+        for name in ("seal", "asked", "question", "registered"):
+            one.pop(name, None)
+    kept.pop("registration", None)
+    return kept
+
+
+def changed(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a forger may write in the place of a value."""
+    if isinstance(value, int):
+        yield from ((f"{by:+d}", value + by) for by in (-1, 1))
+        yield from (("0", 0), ("-", -value), ("float", float(value)), ("true", True))
+    elif isinstance(value, float):
+        yield from ((f"{by:+g}", value + by) for by in (-0.01, 0.01, 2.0, -2.0))
+        yield "-", -value
+    elif isinstance(value, list) and value:
+        yield from (("empty", []), ("twice", value * 2))
+    yield "none", None
+
+
+def _forged() -> Numbers:
+    bodies = [json.loads(line)["entry"] for line in filled(1).record()[0].decode().splitlines()[1:]]
+    keys = (
+        "budget",
+        "count",
+        "count_epsilon",
+        "charged",
+        "spent",
+        "form",
+        "n",
+        "n_positive",
+        "sum",
+        "epsilon",
+        "total",
+        "part",
+        "size",
+        "gap",
+        "low",
+        "high",
+        "standard_error",
+        "part_from",
+        "size_from",
+        "metric",
+        "name",
+        "format",
+        "time",
+    )
+    for number, body in enumerate(bodies):
+        for key in keys:
+            inner = body.get(key)
+            places = [(inner, part) for part in inner] if isinstance(inner, dict) else [(body, key)]
+            for holder, part in places if key in body else ():
+                kept, said = holder[part], defaultdict(list)
+                for what, holder[part] in changed(kept):
+                    said[_verdict(bodies)].append(what)
+                holder[part] = kept
+                verdicts = " | ".join(f"{verdict} {' '.join(sorted(own))}" for verdict, own in sorted(said.items()))
+                yield f"{number + 1} {key} {part if holder is not body else ''}", verdicts
+
+
+def _verdict(bodies: list[dict[str, Any]]) -> str:
+    """Return what is wrong with entries, chained anew."""
+    made, last = [], FIRST
+    for body in bodies:
+        last = chained(last, canonical(body))
+        made.append(canonical({"entry": body, "hash": last}))
+    first = canonical({"kind": "FairLeak ledger export", "version": 1, "entries": len(bodies), "hash": last})
+    reason = verify_export("\n".join([first, *made, ""]).encode()).reason or "good"
+    return reason.removeprefix("Verification failed: ").replace(
+        "lacks something or holds something of another kind", "lacks"
+    )
+
+
+def _registration() -> Numbers:
+    plain = [
+        "1",
+        "001",
+        "1.0",
+        "1,0",
+        "#1",
+        "+1",
+        "-1",
+        "−1",
+        "1e0",
+        "10",
+        "1.10",
+        "1,000",
+        "1 000",
+        "1,00",
+        "12,345.60",
+    ]
+    plain += [
+        "1.2.10",
+        "p-007",
+        "p 7",
+        "A 1 2",
+        "1 11",
+        "11 1",
+        "Ä",
+        "ﬁ",
+        "Ⅷ",
+        "²",
+        "а",
+        "ν1",
+        "νa",
+        "H",
+        "Η",
+        "0",
+        "-0",
+        "0.0",
+    ]
+    plain += [
+        " x ",
+        "",
+        "1e3",
+        "1e-3",
+        ".5",
+        "5.",
+        ",5",
+        "1 .5",
+        "#p#1",
+        "##2",
+        "x#3",
+        "x,1",
+        "1.",
+        "a1.50b",
+        "a1,000b",
+        "\u200b7",
+        "–3",
+        "1 2",
+        "a 1",
+    ]
+    for form in registration.FORMS:
+        yield f"form {form}", " ".join(repr(registration.FORMS[form](one)) for one in plain)
+    for who in (PEOPLE, TURNED, FEW, ONE_GROUP):
+        for form in (1, 2):
+            yield (
+                f"{who.ids} {form}",
+                [who.n, who.n_positive, who.order(form), who.seal(b"k", form)[:8], who.seal_of_people(b"k", form)[:8]],
+            )
+    yield (
+        "refused",
+        [
+            told(lambda given=given: TestSet(**given).n)
+            for given in (
+                dict(ids=("a",), attribute=[1]),
+                dict(ids=("a", " a"), attribute=[1, 0]),
+                dict(ids=("a", "b"), attribute=[1]),
+                dict(ids=("a", "b"), attribute=[1, 2]),
+                dict(ids=("a", "b"), attribute=[1, 1], labels=[1]),
+                dict(ids=("a", "b"), attribute=[1, 1]),
+            )
+        ],
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registration, "frame_of", lambda content, name: pd.read_csv(BytesIO(content)))
+        yield from _files()
+
+
+def _files() -> Numbers:
+    file = b"id,sex,paid,score,other\np1,m,1,0,x\n2,f,0,1,y\n3,m,1,0.25,\n4,f,1,1e-3,x\n"
+    for columns in (
+        Columns(attribute="sex", advantaged="m"),
+        Columns(attribute="sex"),
+        Columns(attribute="sex", advantaged="x"),
+        Columns(attribute="paid"),
+        Columns(attribute="sex", advantaged="f", label="paid"),
+        Columns(attribute="paid", label="sex", positive="f"),
+        Columns(attribute="other", advantaged="x"),
+        Columns(id="sex", attribute="paid"),
+        Columns(attribute="no"),
+    ):
+        found = told(registration.test_set_of, file, "f.csv", columns)
+        yield f"{columns}", found if isinstance(found, str) else [found.ids, found.attribute, found.labels]
+    for ids, more in product(
+        (("4", "03", "P1", "2"), ("p1", "2", "3"), ("p1", "2", "3", "5"), ("p1", "P1", "2", "3")),
+        ({}, {"score": "score"}, {"score": "sex"}, {"id_column": "score"}),
+    ):
+        yield f"{ids} {more}", told(registration.predictions_of, file, "f.csv", ids, **more)
+    for scores in (
+        b"id,s\na,0\nb,1\n",
+        b"id,s\na,0\nb,1.01\n",
+        b"id,s\na,-0.1\nb,1\n",
+        b"id,s\na,0\nA,1\n",
+        b"id,s\na,0\na,1\n",
+        b"id,s\na,\nb,1\n",
+    ):
+        yield f"{scores!r}", told(registration.predictions_of, scores, "f.csv", ("b", "a"))
+
+
+CASES = {"noise": _noise, "ledger": _ledger, "forged": _forged, "registration": _registration}
+
+
+@pytest.mark.parametrize("part", CASES)
+def test_numbers(part: str) -> None:
+    compare_numbers(f"desk-{part}", [line for name, value in CASES[part]() for line in lines(name, value)])

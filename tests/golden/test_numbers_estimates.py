@@ -1,0 +1,155 @@
+"""Rates and their intervals, and how they are written, are as they were: nobody, one person, all alike, exact ties."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+
+from core import estimates
+from core.errors import InputError
+from core.estimates import Estimate, certain, not_measured, proportion
+from tests.golden.numbers import compare_numbers, lines
+
+Numbers = Iterator[tuple[str, Any]]
+
+GUESSES = ([0, 0, 1, 1, 2], [0, 1, 1, 1, 0], [0, 0, 1, 0, 2])
+"""The truth about five people in three groups, a guess, and a later one."""
+
+
+def told(make: Callable[..., Any], *args: Any, **more: Any) -> Any:
+    """Return what is returned, or why it is refused."""
+    try:
+        return make(*args, **more)
+    except InputError as error:
+        return f"refused: {error}"
+
+
+def known(value: float, low: float, high: float, n: int = 7) -> Estimate:
+    return Estimate(value=value, low=low, high=high, n=n)
+
+
+def _rates() -> Numbers:
+    for successes, n, level in (
+        (0, 0, 0.95),
+        (0, 1, 0.95),
+        (1, 1, 0.9),
+        (2.5, 7, 0.99),
+        (7, 7, 0.95),
+        (8, 7, 0.95),
+        (-1, 7, 0.95),
+    ):
+        yield f"proportion {successes} {n} {level}", told(proportion, successes, n, level=level)
+    yield "quantile", [told(estimates.normal_quantile, level) for level in (0.0, 0.5, 0.95, 0.99, 1.0, math.nan)]
+    yield "student", [estimates.quantile(level, k) for level in (0.9, 0.95) for k in (None, 0, 1, 5)]
+    for rows in ([], [0], [2], [4], [0, 4], [0, 1, 2], [0, 1, 2, 3, 4]):
+        own, was, now = ([values[row] for row in rows] for values in GUESSES)
+        yield f"accuracy {rows}", estimates.accuracy(own, now, level=0.9)
+        yield f"balanced {rows}", estimates.balanced_accuracy(own, now)
+        yield f"gain {rows}", [estimates.accuracy_gain(own, was, now), estimates.balanced_gain(own, was, now)]
+    for won, lost, n in (
+        (0, 0, 0),
+        (0, 0, 1),
+        (1, 0, 1),
+        (0, 1, 1),
+        (3, 1, 9),
+        (4, 5, 9),
+        (0, 9, 9),
+        (5, 5, 9),
+        (-1, 1, 9),
+        (1, -1, 9),
+    ):
+        yield f"paired {won} {lost} {n}", told(estimates.paired_gain, won, lost, n)
+    for values in (
+        [],
+        [0.3],
+        [0.3, 0.3 + 5e-10],
+        [0.3, 0.3 + 2e-9],
+        [0.0, 0.0, 0.0],
+        [1.0, 1.0],
+        [0.2, 0.9, 1.0],
+        [-0.1, 1.2, 0.5],
+    ):
+        yield f"mean {values}", [estimates.mean(values), estimates.mean_rate(values)]
+        for resolution in (0.0, 0.1, 2.0):
+            repeats = [
+                estimates.over_repeats(values, resolution=resolution),
+                estimates.rate_over_repeats(values, resolution=resolution),
+            ]
+            yield f"repeats {resolution}", repeats
+    yield "no resolution", [told(estimates.over_repeats, [1.0], resolution=r) for r in (-0.1, math.nan)]
+    half = proportion(3, 7)
+    for seeds in ([], [None], [half], [0.4], [0.4, None], [half, 0.2, None, 0.9], [-3.0, 5.0], [half, half]):
+        yield f"seeds {seeds and type(seeds[0])} {len(seeds)}", estimates.over_seeds(seeds, least=-0.5, most=1.0)
+    yield "spread", estimates.over_seeds([0.4, 0.6]).estimate
+
+
+def _combined() -> Numbers:
+    some = [
+        known(0.5, 0.2, 0.9),
+        known(0.3, 0.25, 0.6, 5),
+        known(-0.4, -0.9, -0.1, 2),
+        not_measured(),
+        known(0.0, -0.2, 0.1),
+        certain(0.8, 3),
+    ]
+    for place, one in enumerate(some):
+        yield f"{place}", [one.within(0.0, 0.55), one.within(0.3, 0.3), one.folded(), estimates.least({"a": one})]
+        yield f"{place} columns", estimates.estimate_columns("x", one)
+        yield f"{place} plain", [estimates.plain_number(one.value), estimates.plain_number(None)]
+    yield "no columns", estimates.estimate_columns("x", None)
+    for one, other in product(some[:5], repeat=2):
+        yield "difference", estimates.difference(one, other)
+        yield "sum", estimates.weighted_sum([(0.25, one), (-0.5, other), (0.0, one)])
+        for freedom, within in ((None, (-math.inf, math.inf)), (4, (-0.3, 0.6))):
+            yield "strongest", estimates.strongest({"a": one, "b": other}, freedom=freedom, within=within)
+        yield "least", estimates.least({"a": one, "b": other, "c": some[0]})
+    yield "mean of rates", [estimates.equal_mean(some[:k], least=-0.1) for k in (0, 1, 2, 3)]
+    yield "level", estimates.strongest({"a": replace(some[0], level=0.9), "b": replace(some[1], level=0.9)})
+    yield "stretch", [estimates._stretch(number, 0.95, k) for number in (1, 2, 80) for k in (None, 3)]
+    for p_values in ((), (0.04,), (0.03, 0.01, 0.04), (0.5, 0.6, 0.7), (0.02, 0.02, 0.001, 0.9), (0.0, 1.0)):
+        yield f"holm {p_values}", estimates.holm(p_values)
+
+
+def _written() -> Numbers:
+    values = (math.nan, 0.0, -0.0, 0.5, 0.12345, -0.00004, 0.99949, 0.9995, 1.0, -3.14159, 1234.5678)
+    for value in values:
+        for half in (0.0, 0.0349, 0.035, math.nan):
+            one = known(value, value - half, value + half)
+            yield (
+                f"{value} {half}",
+                [
+                    estimates.percent(one),
+                    estimates.interval(one),
+                    estimates.points(one),
+                    estimates.point_interval(one),
+                    estimates.ratio(one),
+                ],
+            )
+        texts = [
+            estimates.percent(value),
+            estimates.percent(value, decimals=0),
+            estimates.gap(value),
+            estimates.gap(value, decimals=1),
+        ]
+        yield f"{value}", [*texts, estimates.at_most(value, "how"), estimates.number_text(value, "+,.1f")]
+    for value, limit in product((0.0, 0.00004, 0.00005, 0.00504, 0.0049999, 0.25, 0.005), (None, 0.005, 0.25)):
+        yield f"tolerance {value} {limit}", estimates.tolerance_text(value, limit=limit)
+    for beside in ([], [math.nan], [0.2], [0.205], [0.2004, 0.1], [0.2 + 1e-9], [0.2 + 1e-7, 0.3], [0.2 + 6e-9]):
+        yield f"beside {beside}", [estimates.decimals_beside(beside, 0.2, least) for least in (1, 3)]
+    yield "levels", [estimates.level_text(level) for level in (0.95, 0.991667, 0.9999, 0.99991)]
+    yield "budgets", [estimates.epsilon_text(value) for value in (0.1, 10.0, math.inf)]
+    yield "words", [estimates.in_words(number) for number in (-1, 0, 1, 12, 13, 15375)]
+    yield "joined", [estimates.joined(names) for names in ((), ("a",), ("a", "b"), ("a", "b", "c"))]
+
+
+CASES = {"rates": _rates, "combined": _combined, "written": _written}
+
+
+@pytest.mark.parametrize("part", CASES)
+def test_numbers(part: str) -> None:
+    compare_numbers(f"estimates-{part}", [line for name, value in CASES[part]() for line in lines(name, value)])
