@@ -141,8 +141,6 @@ class AdditiveNoise(Mechanism):
         truth = self.exact(h, a)
         n_advantaged, shape = int(a.sum()), (draws, truth.size)
         scale = self.scale(n_advantaged, a.size - n_advantaged, truth.size)
-        if scale == 0:
-            return np.tile(truth, (draws, 1))
         unit = rng.standard_cauchy(size=shape) if self.noise == "cauchy" else rng.laplace(size=shape)
         return to_grid(truth + scale * unit, self.grid(a.size, truth.size))
 

@@ -12,7 +12,6 @@ The larger group of the dataset counts as the advantaged one (Hamman et al. 2023
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
@@ -32,7 +31,6 @@ from core.param import Param
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
 from core.queries.gaps import DESIGNS, design_scores, leakage, most_questions
 from core.queries.guarantees import (
-    MOST_VECTORS,
     ErrorQuantiles,
     accuracy_limit_with_prior,
     answer_error,
@@ -355,8 +353,6 @@ class Trials:
         """
         if mechanism.noisy:
             return self.bound(mechanism)
-        if math.comb(self.asking.n, min(self.n_advantaged, self.n_disadvantaged)) > MOST_VECTORS:
-            return None
         made = self.ask(m, mechanism)
         kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
         limits = [

@@ -148,9 +148,16 @@ def _guarantees() -> Numbers:
             for y in (truth, np.round(truth, 1), truth + w, truth - 0.3)
         ]
         yield f"exact limit {n1} {absolute} {m}", np.array([math.nan if one is None else one for one in limits])
-    many = np.full(20, 0.5)
     known = {"half_width": 0.0, "absolute": False}
-    yield "too many", [guarantees.exact_accuracy_limit(np.zeros((0, 20)), [], many, n1, **known) for n1 in (3, 10)]
+    sure = guarantees.exact_accuracy_limit(np.zeros((0, 400)), np.zeros(0), np.full(400, 0.99), 399, **known)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guarantees, "MOST_VECTORS", 10)
+        few = [guarantees.exact_accuracy_limit(SCORES[:0], np.zeros(0), prior[0], n1, **known) for n1 in (1, 2, 3)]
+        many = [
+            guarantees.exact_accuracy_limit(np.zeros((0, 6)), np.zeros(0), np.full(6, 0.5), n1, **known)
+            for n1 in (1, 2)
+        ]
+    yield "ways", [sure, few, many]
     for each in MECHANISMS:
         found = [
             (guarantees.largest_loss(each, *s, m), guarantees.targeted_leakage(each, *s)) for s in SIZES for m in (1, 4)
