@@ -248,10 +248,10 @@ def check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
             counts = np.bincount(inside, minlength=dataset.n_groups)
             if counts.min() < 3:
                 group = dataset.group_names[int(counts.argmin())]
+                within, instead = ("", "") if mask is None else (f" with {part}", "statistical parity, ")
                 raise InputError(
-                    f"{METRIC_TITLES[metric]} needs at least 3 people of each group with {part} among the {name} "
-                    f"records, got {int(counts.min())} of {group}; choose statistical parity, other groups or another "
-                    "seed."
+                    f"{METRIC_TITLES[metric]} needs at least 3 people of each group{within} among the {name} records, "
+                    f"got {int(counts.min())} of {group}; choose {instead}other groups or another seed."
                 )
 
 

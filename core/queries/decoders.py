@@ -389,7 +389,7 @@ def _person_evidence(answered: Answered, r: int) -> Floats:
         return evidence
     asked = np.arange(m - 1)  # question k flips person k - 1 of the base model
     moved = (answers[1:] - answers[0]) * np.sign(1.0 - 2.0 * h[0, asked])
-    evidence[asked] = np.where(moved == 0, 0.0, np.where(moved > 0, np.inf, -np.inf))
+    evidence[asked] = np.where(moved > 0, np.inf, np.where(moved < 0, -np.inf, 0.0))
     return evidence
 
 

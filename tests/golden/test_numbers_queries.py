@@ -233,8 +233,10 @@ def _decoders() -> Numbers:
     alike = replace(
         exact, scores=np.tile(SCORES, (3, 1, 1)), answers=np.tile(SCORES @ [1 / 3, -0.5, 1 / 3, 1 / 3, -0.5], (3, 1))
     )
+    for how, m in product((Exact(), Rounded(0), Rounded(1), Rounded(2)), (1, 2)):
+        found = [replace(alike, mechanism=how, scores=h[np.newaxis, :m]) for h in (SCORES, np.round(SCORES))]
+        yield f"suffices {name(how)} {m}", [decoders._suffices(one, 0) for one in found]
     for how in (Exact(), Rounded(1)):
-        yield f"suffices {name(how)}", [decoders._suffices(replace(alike, mechanism=how), r) for r in range(3)]
         for aware in (False, True):
             vector = 1.0 - SENSITIVE
             yield "swaps", flat(decoders._but_for_swaps(replace(alike, mechanism=how), 0, vector, aware=aware))
@@ -260,8 +262,10 @@ def _reveal() -> Numbers:
         [0.5, 0.9, 0.2, 0.5, 0.6],
         [0.5] * 4 + [0.1],
         [1, 0, 1, 0],
+        [0.5, 0.9, 0.2, 0.3],
         [0.2, 0.8],
         [0.3, 0.3],
+        [0.9, 0.8],
     ):
         n, h = len(base), np.array(base, dtype=float)
         for n0, fewer in product(range(1, n), (0, 1, 2)):
@@ -269,6 +273,19 @@ def _reveal() -> Numbers:
             flipped = np.where(np.eye(n) == 1, 1 - h, h)[: n - fewer]
             found = told(reveal.recover_flips, h, gaps.statistical_parity_gap(flipped, a)) if n > fewer else ""
             yield f"flips {base} {n0} {fewer}", flat(found)
+    for v in (
+        [0.25, 0.25, 0, -0.5],
+        [-0.5, -0.5, 0],
+        [0.2, math.nan, math.nan, -0.3],
+        [math.nan, 0, 0.4, 0.3, -1],
+        [0, 0],
+    ):
+        yield f"read {v}", reveal._read(np.array(v))
+    priors = (None, np.array([0.6, 0.59, 0.61, 0.4, 0.5]))
+    yield (
+        "before",
+        [reveal._before(sizes, p) for sizes in ((3, 2), (2, 3)) for p in priors] + [reveal._before((2, 2), None)],
+    )
     for n, n0, off in product((3, 50, 51, 103), (1, 2, 30), (0.0, 1e-16, 0.01)):
         if n0 < n:
             a = attribute(n, n0)
@@ -296,7 +313,15 @@ def _reveal() -> Numbers:
     for given in ({"slack": -0.1}, {"slack": math.inf}, {"prior": [0.5] * 5}, {"n_advantaged": 3}, {"method": "l2"}):
         yield f"refused {given}", told(compressed, SCORES, [0.1, 0.2, 0.3], **given)
     yield "refused", told(compressed, SCORES, [0.1, 0.2], n_advantaged=3, n_disadvantaged=2)
-    for s in ([0.5, 0.5, 0, 0], [0.4, 0, 0, 0], [1, 1, 1, 0], [0.5, 0.4, 0.1, 0.0, 0.0, 0.0]):
+    yield "face", reveal.reveal_compressed(SCORES, [0.1, 0.2, 0.3], n_advantaged=3, n_disadvantaged=2)
+    for s in (
+        [0.9, 0.8, 0.1, 0.05, 0],
+        [0.35, 0.3, 0.3, 0.2, 0.2, 0.1],
+        [0.5, 0.5, 0, 0],
+        [0.4, 0, 0, 0],
+        [1, 1, 1, 0],
+        [0.5, 0.4, 0.1, 0.0, 0.0, 0.0],
+    ):
         yield f"two values {s}", reveal._nearest_two_values(np.array(s, dtype=float))
     for cost, low in (([1.0, 2.0], 0.5), ([-1.0, 1.0], 0.5), ([1.0, 1.0], 3.0)):
         found = reveal.solve_program(
@@ -310,6 +335,7 @@ def _trials() -> Numbers:
         yield f"numbers {n} {design}", trials.question_numbers(n, design)
     yield "repeats", [trials.repeats_for(n) for n in (4, 150, 151, 400, 401, 1000, 1001)]
     people = pool(60, 14, seed=3)
+    people = replace(people, people=replace(people.people, base=np.round(people.people.base, 1)))
     for n, n0 in (
         (3, None),
         (4, None),
@@ -340,6 +366,10 @@ def _trials() -> Numbers:
             for m in (0, 1, made.numbers[-1]):
                 yield f"{name(mechanism)} {m}", flat(made.leak(m, mechanism, "strongest"), made.ceiling(m, mechanism))
             yield "error", made.error(1, mechanism)
+        yield (
+            "kept",
+            [made.bound(SmoothCauchy(0.3, as_published=True)), made.bound(SmoothLaplace(0.3, 0.1, as_published=True))],
+        )
         yield "sums", [made.bound(NoisySums(0.7)), told(made.ask, made.numbers[-1] + 1, Exact())]
         yield "accuracy", flat([made.accuracy(m) for m in (0, 1, made.numbers[-1])])
         yield "reading", flat(made.reading(1, Exact(absolute=single), "strongest", 2))
