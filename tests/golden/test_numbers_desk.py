@@ -82,7 +82,7 @@ def _noise() -> Numbers:
     ):
         h, n = np.array(scores) - 0.5, len(scores)
         part, found = float(h[:n0].sum()), []
-        for size, off, reach, sizes in product((0.0, n0, n + 2.0), (0.0, 0.6), (0.0, 0.4), (0.0, 1.0, n)):
+        for size, off, reach, sizes in product((0.0, n0 + 0.3, n + 2.0), (0.0, 0.6), (0.0, 0.4), (0.0, 1.2, n)):
             one = noise.gap_interval(h, part=part + off, reach=reach, count=size, count_reach=sizes)
             how = {"total": float(h.sum()), "part": part + off, "count": size}
             error = noise.standard_error(n, **how, deviation=reach, count_deviation=sizes / 4)
