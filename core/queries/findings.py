@@ -278,9 +278,13 @@ def _needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool) ->
         return f"{how}: still counting the answers needed for 95%."
     most, everybody = needed(curve, 0.95), needed(curve, 1.0)
     if most is None:
-        return f"{how}, {count(last)} answers are not enough for 95% balanced accuracy."
-    rest = f"{count(last)} are not enough" if everybody is None else f"{count(everybody)} suffice"
-    return f"{how}, {count(most)} answers reach 95% balanced accuracy; {rest} for everybody in every repetition."
+        answers = "1 answer is" if last == 1 else f"{count(last)} answers are"
+        return f"{how}, {answers} not enough for 95% balanced accuracy."
+    answers = "1 answer reaches" if most == 1 else f"{count(most)} answers reach"
+    rest = f"{count(last)} {'is' if last == 1 else 'are'} not enough"
+    if everybody is not None:
+        rest = f"{count(everybody)} suffice{'s' if everybody == 1 else ''}"
+    return f"{how}, {answers} 95% balanced accuracy; {rest} for everybody in every repetition."
 
 
 DECLARED = (

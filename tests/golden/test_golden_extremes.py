@@ -10,9 +10,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from numpy.random import Generator
 
@@ -31,6 +33,9 @@ from core.config import AuditConfig
 from core.correction import findings as correction
 from core.estimates import Estimate, certain, mean, mean_rate
 from core.estimates import Spread
+from core.desk import METRICS, Columns, LedgerAnswer, LedgerStatus, Quote, Registration
+from core.desk import findings as desk
+from core.estimates import Estimate
 from core.membership import findings as membership
 from core.membership.curves import GAPS, RATES, CurvePoint
 from core.membership.fairpick import FairPickFindings
@@ -38,6 +43,7 @@ from core.model_card import findings as cards
 from core.models import GIVEN
 from core.people import findings as people
 from core.quantities import in_words, plain_row
+from core.queries import NOISES, Answering, AnswersLeak, Asking, ErrorQuantiles, Leak, PlannedAnswers, Trials
 from core.study import Finding
 from core.sweep.findings import tension
 from core.study import Finding, Measurement
@@ -45,6 +51,10 @@ from core.sweep.findings import tension, trained_tolerances
 from tests.golden.make import compare, normal
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts import nasty_studies as nasty
+from tests.unit.queries.people import pool
+
+answers: Any = import_module("core.queries.findings")
+"""The module; its package has a function of this name."""
 
 SEEDS = range(4)
 
@@ -269,6 +279,98 @@ def _choose(rng: Generator) -> Iterator[Finding | str]:
     yield from choosing.price(choice)
 
 
+def _queries(rng: Generator) -> Iterator[Finding | str]:
+    trials = Trials(pool(60, 14), Asking(n=12, repeats=2))
+    for noise in NOISES:
+        last, kinds = int(rng.choice([0, 1, 7, 1000])), list(rng.choice(list(answers.DECODER_TITLES), 3, replace=False))
+        answering = Answering(
+            noise=noise,
+            epsilon=float(rng.choice([0.5, 1.0, 20.0])),
+            as_published=bool(rng.random() < 0.5),
+            absolute=bool(rng.random() < 0.3),
+        )
+        gains = [
+            members.estimate(float(rng.choice([0.0, 0.1, -0.2, 0.3])), float(rng.choice([0.05, 0.2]))) for _ in kinds
+        ]
+        sizes = {kind: float(rng.choice([0.0, 0.00002, 0.05, 1.0, 1.01, 12.34, 149.6, 23456.0])) for kind in NOISES}
+        rates = [nasty.estimate(rng) for _ in kinds]
+        parts = zip(kinds, gains, rates, strict=True)
+        found = AnswersLeak(
+            attribute=str(rng.choice(["ash", "elm"])),
+            sizes=(int(rng.integers(2, 2000)), 5),
+            prior=nasty.estimate(rng),
+            leaks=tuple(nasty.invent(Leak, rng, m=last, decoder=d, gain=g, leakage=r) for d, g, r in parts),
+            errors={
+                kind: ErrorQuantiles(median=size, high=3 * size) for kind, size in sizes.items() if kind != "exact"
+            },
+            targeted=float(rng.random()),
+            ceiling=nasty.maybe(rng, lambda r: float(r.choice([0.6, 0.9995, 0.9994]))),
+        )
+        yield from answers.findings(found, answering)
+        values = [0.5, 0.96, 0.94, 0.95, 1.0][: int(rng.integers(0, 6))]
+        leak, step = found.leaks[0], int(rng.choice([1, 1, 2]))
+        curve = [
+            replace(leak, m=place * step, leakage=replace(leak.leakage, value=value), complete=float(value == 1.0))
+            for place, value in enumerate(values)
+        ]
+        for whole in (False, True):
+            yield answers.curve_finding(trials, curve, answering, whole=whole)
+        if noise in ("exact", "rounded", "cauchy"):
+            planned = PlannedAnswers(questions=last, mechanism=noise, epsilon=answering.epsilon)
+            for one in (answers.answers_excess(found, planned), answers.targeted_bound(found, planned)):
+                yield f"{one.attacked} {one.knows} {' '.join(one.assumptions)}"
+    yield from answers.findings(replace(found, leaks=()), answering)
+
+
+def _desk(rng: Generator) -> Iterator[Finding | str]:
+    budget = float(rng.choice([0.02, 2.0, 10.0]))
+    size = Estimate(value=41.2, low=30.0, high=52.5, n=100)
+    columns = Columns(attribute="sex", advantaged=nasty.maybe(rng, lambda _: "m"))
+    known = {"name": "loans", "registered": "2026-11-21T08:30:00Z", "columns": columns, "n_people": 1234}
+    form = int(rng.choice([1, 2]))
+    made = nasty.invent(
+        Registration, rng, **known, budget=budget, n_disadvantaged=size, form=form, count_epsilon=budget / 10
+    )
+    for price, spent in ((0.0, 0.0), (budget / 8, budget / 10), (budget / 2 + budget / 10, budget)):
+        reason = nasty.maybe(rng, lambda _: None)
+        error, left = float(rng.choice([0.0, 1e-7, 0.0123, 0.999, 1.0])), round(budget - spent, 6)
+        gap = members.estimate(float(rng.choice([0.0, 0.1, -0.2])), float(rng.choice([0.05, 0.15])))
+        asked = {"charged": price, "remaining": left, "standard_error": error, "reason": reason}
+        for fresh in (None, error / 4, error / 3):
+            quote = Quote(**asked, fresh_error=fresh)
+            yield f"{quote.coarse} {desk.coarse(quote, 1.0)}"
+        yield from (*desk.price(quote, budget / 2), *desk.expected(quote), desk.button(quote), desk.sure(quote))
+        told = {"metric": str(rng.choice(METRICS)), "asker": "ann", "asked": "2026-11-22T09:05:07Z", "number": 7}
+        answer = LedgerAnswer(**asked, **told, gap=gap)
+        yield from (desk.answered(answer, budget / 2), *desk.last_answer(answer), desk.row(answer))
+        free = replace(answer, charged=0.0)
+        for answers in ((), (answer,), (free, answer), (answer, free)):
+            status = LedgerStatus(
+                registration=made, spent=spent, remaining=left, answers=answers, wrong_files=len(answers), seal="a1"
+            )
+            yield f"{desk.budget_text(status, refused=len(answers) % 2)} {desk.finding(status).point}"
+        yield from (desk.finding(status), desk.ceiling(status))
+        for least in (budget / 1000, left or 1.0, budget):
+            yield f"{desk.prices(left, least=least)} {desk.suggested_price(left, least=least)}"
+    yield from (
+        desk.price_of_size(budget),
+        desk.sides(made),
+        desk.button(None),
+        desk.counted(0.3, 0.3),
+        desk.counted(0.3, 0.1),
+    )
+    for others in (
+        {},
+        {"a": 1},
+        {"a": 5, "b": 1200},
+        {letter: 9 for letter in "abcdef"},
+        {letter: 9 for letter in "abcdefgh"},
+    ):
+        yield f"{desk.together(others)}"
+    frame = pandas.DataFrame({"sex": [1, 0, 1], "who": ["m", "f", "x"]})
+    yield f"{desk.everybody_else(frame, 'sex', None)} {desk.everybody_else(frame, 'who', 'm')}"
+
+
 SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "correction": _correction,
     "correction_of_one": _correction_of_one,
@@ -282,6 +384,8 @@ SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "attriguard": _guard,
     "attriguard_beside": _guard_beside,
     "choose": _choose,
+    "queries": _queries,
+    "desk": _desk,
     "people": lambda rng: iter(people.findings(nasty.at_risk(rng))),
     "sweep": lambda rng: iter((tension(nasty.landscape(rng)),)),
     "sweep_tolerances": _trained,

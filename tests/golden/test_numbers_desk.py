@@ -133,7 +133,7 @@ def _ledger() -> Numbers:
                 f"{seed} entry",
                 {key: body[key] for key in ("part", "total", "size", "sum", "count", "spent") if key in body},
             )
-        if seed:
+        if seed < 2:
             continue
         asked: dict[str, Any] = {"epsilon": 0.6}
         scores = [SCORES, np.full(6, 0.3), SCORES[::-1], np.eye(6)[0], (SCORES > 0.5) * 1.0]
@@ -180,6 +180,18 @@ def _ledger() -> Numbers:
                     told(made.register, name, one, budget=budget, columns=Columns(attribute="sex"), count_epsilon=price)
                 ),
             )
+
+    yield "wrong files", [status.wrong_files for status in made.statuses()]
+    content, last = made.record()
+    yield "last", [last == json.loads(content.splitlines()[-1])["hash"], verify_export(content).n_entries]
+    for noted in (last, last[:32].upper(), last[:31], "z" * 40, "0" * 32):
+        found = told(verify_export, content, noted=noted)
+        yield "noted", found[:56] if isinstance(found, str) else [found.ok, found.reason]
+    for k in range(8):
+        made.register(
+            f"more {k}", TestSet(ids=(f"x{k}", f"y{k}"), attribute=[0, 1]), budget=1, columns=Columns(attribute="a")
+        )
+    yield "named", told(made.status, "none")
 
 
 def lean(result: Any) -> Any:
