@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from core.chain import TIME, Damaged, Link, Record, canonical
 from core.datasets.columns import quoted
-from core.desk.noise import GRID, LEVEL, Noise, epsilon_of, gap_value, standard_error
+from core.desk.noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Registration, Verification
 from core.desk.registration import FORMS, Columns, TestSet, normal_form
 from core.errors import InputError
@@ -196,7 +196,7 @@ def _whole(value: Any) -> int:
 
 def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterable[tuple[tuple[int, str], Released]]:
     """Yield what an answer released, by its name: a sum, a count, both, or nothing."""
-    for part, unit in (("sum", 0.5 / GRID), ("count", 1.0)):
+    for part, unit in (("sum", HALF_STEP), ("count", 1.0)):
         told = body[part]
         if told is None:
             continue

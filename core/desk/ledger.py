@@ -23,7 +23,7 @@ from core.chain import now
 from core.datasets.columns import quoted
 from core.desk.books import Account, Books, Released, export_bytes, refuse_a_second_budget
 from core.desk.noise import (
-    GRID,
+    HALF_STEP,
     LEVEL,
     Amount,
     Noise,
@@ -220,7 +220,7 @@ class Ledger:
             error, fresh = _expected_error(account, plan, plan.new_sum), None
             if plan.earlier is not None and plan.values.any():
                 error = plan.earlier.standard_error
-                fresh = _expected_error(account, plan, Noise(int(plan.values.max()), plan.price, 0.5 / GRID))
+                fresh = _expected_error(account, plan, Noise(int(plan.values.max()), plan.price, HALF_STEP))
             return Quote(
                 reason=_over_budget(account, plan),
                 charged=epsilon_of(plan.charged),
@@ -345,7 +345,7 @@ def _planned(
         people=people,
         values=values,
         earlier=earlier,
-        new_sum=Noise(reach, price, 0.5 / GRID) if asked else None,
+        new_sum=Noise(reach, price, HALF_STEP) if asked else None,
         new_count=Noise(1, account.count_epsilon, 1.0) if asked and count is None else None,
         count=count,
     )
@@ -363,7 +363,7 @@ def _over_budget(account: Account, plan: _Plan) -> str | None:
 
 def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> float:
     """Return the standard error an answer with this noise would have if the gap were zero."""
-    n, total = int(plan.people.sum()), float(plan.values.sum() * 0.5 / GRID)
+    n, total = int(plan.people.sum()), float(plan.values.sum() * HALF_STEP)
     first = account.registration().n_disadvantaged
     of_count = plan.new_count if plan.count is None else plan.count[1].noise
     size = first.value / first.n * n if plan.count is None else plan.count[1].value
@@ -381,7 +381,7 @@ def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow
     if plan.new_count is not None:
         units = release(plan.people.astype(np.int64), secret, plan.new_count, randbelow)
         size = new["count"] = Released(plan.metric, units, plan.new_count)
-    scores: Floats = plan.values[plan.people] * np.float64(0.5 / GRID)
+    scores: Floats = plan.values[plan.people] * np.float64(HALF_STEP)
     total, n = float(scores.sum()), scores.size
     part, deviation, reach = _law(new.get("sum"), otherwise=0.0)
     count, count_deviation, count_reach = _law(size, otherwise=float(n))  # scores all the same need no count

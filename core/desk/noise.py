@@ -61,6 +61,9 @@ def amount_text(amount: int) -> str:
 GRID = 1 << 24
 """Steps of the public grid between score 0 and score 1."""
 
+HALF_STEP = 0.5 / GRID
+"""What a half step of it is worth, the unit of sums."""
+
 RandBelow = Callable[[int], int]
 
 

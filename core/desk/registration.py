@@ -96,7 +96,7 @@ FORMS = {1: trimmed, FORM: normal_form}
 def _plain(character: str) -> str:
     """Return a blank, dash or digit as the plain one, nothing for what is not seen or a mark, others as they are."""
     category = unicodedata.category(character)
-    if character.isspace() or category[0] == "Z" or character in _FILLERS:
+    if character.isspace() or character in _FILLERS:
         return " "
     if category == "Nd":
         return str(unicodedata.decimal(character))

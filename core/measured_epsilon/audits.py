@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 
 from core.arrays import Codes, Floats, Mask
-from core.desk.noise import GRID, MILLION, Noise, centred, on_grid, release
+from core.desk.noise import HALF_STEP, MILLION, Noise, centred, on_grid, release
 from core.measured_epsilon.bounds import OneRun, TwoTables, distinguished
 from core.model_card.release import Release, noisy_sums
 from core.models.tree_budget import BudgetLedger
@@ -156,7 +156,7 @@ def desk_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> tupl
     def laws(budget: float) -> tuple[Noise, Noise]:
         whole = round(budget * MILLION)
         count = whole // _COUNT_SHARE
-        return Noise(1, count, 1.0), Noise(reach, whole - count, 0.5 / GRID)
+        return Noise(1, count, 1.0), Noise(reach, whole - count, HALF_STEP)
 
     def drawn(secret: Mask, rng: np.random.Generator) -> Floats:
         noises, below = laws(epsilon), partial(_below, rng)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from io import BytesIO
 from itertools import product
 from typing import Any
@@ -15,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.chain import FIRST, canonical, chained
+from core.chain import FIRST, TIME, canonical, chained
 from core.desk import Columns, Ledger, TestSet, example_ledger, noise, registration, verify_export
 from core.errors import InputError
 from core.queries import statistical_parity_gap
@@ -183,7 +185,7 @@ def _ledger() -> Numbers:
 
     yield "wrong files", [status.wrong_files for status in made.statuses()]
     content, last = made.record()
-    yield "last", [last == json.loads(content.splitlines()[-1])["hash"], verify_export(content).n_entries]
+    yield "last", [last == json.loads(content.splitlines()[-1])["hash"], verify_export(content).ok]
     for noted in (last, last[:32].upper(), last[:31], "z" * 40, "0" * 32):
         found = told(verify_export, content, noted=noted)
         yield "noted", found[:56] if isinstance(found, str) else [found.ok, found.reason]
@@ -212,10 +214,12 @@ def changed(value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{by:+d}", value + by) for by in (-1, 1))
         yield from (("0", 0), ("-", -value), ("float", float(value)), ("true", True))
     elif isinstance(value, float):
-        yield from ((f"{by:+g}", value + by) for by in (-0.01, 0.01, 2.0, -2.0))
+        yield from ((f"{by:+g}", value + by) for by in (-0.01, 0.01, 1.0, -1.0))
         yield "-", -value
     elif isinstance(value, list) and value:
         yield from (("empty", []), ("twice", value * 2))
+    if isinstance(value, str) and value.endswith("Z"):
+        yield from (("early", "2001-01-01T00:00:00Z"), ("late", "2999-01-01T00:00:00Z"))
     yield "none", None
 
 
@@ -258,6 +262,13 @@ def _forged() -> Numbers:
                 verdicts = " | ".join(f"{verdict} {' '.join(sorted(own))}" for verdict, own in sorted(said.items()))
                 yield f"{number + 1} {key} {part if holder is not body else ''}", verdicts
 
+    for price in (0, -1, 8_000_000, 8_000_001):
+        forged = bodies[1] | dict.fromkeys(("count_epsilon", "charged", "spent"), price)
+        yield f"price {price}", _verdict([bodies[0], forged])
+    for hours in (0.9, 1.1):
+        earlier = datetime.strptime(bodies[0]["time"], TIME) - timedelta(hours=hours)
+        yield f"clock {hours}", _verdict([bodies[0], bodies[1] | {"time": earlier.strftime(TIME)}, *bodies[2:]])[:30]
+
 
 def _verdict(bodies: list[dict[str, Any]]) -> str:
     """Return what is wrong with entries, chained anew."""
@@ -267,6 +278,7 @@ def _verdict(bodies: list[dict[str, Any]]) -> str:
         made.append(canonical({"entry": body, "hash": last}))
     first = canonical({"kind": "FairLeak ledger export", "version": 1, "entries": len(bodies), "hash": last})
     reason = verify_export("\n".join([first, *made, ""]).encode()).reason or "good"
+    reason = re.sub(r"20\d\d-[-T:\dZ]+", "<now>", reason)
     return reason.removeprefix("Verification failed: ").replace(
         "lacks something or holds something of another kind", "lacks"
     )
@@ -378,6 +390,11 @@ def _files() -> Numbers:
         ({}, {"score": "score"}, {"score": "sex"}, {"id_column": "score"}),
     ):
         yield f"{ids} {more}", told(registration.predictions_of, file, "f.csv", ids, **more)
+    wide = b"id,a,b,c,d,e,f,g,h,i,j\n" + b"".join(b"%d,%d,0,0,0,0,0,0,0,0,0\n" % (k, k) for k in range(8))
+    for rows in (7, 8, 9):
+        part = b"\n".join(wide.split(b"\n")[:rows])
+        for attribute in ("a", "z"):
+            yield f"wide {rows}", told(registration.test_set_of, part, "w.csv", Columns(attribute=attribute))
     for scores in (
         b"id,s\na,0\nb,1\n",
         b"id,s\na,0\nb,1.01\n",
