@@ -66,8 +66,8 @@ def two_table_bound(draws: int, one: Ints | int, other: Ints | int, *, delta: fl
 
     alpha = (1.0 - confidence) / 2
     k, j = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
-    low = np.where(k > 0, betaincinv(np.maximum(k, 1), draws - k + 1, alpha), 0.0)
-    high = np.where(j < draws, betaincinv(j + 1, np.maximum(draws - j, 1), 1.0 - alpha), 1.0)
+    low = betaincinv(np.maximum(k, 1), draws - k + 1, alpha)  # with k = 0 it is below every high: 0 is shown
+    high = betaincinv(j + 1, np.maximum(draws - j, 1), 1.0 - alpha)  # with j = draws above every low
     return np.log(np.maximum(low - delta, high) / high)
 
 
