@@ -180,6 +180,10 @@ def _subject() -> Numbers:
 
 
 def _budgets() -> Numbers:
+    yield (
+        "defaults",
+        [MeasuredEpsilonSettings(), MeasuredEpsilonSettings(confidence=0.991).level, audits.DELTA, audits.COLUMNS],
+    )
     counts = [(1, 0), (1, 1), (20, 0), (20, 10), (20, 17), (20, 20), (300, 190)]
     for delta in (0.0, 1e-3, 0.2):
         for epsilon in (0.0, 0.7, 4.0):
@@ -246,6 +250,7 @@ def _two_models() -> Numbers:
             "unavailable",
             [two_models.STUDY.unavailable(replace(made, trainable=able), settings) for able in (False, True)],
         )
+    yield "defaults", [TwoModelsSettings(), OutputsPlan(), FairnessSettings()]
     labels = np.array([0, 1, 1, 0])
     first, second = (
         (np.array([0, 1, 0, 1]), np.array([0.2, 0.9, 0.3, 0.6])),

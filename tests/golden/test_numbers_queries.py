@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, PrivacyLeakWarning
-from core.queries import decoders, gaps, guarantees, mechanisms, propagation, reveal, trials
+from core.queries import PlannedAnswers, decoders, gaps, guarantees, mechanisms, propagation, reveal, trials
 from core.queries.mechanisms import Answering, Exact, LaplaceGlobal, NoisySums, Rounded, SmoothCauchy, SmoothLaplace
 from core.queries.paper_table import noiseless_row
 from tests.golden.numbers import compare_numbers, lines
@@ -333,6 +333,7 @@ def _reveal() -> Numbers:
 def _trials() -> Numbers:
     for n, design in product((4, 7, 60, 300, 301, 2000), (*gaps.DESIGNS, "single")):
         yield f"numbers {n} {design}", trials.question_numbers(n, design)
+    yield "defaults", [trials.Asking(), trials.RevealSettings(), Answering(), PlannedAnswers()]
     yield "repeats", [trials.repeats_for(n) for n in (4, 150, 151, 400, 401, 1000, 1001)]
     people = pool(60, 14, seed=3)
     people = replace(people, people=replace(people.people, base=np.round(people.people.base, 1)))
