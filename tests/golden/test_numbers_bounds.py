@@ -23,6 +23,7 @@ from core.model_fairness.study import STUDY as FAIRNESS
 from core.model_fairness.study import FairnessSettings, rate_ratio
 from core.models import METHODS
 from core.planted import Drawn, subject_of
+from core.queries.study import STUDY as QUERIES
 from core.subject import OutputsPlan, Progress, Subject, train_model
 from core.two_models import study as two_models
 from core.two_models.study import Inferred, TwoModels, TwoModelsSettings
@@ -58,6 +59,11 @@ def subject(seed: int, groups: int = 2, *, scores: bool = False, accept: float =
     return replace(given, config=replace(given.config, **config))
 
 
+def _planted(study: Any, planted: bool) -> list[Any]:
+    made, settings = study.plants[0].make(5, planted)
+    return [settings, made.model.unfairness_test, made.model.predictions, made.model.scores, made.dataset.labels]
+
+
 def _short(cell: object) -> str:
     return f"{cell:.5g}" if isinstance(cell, float) else str(cell)
 
@@ -80,6 +86,11 @@ def _fairness() -> Numbers:
             if title != fairness.METRICS_TABLE or seed == 2:
                 yield f"{seed} {title}", [" ".join(map(_short, row.values())) for row in rows[:9]]
         yield f"{seed} constraint", [" ".join(map(_short, row.values())) for row in fairness.constraint_rows(found)]
+        if accept in (0.0, 1.0):
+            said = fairness.headline(found)
+            yield f"{seed} said", [said.point, said.so_what, said.to_do]
+    yield "planted", [_planted(FAIRNESS, planted) for planted in (False, True)]
+    yield "planted questions", [_planted(QUERIES, planted) for planted in (False, True)]
     rates = [proportion(k, n) for k, n in ((0, 5), (1, 5), (2, 9), (5, 5), (40, 90), (90, 90))]
     for one, other in product(rates, repeat=2):
         if one.value <= other.value:
@@ -87,7 +98,7 @@ def _fairness() -> Numbers:
 
 
 def _said() -> Numbers:
-    ends = ((0.02, 0.01, 0.03), (0.05, 0.02, 0.09), (0.1, 0.05, 0.2), (0.051, 0.0501, 0.2))
+    ends = ((0.04, 0.01, 0.05), (0.02, 0.01, 0.03), (0.05, 0.02, 0.09), (0.1, 0.05, 0.2), (0.051, 0.0501, 0.2))
     both = ("given", "exponentiated_gradient")
     kinds = [*product(both, (0.05,), (0.05, 0.0504, 0.2), ends), *product(METHODS, (0.0,), (0.05,), ends[:1])]
     for method, tolerance, train, test in kinds:
@@ -116,7 +127,9 @@ def _said() -> Numbers:
         )
         found = fairness.headline(made)
         yield f"{method} {metric} {scores} {known}", [found.evidence, found.to_do, *fairness.cautions(made)]
-        yield "people", [made.sets_known, made.trained_on, *made.over_people]
+        assumed = FAIRNESS.checks(made, FairnessSettings())["unfairness"].assumptions
+        yield "people", [made.sets_known, made.trained_on, *made.over_people, *assumed]
+        yield "findings", [one.point for one in FAIRNESS.findings(made, FairnessSettings())]
 
 
 def _subject() -> Numbers:
@@ -222,6 +235,16 @@ def _budgets() -> Numbers:
             yield "found", [[one.point, one.evidence, *one.caveats] for one in BUDGETS.findings(result, settings)]
             yield "check", BUDGETS.checks(result, settings)["measured_epsilon"].estimate
         yield "rows", [list(row.values()) for row in BUDGETS.tables(result, settings)[BUDGETS.title]]
+    runs = [bounds.OneRun(guesses=200, correct=correct) for correct in (0, 150, 200)]
+    pairs = ((0.0, runs[0]), (0.5, runs[1]), (0.5, runs[2]), (9.0, runs[2]))
+    some = [audits.Audited(mechanism=f"{k}", promised=p, spent=None, seen=seen) for k, (p, seen) in enumerate(pairs)]
+    for result in (MeasuredEpsilon(audited=tuple(some)), MeasuredEpsilon(audited=tuple(some[:1]))):
+        told_here = BUDGETS.checks(result, settings)["measured_epsilon"], *BUDGETS.findings(result, settings)
+        yield (
+            "broken",
+            [told_here[0].estimate, told_here[0].details, [[one.point, *one.caveats] for one in told_here[1:]]],
+        )
+    yield "planted", [_planted(BUDGETS, planted) for planted in (False, True)]
     outputs = [np.array([[0.0, 1.0], [2.0, 5.0], [-1.0, 0.5]] * 3), np.array([[1.0, 1.0], [2.5, -3.0], [0.0, 0.5]] * 3)]
     for cauchy, delta in product((False, True), (0.0, 0.1)):
         yield (
