@@ -306,7 +306,15 @@ def _two_models() -> Numbers:
     yield "rows", [list(row.values()) for row in rows[two_models.STUDY.title]]
     for seed, outputs in ((2, OutputsPlan(decimals=1)), (3, OutputsPlan(released="labels"))):
         made, settings = two_models.STUDY.plants[0].make(seed, True)
-        yield f"planted {seed} {outputs.text}", next(two_models.STUDY.run(replace(made, outputs=outputs), settings))
+        made.outputs = outputs
+        yield f"planted {seed} {outputs.text}", next(two_models.STUDY.run(made, settings))
+    few = subject(3, 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(two_models, "_inferred", lambda *args, target: (target, args[2:4]))
+        for fewest in (3, 4, 8, 9):
+            patch.setattr(two_models, "FEWEST", fewest)
+            yield f"groups of {fewest}", two_models.attributes(few, "unmitigated")
+        yield "members", two_models.membership(few, "unmitigated")
 
 
 CASES = {"fairness": _fairness, "said": _said, "subject": _subject, "budgets": _budgets, "two-models": _two_models}

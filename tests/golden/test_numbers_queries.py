@@ -13,7 +13,18 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, PrivacyLeakWarning
-from core.queries import PlannedAnswers, decoders, gaps, guarantees, mechanisms, propagation, reveal, trials
+from core.queries import (
+    PlannedAnswers,
+    answers_leak,
+    decoders,
+    error_text,
+    gaps,
+    guarantees,
+    mechanisms,
+    propagation,
+    reveal,
+    trials,
+)
 from core.queries.mechanisms import Answering, Exact, LaplaceGlobal, NoisySums, Rounded, SmoothCauchy, SmoothLaplace
 from core.queries.paper_table import noiseless_row
 from tests.golden.numbers import compare_numbers, lines
@@ -333,6 +344,8 @@ def _reveal() -> Numbers:
 def _trials() -> Numbers:
     for n, design in product((4, 7, 60, 300, 301, 2000), (*gaps.DESIGNS, "single")):
         yield f"numbers {n} {design}", trials.question_numbers(n, design)
+    sizes = (0.0, 0.00009, 0.0001, 0.5, 1.0, 9.99, 99.99, 100.0, 999.9, 1000.0, 1000.5, 123456.0)
+    yield "errors", [error_text(size) for size in sizes]
     yield "defaults", [trials.Asking(), trials.RevealSettings(), Answering(), PlannedAnswers()]
     yield "repeats", [trials.repeats_for(n) for n in (4, 150, 151, 400, 401, 1000, 1001)]
     people = pool(60, 14, seed=3)
@@ -371,6 +384,12 @@ def _trials() -> Numbers:
             "kept",
             [made.bound(SmoothCauchy(0.3, as_published=True)), made.bound(SmoothLaplace(0.3, 0.1, as_published=True))],
         )
+        for m, how in product((0, 1, 3), (Answering(absolute=single), Answering(noise="cauchy", absolute=single))):
+            if m <= made.numbers[-1]:
+                yield (
+                    f"leak {m} {how.noise}",
+                    flat(answers_leak(made, m, how, attribute="x", noises=("rounded", "laplace"))),
+                )
         yield "sums", [made.bound(NoisySums(0.7)), told(made.ask, made.numbers[-1] + 1, Exact())]
         yield "accuracy", flat([made.accuracy(m) for m in (0, 1, made.numbers[-1])])
         yield "reading", flat(made.reading(1, Exact(absolute=single), "strongest", 2))
