@@ -134,7 +134,7 @@ def error_text(value: float) -> str:
     if value >= 1000:
         return f"{float(f'{value:.2g}'):,.0f}"
     if value >= 100:
-        return f"{value:.0f}"
+        return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
 
 

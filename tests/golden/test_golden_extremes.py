@@ -334,7 +334,7 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
     for price, spent in ((0.0, 0.0), (budget / 8, budget / 10), (budget / 2 + budget / 10, budget)):
         reason = nasty.maybe(rng, lambda _: None)
         error, left = float(rng.choice([0.0, 1e-7, 0.0123, 0.999, 1.0])), round(budget - spent, 6)
-        gap = members.estimate(float(rng.choice([0.0, 0.1, -0.2])), float(rng.choice([0.05, 0.15])))
+        gap = members.estimate(float(rng.choice([0.0, 0.1, -0.2])), float(rng.choice([0.05, 0.1, 0.2])))
         asked = {"charged": price, "remaining": left, "standard_error": error, "reason": reason}
         for fresh in (None, error / 4, error / 3):
             quote = Quote(**asked, fresh_error=fresh)

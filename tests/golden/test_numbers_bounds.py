@@ -164,6 +164,10 @@ def _subject() -> Numbers:
             last = np.flatnonzero(made.dataset.sensitive[fewer] == 2)
             splits = replace(made.splits, **{name: np.delete(fewer, last[keep:])})
             yield f"cells {metric} {name} {keep}", told(subjects.check_cells, metric, made.dataset, splits)
+    for most in (made.splits.known.size - 1, made.splits.known.size):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(subjects, "MOST_TAUGHT", most)
+            yield f"most {most}", made.over_people
     labels = made.dataset.labels.copy()
     labels[made.dataset.sensitive == 1] = 1
     for known in (made.dataset, replace(made.dataset, labels=labels)):
@@ -178,8 +182,8 @@ def _subject() -> Numbers:
     yield (
         "prior",
         [
+            prior,
             prior.sum(axis=1),
-            prior[0] > 0.0,
             told(subjects.prior_of, made.dataset, made.splits, made.splits.known[:2], seed=3),
         ],
     )

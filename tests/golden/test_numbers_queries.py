@@ -16,6 +16,7 @@ from core.errors import InputError, PrivacyLeakWarning
 from core.queries import (
     PlannedAnswers,
     answers_leak,
+    declared_limits,
     decoders,
     error_text,
     gaps,
@@ -346,6 +347,8 @@ def _trials() -> Numbers:
         yield f"numbers {n} {design}", trials.question_numbers(n, design)
     sizes = (0.0, 0.00009, 0.0001, 0.5, 1.0, 9.99, 99.99, 100.0, 999.9, 1000.0, 1000.5, 123456.0)
     yield "errors", [error_text(size) for size in sizes]
+    for mechanism, questions in product(("exact", "rounded", "cauchy"), (0, 1)):
+        yield f"declared {mechanism}", declared_limits(PlannedAnswers(questions=questions, mechanism=mechanism))
     yield "defaults", [trials.Asking(), trials.RevealSettings(), Answering(), PlannedAnswers()]
     yield "repeats", [trials.repeats_for(n) for n in (4, 150, 151, 400, 401, 1000, 1001)]
     people = pool(60, 14, seed=3)
