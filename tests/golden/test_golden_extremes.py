@@ -359,6 +359,7 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
         desk.counted(0.3, 0.3),
         desk.counted(0.3, 0.1),
     )
+    yield f"{[desk.prices(left, least=0.0) for left in (1.0, 1.003, 1.2, 0.0131, 0.5)]}"
     for others in (
         {},
         {"a": 1},
