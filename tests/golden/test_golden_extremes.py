@@ -34,6 +34,7 @@ from core.correction import findings as correction
 from core.estimates import Estimate, certain, mean, mean_rate
 from core.estimates import Spread
 from core.desk import METRICS, Columns, LedgerAnswer, LedgerStatus, Quote, Registration
+from core.desk import METRICS, Columns, LedgerAnswer, LedgerStatus, Quote, Registration, Verification
 from core.desk import findings as desk
 from core.estimates import Estimate
 from core.membership import findings as membership
@@ -332,7 +333,7 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
         Registration, rng, **known, budget=budget, n_disadvantaged=size, form=form, count_epsilon=budget / 10
     )
     for price, spent in ((0.0, 0.0), (budget / 8, budget / 10), (budget / 2 + budget / 10, budget)):
-        reason = nasty.maybe(rng, lambda _: None)
+        reason = "It costs more." if rng.random() < 0.3 else None
         error, left = float(rng.choice([0.0, 1e-7, 0.0123, 0.999, 1.0])), round(budget - spent, 6)
         gap = members.estimate(float(rng.choice([0.0, 0.1, -0.2])), float(rng.choice([0.05, 0.1, 0.2])))
         asked = {"charged": price, "remaining": left, "standard_error": error, "reason": reason}
@@ -344,14 +345,18 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
         answer = LedgerAnswer(**asked, **told, gap=gap)
         yield from (desk.answered(answer, budget / 2), *desk.last_answer(answer), desk.row(answer))
         free = replace(answer, charged=0.0)
-        for answers in ((), (answer,), (free, answer), (answer, free)):
+        for given in ((), (answer,), (free, answer), (answer, free)):
             status = LedgerStatus(
-                registration=made, spent=spent, remaining=left, answers=answers, wrong_files=len(answers), seal="a1"
+                registration=made, spent=spent, remaining=left, answers=given, wrong_files=len(given), seal="a1"
             )
-            yield f"{desk.budget_text(status, refused=len(answers) % 2)} {desk.finding(status).point}"
+            yield f"{desk.budget_text(status, refused=len(given) % 2)} {desk.finding(status).point}"
         yield from (desk.finding(status), desk.ceiling(status))
         for least in (budget / 1000, left or 1.0, budget):
             yield f"{desk.prices(left, least=least)} {desk.suggested_price(left, least=least)}"
+    for ok, entries, budgets in ((True, 1, (status,)), (True, 1500, (status, status)), (False, 0, ()), (False, 3, ())):
+        why, seal = None if ok else "Verification failed: x.", "a1" if entries else None
+        yield desk.verified(Verification(ok=ok, reason=why, n_entries=entries, seal=seal, budgets=budgets), "export")
+    yield desk.example(status, 0.1234)
     yield from (
         desk.price_of_size(budget),
         desk.sides(made),
