@@ -31,12 +31,9 @@ from core.choose import Outcomes
 from core.choose import findings as choosing
 from core.config import AuditConfig
 from core.correction import findings as correction
-from core.estimates import Estimate, certain, mean, mean_rate
-from core.estimates import Spread
-from core.desk import METRICS, Columns, LedgerAnswer, LedgerStatus, Quote, Registration
 from core.desk import METRICS, Columns, LedgerAnswer, LedgerStatus, Quote, Registration, Verification
 from core.desk import findings as desk
-from core.estimates import Estimate
+from core.estimates import Estimate, Spread, certain, mean, mean_rate
 from core.membership import findings as membership
 from core.membership.curves import GAPS, RATES, CurvePoint
 from core.membership.fairpick import FairPickFindings
@@ -45,8 +42,6 @@ from core.models import GIVEN
 from core.people import findings as people
 from core.quantities import in_words, plain_row
 from core.queries import NOISES, Answering, AnswersLeak, Asking, ErrorQuantiles, Leak, PlannedAnswers, Trials
-from core.study import Finding
-from core.sweep.findings import tension
 from core.study import Finding, Measurement
 from core.sweep.findings import tension, trained_tolerances
 from tests.golden.make import compare, normal
