@@ -180,4 +180,6 @@ def _about(choice: Choice, asked: Asked) -> Iterator[str]:
     yield f"{dataset.title}: {dataset.n:,} records, {choice.attribute}."
     yield f"Policy: {policy.name}, version {policy.version}."
     several = f"{seeds} seeds, which are replicates" if seeds > 1 else "one seed"
-    yield f"{choice.trained:,} models measured, {len(choice.candidates):,} kinds, {several}."
+    kinds = len(choice.candidates)
+    measured = f"{choice.trained:,} model{'s' * (choice.trained != 1)} measured, {kinds:,} kind{'s' * (kinds != 1)}"
+    yield f"{measured}, {several}."
