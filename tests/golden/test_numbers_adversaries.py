@@ -336,7 +336,8 @@ def _studied() -> Named:
     for seed in range(5):
         subject, settings = study._released(seed, seed != 2)
         train = subject.splits.train
-        own = np.bincount(subject.dataset.sensitive[train]), subject.model.predictions[train].mean()
+        sensitive, predictions = subject.dataset.sensitive, subject.model.predictions
+        own = sensitive.size, np.bincount(sensitive[train]), predictions[train].mean()
         yield (
             f"released {seed}",
             (*own, None if subject.dataset.scores is None else subject.dataset.scores[train], settings),

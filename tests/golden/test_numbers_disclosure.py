@@ -326,6 +326,15 @@ def _trained() -> Named:
     )
 
 
+def _planted() -> Named:
+    for misled in (False, True):
+        subject, settings = STUDY.plants[0].make(2, misled)
+        yield f"misled {misled}", (subject.dataset.labels, subject.model.predictions, STUDY.steps(subject, settings))
+        for (kind, _), attack in CorrectionResult.of(subject).attacks.items():
+            yield f"misled {misled}, {kind}", (attack.attacked.probability[:, 1], attack.held_out.calibrated[:, 1])
+    yield "steps as published", STUDY.steps(subject, CorrectionSettings(as_published=True))
+
+
 def _together() -> Named:
     result = _result()
     yield (
@@ -378,6 +387,7 @@ CASES: dict[str, Callable[[], Named]] = {
     "resampled": _resampled,
     "softly": _softly,
     "stepwise": _stepwise,
+    "planted": _planted,
     "together": _together,
     "trained": _trained,
 }
