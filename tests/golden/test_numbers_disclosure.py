@@ -289,7 +289,7 @@ def _stepwise() -> Named:
 
 @cache
 def _result() -> CorrectionResult:
-    rng, sizes = np.random.default_rng(11), (90, 60, 30)
+    rng, sizes = np.random.default_rng(13), (90, 60, 30)
     people = draw_people(sum(sizes), rng)
     predictions = (rng.random(sum(sizes)) < 0.3 + 0.25 * people.sensitive).astype(np.uint8)
     subject = subject_of(people, predictions, sizes, seed=5)
