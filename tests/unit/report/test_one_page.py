@@ -217,6 +217,15 @@ def test_without_the_package_one_sentence_says_what_to_install(monkeypatch: pyte
     assert MISSING.count(".") == 2
 
 
+def test_what_stops_the_package_is_said_in_one_sentence(monkeypatch: pytest.MonkeyPatch):
+    def stop(*_: Any, **__: Any) -> bytes:
+        raise RuntimeError("unknown font\n  at line 3")
+
+    monkeypatch.setattr("typst.compile", stop)
+    with pytest.raises(FairLeakError, match=r"could not be set by typst: unknown font\.$"):
+        one_page(Reports(judged()).document("internal"))
+
+
 def test_the_package_is_loaded_when_a_page_is_made_and_not_before():
     told = "import core.report.one_page, sys; print('typst' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True)
