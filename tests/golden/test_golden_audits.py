@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import html
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -171,7 +172,9 @@ def test_parts_of_reports(seed: int) -> None:
         content = page_content(document)
         told += [f"{edition} page {name}: {sealed(content[name])}" for name in content]
     shown = AuditResult(MADE[seed])
-    told += [f"notebook: {sealed(part)}" for part in (shown._repr_markdown_(), f"{shown!r} {shown}", shown.verdict)]
+    board = re.sub(r"(?s)<style.*?</style>", "", html.unescape(shown._repr_html_()))
+    parts = (shown._repr_markdown_(), board, f"{shown!r} {shown}", shown.verdict)
+    told += [f"notebook: {sealed(part)}" for part in parts]
     told.append(f"section: {sealed(card_section(MADE[seed].document('disclosure')))}")
     compare(f"audits/{seed}.txt", "\n".join(told) + "\n")
 
