@@ -385,7 +385,9 @@ def _build() -> Told:
                  {"prediction": "lacking", "excluded": ()},
                  {"positive": "NO"}, {"threshold": 1.1, "score": "score"}, {"missing": "no"}, {"label": "part",
                  "positive": "train"}, {"group": ("F", "M")},
-                 {"sensitive": "age", "group": (), "cuts": (30.0, 50.0)}, {"label": "bits", "positive": "1",
+                 {"sensitive": "age", "group": (), "cuts": (30.0, 50.0)}, {"label": "percent", "positive": "11"},
+                 {"label": "percent", "positive": "10", "prediction": "job"},
+                 {"label": "bits", "positive": "1",
                  "prediction": "said"}):  # fmt: skip
         try:
             data = build.build_dataset(table, replace(BASE, **more))
