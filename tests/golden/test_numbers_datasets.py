@@ -405,6 +405,8 @@ def _build() -> Told:
     for bad in BAD_ROLES:
         frame = pd.DataFrame({name: cells for name, cells in zip("abcdef", itertools.repeat([1, 2]), strict=False)})
         yield f"bad {bad.kind}", told(build.build_dataset, replace(table, frame=frame), bad.roles)
+    for taken, number in (("cab", False), ("dcba", True)):
+        yield f"strange {taken}", build._strange("x", list(taken), replace(BASE, prediction="said"), number=number)
     yield "candidates", build.prediction_candidates(table, replace(BASE, score="gapped", sets="part"))
     for names in (
         ("said",),
