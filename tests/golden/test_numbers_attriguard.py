@@ -297,7 +297,7 @@ def _comparators() -> Numbers:
 
 def _ratings() -> Numbers:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
-    guard = Guarded(some, GuardSettings(trained_at=(0.5, 2.0), attackers=("logistic", "adversarial", "forest")))
+    guard = Guarded(some, GuardSettings(trained_at=(0.2, 2.5), attackers=("logistic", "adversarial", "forest")))
     told: list[tuple[int, int]] = []
     for exposure in guard.expose(lambda *done: told.append(done)):
         yield f"{len(exposure.guesses)} attackers", exposure.at(1.0)
@@ -322,6 +322,16 @@ def _ratings() -> Numbers:
     few = build_ratings((some.people_train[:5], some.people_test[:3]), (list("abbab"), list("aba")), title="few",
                         source="", attribute="town", items=some.items)  # fmt: skip
     yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
+    asked: list[float] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            guard,
+            "mechanism",
+            lambda budget, known: (asked.append(budget), guard.search(known=known).mechanism(guard.target, budget))[1],
+        )
+        patch.setattr("core.attriguard.guard.fit_dropping", lambda known, kept, seed: kept)
+        yield "left", [kept for _, kept in guard.fitted("dropping")]
+    yield "at", asked
     for name in ("dropping", "low_rank", "region"):
         yield name, [(budget, each.guess(some.people_test)) for budget, each in guard.fitted(name)]
     yield "readers", [guard.reader(name).predict(some.people_test) for name in READERS]
