@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from core.errors import FairLeakError
 from tests.golden.make import FILES, RENEW
 
 _LONGEST = 8
@@ -20,6 +21,14 @@ _LONGEST = 8
 
 _MOST_DIFFERENT = 30
 """Lines of a difference that are shown."""
+
+
+def refused(work: Callable[..., Any], *given: Any, **more: Any) -> Any:
+    """Return what work returns, or what it says when it refuses."""
+    try:
+        return work(*given, **more)
+    except FairLeakError as error:
+        return str(error)
 
 
 def lines(name: str, value: Any) -> Iterator[str]:

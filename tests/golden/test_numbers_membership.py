@@ -17,7 +17,6 @@ import pytest
 
 from core.datasets import Roles, Table
 from core.datasets.roles import MOST_GROUPS
-from core.errors import InputError
 from core.estimates import Estimate
 from core.membership import disparity, evidence, fairpick, people, targets
 from core.membership.roc import (
@@ -34,18 +33,10 @@ from core.membership.roc import (
 )
 from core.membership.settings import MembershipSettings, check_shadows
 from core.models.tree_budget import ACCOUNTINGS
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import compare_numbers, lines, refused
 from tests.unit.membership.samples import invented, judged, sampled_tally, villagers
 
 Numbers = Iterator[tuple[str, Any]]
-
-
-def refused(work: Callable[..., Any], *given: Any, **more: Any) -> Any:
-    """Return what work returns, or what it says when it refuses."""
-    try:
-        return work(*given, **more)
-    except InputError as error:
-        return str(error)
 
 
 def scored(n: int, members: int, kinds: int, seed: int, lead: float = 0.4) -> tuple[np.ndarray, np.ndarray]:

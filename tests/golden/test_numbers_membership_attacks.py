@@ -41,8 +41,7 @@ from core.planted import Drawn, subject_of
 from core.study import Measurement, not_run
 from core.subject import OutputsPlan
 from tests import samples
-from tests.golden.numbers import compare_numbers, lines
-from tests.golden.test_numbers_membership import refused
+from tests.golden.numbers import compare_numbers, lines, refused
 from tests.unit.charts import membership_samples as members
 from tests.unit.membership.samples import invented
 

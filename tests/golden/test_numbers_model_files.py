@@ -26,8 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from core.datasets import Roles, Table
 from core.models import model_answers, model_files, onnx_model, opening_models, query_access, skops_model
 from core.models.model_answers import RawAnswers, Takes
-from tests.golden.numbers import compare_numbers, lines
-from tests.golden.test_numbers_membership import refused
+from tests.golden.numbers import compare_numbers, lines, refused
 
 Numbers = Iterator[tuple[str, Any]]
 

@@ -23,8 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from core.models import dp_id3, fair, id3, private_fair, tree_budget
 from core.models.query_access import fair_access
 from core.models.structure import Structure, onnx_structure, structure_of
-from tests.golden.numbers import compare_numbers, lines
-from tests.golden.test_numbers_membership import refused
+from tests.golden.numbers import compare_numbers, lines, refused
 
 Numbers = Iterator[tuple[str, Any]]
 

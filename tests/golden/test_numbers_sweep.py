@@ -19,26 +19,17 @@ import pytest
 from core.config import AuditConfig
 from core.correction import Disclosure
 from core.correction.problem import SolverCertificate
-from core.errors import FairLeakError
 from core.estimates import Estimate
 from core.sweep import FolderStore, MemoryStore, SweepPoint, engine, grid, landscape, point, summary
 from core.sweep.findings import _spoken_of, method_rows
 from core.sweep.landscape import _RATES, LandscapePlan, MapCell
 from tests import samples
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import compare_numbers, lines, refused
 from tests.unit.charts import nasty_studies as nasty
 
 Numbers = Iterator[tuple[str, Any]]
 
 BASE = AuditConfig(dataset="sample", roles=samples.ROLES, epsilon=3.0)
-
-
-def refused(work: Callable[..., Any], *given: Any, **more: Any) -> Any:
-    """Return what work returns, or what it says when it refuses."""
-    try:
-        return work(*given, **more)
-    except FairLeakError as error:
-        return str(error)
 
 
 def _points(seeds: tuple[int, ...], *, method: str = "exponentiated_gradient", none: bool = False) -> list[SweepPoint]:

@@ -15,8 +15,7 @@ import pytest
 from core.errors import InputError
 from core.untrusted import child, opening
 from core.untrusted.opening import Kind, read_frame, write_frame
-from tests.golden.numbers import compare_numbers, lines
-from tests.golden.test_numbers_membership import refused
+from tests.golden.numbers import compare_numbers, lines, refused
 
 Numbers = Iterator[tuple[str, Any]]
 
