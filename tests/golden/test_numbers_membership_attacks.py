@@ -35,11 +35,13 @@ from core.membership.attacks import attacks_on, bavaria, boundary, lira, network
 from core.membership.evidence import Shadows, judging_everybody, member_split
 from core.membership.findings import curve_rows, deleted_rows, tables
 from core.membership.people import member_people
+from core.membership.targets import audited_access
 from core.models import GIVEN
 from core.models.query_access import QueryAccess
 from core.planted import Drawn, subject_of
 from core.study import Measurement, not_run
 from core.subject import OutputsPlan
+from core.subject import subject_of as trained
 from tests import samples
 from tests.golden.numbers import compare_numbers, lines, refused
 from tests.unit.charts import membership_samples as members
@@ -201,6 +203,9 @@ def audits() -> Numbers:
     table, roles = samples.table(400), samples.ROLES
     config = AuditConfig(dataset="sample", roles=roles, method="unmitigated", depth=3)
     people, dataset = member_people(table, roles), samples.dataset(400)
+    access = audited_access(trained(config, dataset))
+    asked_rows = np.random.default_rng(3).integers(0, 400, (50, access.columns))
+    yield "access", (access.columns, access.ask(asked_rows))
     sets = np.where(np.arange(dataset.n) % 3 == 0, "train", np.where(np.arange(dataset.n) % 3 == 1, "attack", "test"))
     given = replace(dataset, predictions=dataset.labels, scores=np.round(dataset.features[:, 0] % 1, 2), sets=sets)
     asked = MembershipSettings(target="audited", shadows=4, seed=1)
