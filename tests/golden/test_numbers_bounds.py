@@ -248,6 +248,8 @@ def _budgets() -> Numbers:
             "broken",
             [told_here[0].estimate, told_here[0].details, [[one.point, *one.caveats] for one in told_here[1:]]],
         )
+    fewest = MeasuredEpsilonSettings(canaries=50, repeats=200)
+    yield "steps", [BUDGETS.steps(subject(1), fewest), len(list(BUDGETS.run(subject(1), fewest)))]
     yield "planted", [_planted(BUDGETS, planted) for planted in (False, True)]
     outputs = [np.array([[0.0, 1.0], [2.0, 5.0], [-1.0, 0.5]] * 3), np.array([[1.0, 1.0], [2.5, -3.0], [0.0, 0.5]] * 3)]
     for cauchy, delta in product((False, True), (0.0, 0.1)):
