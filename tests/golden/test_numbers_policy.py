@@ -200,7 +200,7 @@ def judged(seed: int) -> Verdict:
 
 def in_verdicts() -> Rows:
     """Verdicts, their reasons, and what would settle them."""
-    for seed in range(22):
+    for seed in range(16):
         verdict = judged(seed)
         yield f"{seed}", [verdict.overall, verdict.headline, verdict.detail, earlier_words(verdict.detail)]
         for row in verdict.rows:
