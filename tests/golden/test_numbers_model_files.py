@@ -263,7 +263,10 @@ def encoded() -> Numbers:
     single.classes_ = np.array([1])
     yield "one class", _broken(lambda: skops_model._features(single))
     for values, known in product((["a"], ["a", "b"], ["a", None], []), (["a"], ["a", np.nan], ["a", "b", "c"])):
-        yield f"new {values} {known}", skops_model._is_new(pd.Series(values, dtype=object), known)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            model_answers.warn_of_new_values(pd.Series(values, dtype=object), known)
+        yield f"new {values} {known}", bool(warned)
     for chosen in (slice(1, None), [True, False, True], ["c"], "b", 2, [0, -1], [], np.array([1])):
         yield f"places {chosen}", skops_model._places(chosen, [5, 6, 7], ["a", "b", "c"])
 
@@ -360,6 +363,7 @@ def graphs() -> Numbers:
             label=label_name,
             scores=("p", "q")[: len(given) - bool(label_name)],
             classes=(0, 1),
+            known={},
         )
         yield f"asked {name}", (model.ask(frame[["a", "b"]]), fed)
         with pytest.MonkeyPatch.context() as patch:

@@ -142,7 +142,7 @@ class Attacks:
             hit = np.array([0, 0, 1, 0, 0, 0], dtype=bool)
         if training is not None:
             hit &= attack != "membership" or training[1] > 1.0
-        return SimpleNamespace(leak=hit)
+        return SimpleNamespace(leak=hit, reason="")
 
 
 def in_remedies() -> Rows:
