@@ -1,11 +1,11 @@
-"""The golden numbers: every number of a result, a line each, compared to six digits."""
+"""The golden numbers: every number of a result, in a line of its own or of the result, compared to six digits."""
 
 from __future__ import annotations
 
 import difflib
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -21,6 +21,12 @@ _LONGEST = 8
 
 _MOST_DIFFERENT = 30
 """Lines of a difference that are shown."""
+
+_WIDEST = 150
+"""Letters of a line that holds several numbers."""
+
+Named = Iterator[tuple[str, Any]]
+"""Results with their names."""
 
 
 def refused(work: Callable[..., Any], *given: Any, **more: Any) -> Any:
@@ -50,8 +56,10 @@ def lines(name: str, value: Any) -> Iterator[str]:
             yield from lines(f"{name}[{place}]", part)
         if len(parts) == 0:
             yield f"{name} = empty"
-    elif isinstance(value, bool | np.bool_ | str | None | Enum):
-        yield f"{name} = {value.name if isinstance(value, Enum) else value!r}"
+    elif isinstance(value, Enum):
+        yield f"{name} = {value.name}"
+    elif isinstance(value, bool | np.bool_ | str | None):
+        yield f"{name} = {value.item() if isinstance(value, np.generic) else value!r}"
     elif isinstance(value, int | float | np.number):
         yield f"{name} = {_number(float(value))}"
     else:
@@ -69,7 +77,32 @@ def _number(value: float) -> str:
     return "0" if abs(value) < 1e-9 else f"{value:.9g}"
 
 
-def compare_numbers(name: str, found: list[str]) -> None:
+def compare_numbers(name: str, found: Iterable[tuple[str, Any]]) -> None:
+    """Check results against their golden file; see `compare_lines`."""
+    compare_lines(name, [line for own, value in found for line in _brief(own, value)])
+
+
+def _brief(name: str, value: Any) -> Iterator[str]:
+    """Yield what a result consists of in one line if it is short enough, else what each of its parts does."""
+    every = list(lines(name, value))
+    numbers = [line[len(name) :].partition(" = ")[2] for line in every]
+    if len(every) > 1 and sum(map(len, numbers)) <= _WIDEST:
+        yield f"{name} = {' '.join(numbers)}"
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            if field.name != "seconds":
+                yield from _brief(f"{name}.{field.name}", getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _brief(f"{name}[{key}]", part)
+    elif isinstance(value, list | tuple) and len(value) > 0:
+        for place, part in enumerate(value):
+            yield from _brief(f"{name}[{place}]", part)
+    else:
+        yield from every
+
+
+def compare_lines(name: str, found: list[str]) -> None:
     """Check lines against their golden file, numbers to six digits, or write the file if that is asked for."""
     path = FILES / "numbers" / f"{name}.txt"
     if os.environ.get(RENEW):

@@ -30,7 +30,7 @@ from core.model_card.desia import Desia
 from core.policy.verdict import Bullet
 from core.report.charts import bar, element, group_chart, line_chart, svg
 from tests.golden.make import compare, normal
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import compare_lines, compare_numbers, lines
 from tests.golden.test_golden_extremes import APART, SEEDS
 from tests.release_samples import card
 from tests.unit.charts import membership_samples as members
@@ -89,7 +89,7 @@ def test_charts_of_computed_results() -> None:
         drawing = nasty.chart(name, seed)
         parts = [*drawing.data, drawing.layout["shapes"]] * (name in APART) + [drawing.table.to_dict("list")]
         told += [line for part in parts for line in lines(f"{name} {seed}", np.array([*_numbers(part), *[0.0] * 9]))]
-    compare_numbers("charts_computed", told)
+    compare_lines("charts_computed", told)
 
 
 X = Scale(title="x")
@@ -326,7 +326,7 @@ def _axes() -> Iterator[tuple[str, Any]]:
 @pytest.mark.parametrize("kind", ["words", "axes"])
 def test_words_and_axes(kind: str) -> None:
     made = {"words": _words, "axes": _axes}[kind]()
-    compare_numbers(f"charts_{kind}", [line for name, value in made for line in lines(name, value)])
+    compare_numbers(f"charts_{kind}", made)
 
 
 def _report() -> Iterator[tuple[str, str]]:

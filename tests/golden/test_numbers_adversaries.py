@@ -20,7 +20,7 @@ from core.attribute import study
 from core.attribute.study import AttributeSettings, Judged
 from core.estimates import Estimate
 from core.planted import Drawn, draw_people, subject_of
-from tests.golden.brief import Named, compare_brief, told
+from tests.golden.numbers import Named, compare_numbers, refused
 
 Outputs = released_outputs.Outputs
 
@@ -104,10 +104,10 @@ def _scaled() -> Named:
     wrong = ({"max_depth": None}, {"max_depth": 0}, {"max_depth": 64}, {"max_depth": 65}, {"n_estimators": None})
     more = ({"n_estimators": 3001}, {"n_estimators": 3000}, {"min_samples_split": 1}, {"min_samples_leaf": 10_001})
     for given in (None, *wrong, *more, {"max_features": None}, {"criterion": None}, {"max_features": 3}, {"depth": 3}):
-        yield f"forest of {given}", told(adversary.forest_parameters, given)
+        yield f"forest of {given}", refused(adversary.forest_parameters, given)
     for groups in ([0, 0], [0, 1], [0, 2], [1, 2], [2, 1, 0], [1, 1]):
-        yield f"groups {groups}", told(adversary.check_groups, np.array(groups))
-    yield "a group is missing", told(adversary.calibrate, three, np.array([0, 1, 1, 0]))
+        yield f"groups {groups}", refused(adversary.check_groups, np.array(groups))
+    yield "a group is missing", refused(adversary.calibrate, three, np.array([0, 1, 1, 0]))
     answers, labels = np.array([1, 0, 0, 1, 1, 0, 1, 0, 0], np.uint8), np.array([1, 1, 0, 0, 0, 1, 1, 0, 1], np.uint8)
     for within, seed in product((None, labels), (0, 1)):
         yield (
@@ -397,7 +397,7 @@ def _tuned() -> Named:
         groups = np.repeat([0, 1], counts)
         asked = np.zeros((groups.size, 1)), groups, groups
         if counts[0] < 10:
-            yield f"of {counts}", told(tuning.tune_forest, "features", *asked)
+            yield f"of {counts}", refused(tuning.tune_forest, "features", *asked)
     trials = [
         replace(found.trials[0], score=replace(found.trials[0].score, value=value)) for value in (0.5, 0.7, 0.7, 0.6)
     ]
@@ -422,4 +422,4 @@ CASES: dict[str, Callable[[], Named]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_brief(f"adversaries_{case}", CASES[case]())
+    compare_numbers(f"adversaries_{case}", CASES[case]())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 from types import SimpleNamespace
@@ -23,11 +23,9 @@ from core.estimates import Estimate
 from core.examples.attriguard import RATED, attacker
 from core.quantities import plain_row
 from tests import ratings_samples, table_people
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import Named, compare_numbers
 from tests.linear_cases import classifier_of
 from tests.unit.attriguard.test_panda import fitted
-
-Numbers = Iterator[tuple[str, Any]]
 
 GOALS = ((1.0,), (0.5, 0.5), (0.1, 0.6, 0.3), (0.0, 0.25, 0.75), (0.7, 0.0, 0.0, 0.3))
 
@@ -41,7 +39,7 @@ def _sizes(m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return size, found
 
 
-def _allocation() -> Numbers:
+def _allocation() -> Named:
     for seed, goal in enumerate(GOALS):
         size, found = _sizes(len(goal), seed)
         least = np.where(found, size, np.inf).min(axis=1).max()
@@ -56,7 +54,7 @@ def _allocation() -> Numbers:
         yield kind, allocation.target_distribution(kind, (0.2, 0.3, 0.5000004), (0.0, 0.25, 0.75))
 
 
-def _search() -> Numbers:
+def _search() -> Named:
     rng = np.random.default_rng(1)
     weights = {m: np.round(rng.normal(size=(1 if m == 2 else m, 40)), 2) for m in (2, 3, 4)}
     public = np.where(rng.random((9, 40)) < 0.3, rng.choice([0.2, 0.6, 1.0], (9, 40)), 0.0)
@@ -99,7 +97,7 @@ def _search() -> Numbers:
     yield "one target", (one.noisy, one.size, one.found.tolist())
 
 
-def _where() -> Numbers:
+def _where() -> Named:
     noise = representatives(RATED, attacker())
     for budget in (0.0, 0.6, 2.0):
         used = noise.mechanism(np.array([0.2, 0.3, 0.5]), budget)
@@ -138,7 +136,7 @@ def _ends(found: Iterable[Estimate]) -> list[tuple[float, ...]]:
     return [(each.value, each.low, each.high, each.n) for each in found]
 
 
-def _exposure() -> Numbers:
+def _exposure() -> Named:
     for m in (2, 3, 4):
         some = _study(m, m)
         least = float(np.where(some.found, some.size, np.inf).min(axis=1).max())
@@ -181,7 +179,7 @@ def _small(seed: int = 0, **settings: Any) -> TableGuard:
     return TableGuard(people, TableSettings(trained_budgets=(0.7,), **settings))
 
 
-def _table() -> Numbers:
+def _table() -> Named:
     for share in (0.0, 1 / 9, 0.3):
         people = table_people.people(3, n=90, u=14, leak=1.2)
         yield f"columns, {share:.2f}", table.table_columns(people, share=share, frozen=("club",))
@@ -200,7 +198,7 @@ def _table() -> Numbers:
     yield "unseen", table._unseen(np.array([[0, 0, 1], [0, 1, 1], [1, 1, 7.5], [-1, 0, 2]]), known, [0, 1, 2]).tolist()
 
 
-def _columns() -> Numbers:
+def _columns() -> Named:
     scores = np.array([[0.0, 1.0, 3.0], [0.0, -1.0, 2.0], [0.5, -1.0, 1.0]])
     for target, lead in ((0, 0.0), (1, 1.0), (2, 0.5)):
         yield f"odds, {target}", [found.tolist() for found in log_odds(scores, target, lead=lead)]
@@ -238,7 +236,7 @@ def _columns() -> Numbers:
         yield f"{defender}, terms", np.round(guard.defender.all_terms(guard.people.public[:3]), 3)
 
 
-def _attackers() -> Numbers:
+def _attackers() -> Named:
     some = ratings_samples.ratings(people=80, items=12, values=3, seed=4)
     known = attackers.Known(records=some.people_train, values=some.values_train, n_values=3)
     network = attackers.fit_network(known, seed=1)
@@ -265,7 +263,7 @@ def _attackers() -> Numbers:
         yield f"few, {learner}, {n}", few.guess(guard.people.public)
 
 
-def _comparators() -> Numbers:
+def _comparators() -> Named:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
     known = attackers.Known(records=some.people_train, values=some.values_train, n_values=3)
     records, own = some.people_test, np.eye(3)[some.values_train]
@@ -295,7 +293,7 @@ def _comparators() -> Numbers:
     yield "qpm", comparators.qpm(records, known, slack=1e-6, rng=np.random.default_rng(5), clusters=50)
 
 
-def _ratings() -> Numbers:
+def _ratings() -> Named:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
     guard = Guarded(some, GuardSettings(trained_at=(0.2, 2.5), attackers=("logistic", "adversarial", "forest")))
     told: list[tuple[int, int]] = []
@@ -337,7 +335,7 @@ def _ratings() -> Numbers:
     yield "readers", [guard.reader(name).predict(some.people_test) for name in READERS]
 
 
-def _decisions() -> Numbers:
+def _decisions() -> Named:
     for seed in (0, 1):
         guard = _small(seed)
         labels = (np.arange(14) % 3 > 0).astype(np.uint8)
@@ -361,7 +359,7 @@ def _decisions() -> Numbers:
         yield name, (utility._unfairness(parts), utility._change(parts, after), utility._farthest(parts))
 
 
-CASES: dict[str, Callable[[], Numbers]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "allocation": _allocation,
     "search": _search,
     "where": _where,
@@ -378,4 +376,4 @@ CASES: dict[str, Callable[[], Numbers]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str) -> None:
-    compare_numbers(f"attriguard_{name}", [line for told, value in CASES[name]() for line in lines(told, value)])
+    compare_numbers(f"attriguard_{name}", CASES[name]())

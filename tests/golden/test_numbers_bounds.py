@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 
 from core import subject as subjects
-from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fairness import METRICS
 from core.measured_epsilon import audits, bounds
@@ -27,19 +25,10 @@ from core.queries.study import STUDY as QUERIES
 from core.subject import OutputsPlan, Progress, Subject, train_model
 from core.two_models import study as two_models
 from core.two_models.study import Inferred, TwoModels, TwoModelsSettings
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import Named, compare_numbers, refused
 
-Numbers = Iterator[tuple[str, Any]]
 SETS = (20, 50, 26)
 """Training, attack and test records."""
-
-
-def told(make: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """Return what is returned, or why it is refused."""
-    try:
-        return make(*args, **more)
-    except InputError as error:
-        return f"refused: {error}"
 
 
 def subject(seed: int, groups: int = 2, *, scores: bool = False, accept: float = 0.5, **config: Any) -> Subject:
@@ -68,7 +57,7 @@ def _short(cell: object) -> str:
     return f"{cell:.5g}" if isinstance(cell, float) else str(cell)
 
 
-def _fairness() -> Numbers:
+def _fairness() -> Named:
     for seed, groups, accept in ((1, 2, 0.5), (2, 3, 0.3), (3, 4, 0.8), (4, 2, 0.0), (5, 3, 1.0), (6, 2, 0.05)):
         found = subject(seed, groups, accept=accept, scores=seed % 2 == 0)
         if seed == 3:  # nobody of the test records has label 0
@@ -97,7 +86,7 @@ def _fairness() -> Numbers:
             yield f"ratio {one.value:.3f} {other.value:.3f}", rate_ratio(one, other)
 
 
-def _said() -> Numbers:
+def _said() -> Named:
     ends = ((0.04, 0.01, 0.05), (0.02, 0.01, 0.03), (0.05, 0.02, 0.09), (0.1, 0.05, 0.2), (0.051, 0.0501, 0.2))
     both = ("given", "exponentiated_gradient")
     kinds = [*product(both, (0.05,), (0.05, 0.0504, 0.2), ends), *product(METHODS, (0.0,), (0.05,), ends[:1])]
@@ -132,7 +121,7 @@ def _said() -> Numbers:
         yield "findings", [one.point for one in FAIRNESS.findings(made, FairnessSettings())]
 
 
-def _subject() -> Numbers:
+def _subject() -> Named:
     for scores, accept in product((False, True), (0.0, 0.5, 1.0)):
         made = subject(7, scores=scores, accept=accept)
         yield f"constant {scores} {accept}", [made.model.constant(made.splits), made.model.constant_scores(made.splits)]
@@ -150,7 +139,7 @@ def _subject() -> Numbers:
         one_unlike.predictions[:] = np.arange(sum(SETS)) == place
         yield f"one unlike {place}", one_unlike.constant(made.splits)
     for rows in (np.arange(sum(SETS)) % 12 != 11, np.arange(sum(SETS)) % 4 > 0, made.dataset.sensitive < 2):
-        part = told(made.part, rows)
+        part = refused(made.part, rows)
         yield (
             "part",
             part
@@ -163,7 +152,7 @@ def _subject() -> Numbers:
             fewer = getattr(made.splits, name)
             last = np.flatnonzero(made.dataset.sensitive[fewer] == 2)
             splits = replace(made.splits, **{name: np.delete(fewer, last[keep:])})
-            yield f"cells {metric} {name} {keep}", told(subjects.check_cells, metric, made.dataset, splits)
+            yield f"cells {metric} {name} {keep}", refused(subjects.check_cells, metric, made.dataset, splits)
     for most in (made.splits.known.size - 1, made.splits.known.size):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subjects, "MOST_TAUGHT", most)
@@ -171,11 +160,11 @@ def _subject() -> Numbers:
     labels = made.dataset.labels.copy()
     labels[made.dataset.sensitive == 1] = 1
     for known in (made.dataset, replace(made.dataset, labels=labels)):
-        yield "labels", told(subjects._check_labels, known, made.splits)
+        yield "labels", refused(subjects._check_labels, known, made.splits)
     for method in ("given", "threshold_optimizer"):
         config = replace(made.config, method=method)
         for kept in (replace(made.dataset, predictions=None), replace(made.dataset, labels=labels)):
-            found = told(train_model, config, kept, made.splits)
+            found = refused(train_model, config, kept, made.splits)
             yield f"trained {method}", found if isinstance(found, str) else found.accuracy_test
     yield "folds", [subjects._folds(np.array(s, dtype=np.uint8), 3) for s in ([0] * 7 + [1] * 4 + [2], [1, 0, 1])]
     prior = subjects.prior_of(made.dataset, made.splits, made.splits.test, seed=3)
@@ -184,7 +173,7 @@ def _subject() -> Numbers:
         [
             prior,
             prior.sum(axis=1),
-            told(subjects.prior_of, made.dataset, made.splits, made.splits.known[:2], seed=3),
+            refused(subjects.prior_of, made.dataset, made.splits, made.splits.known[:2], seed=3),
         ],
     )
     steps: list[Any] = []
@@ -196,7 +185,7 @@ def _subject() -> Numbers:
     yield "progress", steps
 
 
-def _budgets() -> Numbers:
+def _budgets() -> Named:
     yield (
         "defaults",
         [MeasuredEpsilonSettings(), MeasuredEpsilonSettings(confidence=0.991).level, audits.DELTA, audits.COLUMNS],
@@ -269,7 +258,7 @@ def _inferred(target: str, alone: tuple[float, float], both: float, low: float, 
     return Inferred(target=target, alone=(one, other), both=together, gain=gain)
 
 
-def _two_models() -> Numbers:
+def _two_models() -> Named:
     for method, companion in product(
         ("unmitigated", "dp_id3", "exponentiated_gradient", "given"), ("none", "counterpart", "unmitigated")
     ):
@@ -329,4 +318,4 @@ PREFIX = "models-"
 
 @pytest.mark.parametrize("part", CASES)
 def test_numbers(part: str) -> None:
-    compare_numbers(f"models-{part}", [line for name, value in CASES[part]() for line in lines(name, value)])
+    compare_numbers(f"models-{part}", CASES[part]())

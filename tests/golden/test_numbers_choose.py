@@ -36,9 +36,7 @@ from core.quantities import Quantity
 from core.release_audit import catalogue_plan
 from core.study import Measurement, Outcome, not_run
 from tests import samples
-from tests.golden.numbers import compare_numbers, lines
-
-Told = Iterator[tuple[str, Any]]
+from tests.golden.numbers import Named, compare_numbers
 
 LIMITS = {"attribute_excess": 0.02, "membership_auc": 0.55, "unfairness": 0.05, "four_fifths": 0.8}
 LIMITS |= {"correction_gain": 0.01, "membership_caught": 0.01, "attribute_bits": 0.3}
@@ -121,7 +119,7 @@ def _points(seed: int) -> list[CandidatePoint]:
     return found
 
 
-def _told(choice: Choice) -> Told:
+def _told(choice: Choice) -> Named:
     yield (
         "outcome",
         (choice.outcome.value, choice.least_accuracy, choice.left_out, choice.trained, choice.untried, choice.spent),
@@ -185,13 +183,13 @@ def _choices() -> Iterator[tuple[str, Choice]]:
         yield f"{seed}", choose(points, POLICY, settings, attribute="sex", planned=len(points) + seed % 3)
 
 
-def _numbers() -> Told:
+def _numbers() -> Named:
     for name, choice in _choices():
         for what, value in _told(choice):
             yield f"{name}, {what}", value
 
 
-def _sentences() -> Told:
+def _sentences() -> Named:
     for name, choice in itertools.islice(_choices(), 16):
         yield name, list(_said(choice))
     rng = np.random.default_rng(3)
@@ -209,7 +207,7 @@ def _sentences() -> Told:
         yield f"same answer, {least:.2f} and {accurate:.2f}", findings.finding(choice).point
 
 
-def _candidates() -> Told:
+def _candidates() -> Named:
     base = replace(AuditConfig(), depth=3)
     for methods, depths, epsilons in (
         (METHODS, (4, 8), (10.0, 3.0)),
@@ -244,7 +242,7 @@ def _candidates() -> Told:
         yield f"other {more}", _refusal(first, Asked([replace(base, **more)], data, first.plan, "b"))
 
 
-def _measured() -> Told:
+def _measured() -> Named:
     """Yield what is kept of one half's measurements: with a control or without, not run, broken."""
     labels, test = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1, 1], np.uint8), np.array([9, 1, 2, 3, 5, 6, 7, 8, 0])
     model = SimpleNamespace(predictions=1 - labels[::-1], accuracy_test=proportion(4, 9))
@@ -274,7 +272,7 @@ def _refusal(*asked: Asked) -> str:
     return "none"
 
 
-CASES: dict[str, Callable[[], Told]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "numbers": _numbers,
     "sentences": _sentences,
     "candidates": _candidates,
@@ -284,4 +282,4 @@ CASES: dict[str, Callable[[], Told]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str) -> None:
-    compare_numbers(f"choose_{name}", [line for told, value in CASES[name]() for line in lines(told, value)])
+    compare_numbers(f"choose_{name}", CASES[name]())

@@ -21,7 +21,7 @@ from core.release_audit import same_numbers
 from core.release_audit.comparison import _bound, _half_interval, _places
 from core.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.samples_report import POLICY
 
 NONE = Measurement(check="unfairness", outcome=Outcome.NOT_RUN, reason="Not here.")
@@ -40,7 +40,7 @@ AFTER: dict[str, dict[str, Any]] = {
 }
 
 
-def in_reports() -> Rows:
+def in_reports() -> Named:
     """Two reports beside each other, with a margin and without."""
     before = report()
     for name, found in AFTER.items():
@@ -63,10 +63,10 @@ def in_reports() -> Rows:
     for was, now in ((broken, before), (before, broken), (broken, broken), (broken, report(AFTER["worse"]))):
         yield "self-test", [compare(was, now).verdict, compare(was, now).headline]
     for margin in (0.0, -1.0, math.inf, math.nan):
-        yield f"margin {margin}", told(compare, before, before, margin=margin)
+        yield f"margin {margin}", refused(compare, before, before, margin=margin)
 
 
-def in_settings() -> Rows:
+def in_settings() -> Named:
     """What reports say differently of data, model, plan, policy, code and seeds."""
     before = report()
     before["provenance"]["code"] = "6" * 64
@@ -101,7 +101,7 @@ def in_settings() -> Rows:
     yield "fewer limits", [[one.check, one.turn, one.limit] for one in compare(before, report(policy=other)).checks]
 
 
-def in_changes() -> Rows:
+def in_changes() -> Named:
     """Changes of numbers, decided together."""
     numbers = {
         "wide": Estimate(value=0.1, low=0.02, high=0.13, n=50),
@@ -143,7 +143,7 @@ def in_changes() -> Rows:
             yield f"{turn}, {margin}, in all", [*_overall(rows, margin), [change_text(one, unit=False) for one in rows]]
 
 
-def in_replays() -> Rows:
+def in_replays() -> Named:
     """Numbers of one audit made twice: the same, within bounds, or different."""
     old: dict[str, Any] = {
         "verdict": {"overall": "fail", "checks": [{"check": "a", "p_value": 0.02, "p_adjusted": 0.04, "blocks": True}]},
@@ -211,7 +211,7 @@ def in_replays() -> Rows:
     )
 
 
-CASES: dict[str, Callable[[], Rows]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "reports": in_reports,
     "settings": in_settings,
     "changes": in_changes,
@@ -221,4 +221,4 @@ CASES: dict[str, Callable[[], Rows]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_comparisons(case: str) -> None:
-    compare_rows(f"compare_{case}", CASES[case]())
+    compare_numbers(f"compare_{case}", CASES[case]())

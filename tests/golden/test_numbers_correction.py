@@ -34,7 +34,7 @@ from core.correction.integer_programs import _Programs, solve_counts_by_ilp
 from core.correction.problem import Bound, Claim, Disclosed, bound_of, certify, correct, correct_jointly
 from core.correction.tangents import _Search, relaxed_bound, solve_counts
 from core.solvers import empty_model, linear, rescaled, run
-from tests.golden.brief import Named, compare_brief, told
+from tests.golden.numbers import Named, compare_numbers, refused
 
 GUESS = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1], np.uint8)
 ANSWERS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0], np.uint8)
@@ -72,7 +72,7 @@ def _fractions() -> Named:
     ):
         yield f"{metric}, {k}", smallest_tolerance(ANSWERS, metric=metric, labels=LABELS, n_groups=k)
     for k in (1, 20, 21, 2.5):
-        yield f"{k} groups", told(smallest_tolerance, ANSWERS, n_groups=k)
+        yield f"{k} groups", refused(smallest_tolerance, ANSWERS, n_groups=k)
     for given in (
         (0.0, 0.0),
         (0.02, 0.01),
@@ -404,7 +404,7 @@ def _refused() -> Named:
         (None, -0.1),
         (None, "a"),
     ):
-        yield f"limits {given}", told(problems._limits, *given)
+        yield f"limits {given}", refused(problems._limits, *given)
     for value in (0.0, 1e-5, 2e-4, 0.3):
         _, lower, upper = problems._limits(None, value)
         yield f"a hair around {value}", ((lower - value) * 1e16, (upper - value) * 1e16)
@@ -427,7 +427,7 @@ def _refused() -> Named:
             [(0, 0), None, None],
         ),
     ):
-        yield f"{n} by {shares}", told(problems.share_counts, shares, n, 3)
+        yield f"{n} by {shares}", refused(problems.share_counts, shares, n, 3)
     for more in (
         {"solver": "none"},
         {"time_limit": 0},
@@ -442,8 +442,8 @@ def _refused() -> Named:
         {"guess": np.full(13, np.nan)},
         {"guess": list("abababababaab")},
     ):
-        yield " and ".join(more), told(correct, **{"guess": GUESS, "predictions": ANSWERS, "tolerance": 0.1, **more})
-    yield "nothing disclosed", told(correct_jointly, GUESS, [])
+        yield " and ".join(more), refused(correct, **{"guess": GUESS, "predictions": ANSWERS, "tolerance": 0.1, **more})
+    yield "nothing disclosed", refused(correct_jointly, GUESS, [])
     for name in ASKED:
         yield f"sortable: {name}", problems._is_sortable(_claim(name))
 
@@ -462,4 +462,4 @@ CASES: dict[str, Callable[[], Named]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_brief(f"correction_{case}", CASES[case]())
+    compare_numbers(f"correction_{case}", CASES[case]())

@@ -6,7 +6,7 @@ import io
 import itertools
 import math
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -26,10 +26,8 @@ from core.datasets.roles import Roles
 from core.datasets.text_table import text_columns
 from core.errors import DataUnavailableError, InputError
 from core.fingerprint import fingerprint_frame
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import Named, compare_numbers
 from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS
-
-Told = Iterator[tuple[str, Any]]
 
 
 def plain(value: Any) -> Any:
@@ -90,7 +88,7 @@ CELLS = (
 """Cells of a column in which numbers may be seen."""
 
 
-def _text() -> Told:
+def _text() -> Named:
     for place, text in enumerate(TEXTS):
         for office, header in ((True, True), (False, True), (True, False)):
             notes: list[str] = []
@@ -106,7 +104,7 @@ def _text() -> Told:
             yield f"{name} {office}", f"{found} {notes}"
 
 
-def _cut() -> Told:
+def _cut() -> Named:
     """Yield how a table is read of which only the first letters are looked at, in how many records and batches."""
     texts = (
         TEXTS[1],
@@ -128,7 +126,7 @@ def _cut() -> Told:
             )
 
 
-def _cells() -> Told:
+def _cells() -> Named:
     for cells in CELLS:
         for separator, beside in ((";", ""), (";", "0,5"), (";", "0.5"), ("\t", "1.000,5"), (",", "")):
             rows = "\n".join(f'"{cell}"{separator}"{beside}"{separator}x' for cell in cells)
@@ -140,7 +138,7 @@ def _cells() -> Told:
         yield f"{cells} may be numbers", [columns.could_be_number(cell) for cell in cells]
 
 
-def _files() -> Told:
+def _files() -> Named:
     more = {"max_columns": 4, "max_rows": 90, "header": True}
     for bad in BAD_UPLOADS:
         if isinstance(bad.content, bytes) and len(bad.content) < 50_000:
@@ -219,7 +217,7 @@ WORDS = (
 )
 
 
-def _names() -> Told:
+def _names() -> Named:
     for name in NAMES:
         says = [
             columns._says_so(name, every_one=every, most=most)
@@ -271,7 +269,7 @@ COLUMNS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _columns() -> Told:
+def _columns() -> Named:
     frame = pd.DataFrame(COLUMNS)
     for name, known in itertools.product(frame, (np.ones(60, bool), np.arange(60) != 30)):
         yield f"{name} {known.sum()}", told(columns.usable_columns, frame[[name]].assign(other=frame["float"]), known)
@@ -295,13 +293,13 @@ def _columns() -> Told:
     yield "cleaned", plain(columns.cleaned(pa.chunked_array([[" a", "NA ", "na", "Na", "", " - ", "--", "null"]])))
 
 
-def _grouped(sizes: dict[str, int], **how: Any) -> Told:
+def _grouped(sizes: dict[str, int], **how: Any) -> Named:
     column = pd.Series([value for value, size in sizes.items() for _ in range(size)] + [None])
     made = told(roles.groups_of, column, Roles(label="y", positive="1", sensitive=how.pop("name", "g"), **how))
     yield f"{sizes} {how}"[:150], made
 
 
-def _groups() -> Told:
+def _groups() -> Named:
     a, b = "a", "b"
     for sizes in ({a: 40, b: 30}, {a: 40, b: 29}, {a: 50, b: 40, "c": 29}, {a: 50, b: 40, "c": 59, "d": 29}, {a: 50,
         b: 40, "c": 60, "d": 29},
@@ -373,7 +371,7 @@ BASE = Roles(
 )
 
 
-def _build() -> Told:
+def _build() -> Named:
     table = _table()
     for more in ({}, {"missing": "drop"}, {"score": "score"}, {"score": "score", "threshold": 0.6}, {"score": "score",
         "prediction": "said"},
@@ -431,7 +429,7 @@ def _build() -> Told:
         )
 
 
-def _guesses() -> Told:
+def _guesses() -> Named:
     table = _table(400, 1)
     frame = table.frame.assign(noise=np.random.default_rng(3).random(400))
     shown = ["age", "job", "sex", "origin"]
@@ -479,7 +477,7 @@ def _guesses() -> Told:
     )
 
 
-def _cautions() -> Told:
+def _cautions() -> Named:
     rng, n = np.random.default_rng(5), 200
     label, group = rng.random(n) < 0.5, np.arange(n) % 10 < 9
     frame = pd.DataFrame({
@@ -528,7 +526,7 @@ def _cautions() -> Told:
         )
 
 
-def _splits() -> Told:
+def _splits() -> Named:
     table = _table(160, 2)
     for seed, share, more in (
         (0, 0.34, {}),
@@ -580,7 +578,7 @@ def _rated(users: int, values: int, stars: bool) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["user", "item", "rating", "value"]).astype({"user": str, "item": str})
 
 
-def _ratings() -> Told:
+def _ratings() -> Named:
     for text in (
         "0:1 2:0.5\n\n1:0",
         "0:1 0:1",
@@ -701,7 +699,7 @@ def rated_by(n: int) -> Any:
     return sparse.csr_array(np.tile([[0.4, 0.0]], (n, 1)))
 
 
-def _catalogue() -> Told:
+def _catalogue() -> Named:
     demo = catalog.demo_table()
     yield "demo", (demo.title, len(demo.frame), plain(demo.roles))
     for attribute in ("", "sex", "age/ranges", "age", "sex × origin", "zzz"):
@@ -730,7 +728,7 @@ def _catalogue() -> Told:
     yield "black and white", plain(catalog.black_and_white(replace(demo, frame=race, roles=(BASE, asked)))[0])
 
 
-CASES: dict[str, Callable[[], Told]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "text": _text,
     "cut": _cut,
     "cells": _cells,
@@ -750,4 +748,4 @@ CASES: dict[str, Callable[[], Told]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str) -> None:
-    compare_numbers(f"datasets_{name}", [line for told, value in CASES[name]() for line in lines(told, value)])
+    compare_numbers(f"datasets_{name}", CASES[name]())

@@ -20,7 +20,7 @@ from core.correction.study import STUDY, CorrectionSettings, correction_gain, to
 from core.estimates import Estimate
 from core.fairness import METRICS
 from core.planted import draw_people, posterior, subject_of
-from tests.golden.brief import Named, compare_brief, told
+from tests.golden.numbers import Named, compare_numbers, refused
 
 
 def records(n: int, *, groups: int = 2, seed: int = 0, lean: float = 0.2) -> AttackedRecords:
@@ -91,8 +91,8 @@ def _priced() -> Named:
             )
     for confidence in ([0.5, 0.9, 0.6, 1.0], [0.7, 0.7], [0.2, 0.5, 0.50001], [1.1], [0.0], []):
         for exponent in (0, 1, 2.5, -1, math.inf):
-            yield f"{confidence} to {exponent}", told(disclosure.published_cost, confidence, exponent)
-        yield f"log-odds of {confidence}", told(disclosure.log_odds_cost, confidence)
+            yield f"{confidence} to {exponent}", refused(disclosure.published_cost, confidence, exponent)
+        yield f"log-odds of {confidence}", refused(disclosure.log_odds_cost, confidence)
     whole = RowProblem(guess=OWN.guess, predictions=OWN.predictions, cost=1 + OWN.confidence, upper=0.1)
     for upper in (0.0, 0.02, 0.1, 0.3, 0.9):
         gained = disclosure._gained(replace(whole, upper=upper), OWN.truth, np.array([0, 1, 2, 5, 60]))
@@ -178,8 +178,8 @@ def _softly() -> Named:
         [0.4, 0.4, (0.1, 0.15)],
         [0.9, 0.2, None],
     ):
-        yield f"shares {shares}", told(soft._share_rows, shares, 17, np.eye(3))
-        yield f"intervals {shares}", told(soft._intervals, shares, 3)
+        yield f"shares {shares}", refused(soft._share_rows, shares, 17, np.eye(3))
+        yield f"intervals {shares}", refused(soft._intervals, shares, 3)
     for share, n in ((0.1, 30), (1 / 3, 21), (1 / 3, 20), (0.35, 20), (0.3500001, 20)):
         yield f"{share} of {n}", soft._records(share, n)
     for people, metric, tolerance in product((SMALL, MANY), METRICS, (None, 0.0, 0.07)):
@@ -214,7 +214,7 @@ def _softly() -> Named:
     ):
         yield (
             f"{shape} {list(more)}",
-            told(soft.soft_correct, np.full(shape, 0.4), SMALL.predictions, **{"tolerance": 0.05, **more}),
+            refused(soft.soft_correct, np.full(shape, 0.4), SMALL.predictions, **{"tolerance": 0.05, **more}),
         )
 
 
@@ -250,7 +250,7 @@ def _stepwise() -> Named:
         ("one without", [*others, replace(others[0], steps=tuple(none), n_true=0)]),
         ("none", []),
     ):
-        over = told(attribution.attribute_over_seeds, seeds)
+        over = refused(attribution.attribute_over_seeds, seeds)
         yield f"over seeds, {name}", over if isinstance(over, str) else (over.n_true, over.n_seeds)
         for step in () if isinstance(over, str) else over.steps:
             yield (
@@ -273,7 +273,7 @@ def _stepwise() -> Named:
                 f"estimated of {guessed.truth.size}",
                 knowledge.estimate_constraint(answers, guessed.truth, guessed.labels),
             )
-    yield "of one group", told(knowledge.estimate_constraint, [1, 0, 1], [2, 2, 2], [1, 1, 0])
+    yield "of one group", refused(knowledge.estimate_constraint, [1, 0, 1], [2, 2, 2], [1, 1, 0])
     yield "of one label", knowledge.estimate_constraint([1, 0, 1, 0], [2, 2, 0, 0], [1, 1, 1, 1])
     estimates = [
         knowledge.estimate_constraint(each.predictions, each.truth, each.labels) for each in (SMALL, OWN, MANY)
@@ -395,4 +395,4 @@ CASES: dict[str, Callable[[], Named]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_brief(f"disclosure_{case}", CASES[case]())
+    compare_numbers(f"disclosure_{case}", CASES[case]())

@@ -11,7 +11,7 @@ import pytest
 
 from core.examples import EXAMPLES, Answer, attriguard, correction, example, imputation, membership, model_card, queries
 from core.examples.example import _Number, number, numbers, signed, total
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import compare_lines, lines
 
 PEOPLE = np.arange(20)
 COSTS = 0.5 + 0.45 * (np.sqrt(2.0) * (PEOPLE + 1) % 1.0)
@@ -99,7 +99,7 @@ def test_examples_say_what_they_said(name: str, monkeypatch: pytest.MonkeyPatch)
             for part, value in other.items():
                 patch.setattr(module, part, value)
             told += [f"{number_of} {line}" for line in _told(name)]
-    compare_numbers(f"examples/{name}", [line.replace("\n", "\\n") for line in told])
+    compare_lines(f"examples/{name}", [line.replace("\n", "\\n") for line in told])
 
 
 def test_numbers_are_written_as_their_places_ask() -> None:
@@ -116,4 +116,4 @@ def test_numbers_are_written_as_their_places_ask() -> None:
     ):
         answer = Answer(right=right, within=within, why="", hint="")
         told += [f"{answer.text} {given}: {answer.accepts(given)}" for given in answers]
-    compare_numbers("examples/places", told)
+    compare_lines("examples/places", told)

@@ -11,7 +11,7 @@ import pytest
 
 from core import fairness
 from core.estimates import Estimate, not_measured, proportion
-from tests.golden.brief import Named, compare_brief, told
+from tests.golden.numbers import Named, compare_numbers, refused
 
 PEOPLE: dict[str, tuple[Any, Any, Any]] = {
     "two uneven groups": (
@@ -48,13 +48,13 @@ def _measured(measure: Callable[..., Any]) -> Named:
         for metric in fairness.METRICS:
             for code in (np.asarray, lambda given: np.asarray(given, dtype=np.uint8)):
                 if code is np.asarray or np.asarray(groups).dtype.kind == "i":
-                    yield f"{name}, {metric}", told(measure, predictions, code(groups), metric=metric, labels=labels)
+                    yield f"{name}, {metric}", refused(measure, predictions, code(groups), metric=metric, labels=labels)
 
 
 def _rates() -> Named:
     for name, (predictions, groups, labels) in PEOPLE.items():
         for metric in ("statistical_parity", "equalized_odds"):
-            rates = told(fairness.group_rates, predictions, groups, metric=metric, labels=labels)
+            rates = refused(fairness.group_rates, predictions, groups, metric=metric, labels=labels)
             yield f"{name}, {metric}", rates
             if not isinstance(rates, str):
                 yield f"{name}, {metric}: apart", fairness.difference_of_rates(rates)
@@ -62,9 +62,9 @@ def _rates() -> Named:
 
 def _counts() -> Named:
     for name, (predictions, groups, labels) in PEOPLE.items():
-        yield f"{name}: codes", told(fairness.group_codes, groups)
+        yield f"{name}: codes", refused(fairness.group_codes, groups)
         for metric in (*fairness.METRICS, "parity"):
-            yield f"{name}: row sets of {metric}", told(fairness.row_sets, metric, labels, len(predictions))
+            yield f"{name}: row sets of {metric}", refused(fairness.row_sets, metric, labels, len(predictions))
     predicted, codes = np.array([1, 1, 0, 1, 0, 0, 1], np.uint8), np.array([1, 0, 1, 1, 0, 1, 1], np.uint8)
     for rows in (None, np.array([1, 1, 1, 0, 0, 1, 0], bool), np.array([0, 0, 0, 1, 1, 0, 0], bool), np.zeros(7, bool)):
         for k, kind in ((2, np.uint8), (2, np.int64), (3, np.uint8)):
@@ -97,4 +97,4 @@ CASES: dict[str, Callable[[], Named]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_brief(f"fairness_{case}", CASES[case]())
+    compare_numbers(f"fairness_{case}", CASES[case]())

@@ -10,7 +10,7 @@ import pytest
 from core.history import DECISIONS, Entry, History, Signature, check_line, needs_reason, not_releasable, parts_of
 from core.history import history as module
 from core.history.events import changed_parts
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.history_work import report
 
 
@@ -31,7 +31,7 @@ def signature(decision: str = "release", *, void: str = "", **more: Any) -> Sign
     return Signature(decision=decision, void=void, **{**given, **more})
 
 
-def in_events() -> Rows:
+def in_events() -> Named:
     """Signatures, what voids them and what keeps "Release" from being signed."""
     for one in (
         signature(),
@@ -58,10 +58,10 @@ def in_events() -> Rows:
         verdict = {"checks": rows, "overall": "pass" if blocking % 2 else "not_run", "headline": "H."}
         yield f"releasable, {blocking}", not_releasable({"verdict": verdict, "policy": {"limits": limits}})
     for line in ("  a   b ", "", "x" * 80, "x" * 81, "a\x00b"):
-        yield f"line {line!r}", told(check_line, line, "name")
+        yield f"line {line!r}", refused(check_line, line, "name")
 
 
-def in_history(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
+def in_history(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Named:
     """A project of three audits, signed and deleted over some days."""
     days = iter(range(1, 60))
     monkeypatch.setattr(module, "now", lambda: f"2020-01-{next(days):02d}T00:00:00Z")
@@ -77,7 +77,7 @@ def in_history(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
     yield "projects", [*history.projects(), len(history.entries("Loans")), len(history.entries("None"))]
 
     def sign(entry: Entry, decision: str, **more: Any) -> Any:
-        made = told(history.sign, entry, decision=decision, name="N", role="R", **more)
+        made = refused(history.sign, entry, decision=decision, name="N", role="R", **more)
         return (
             made if isinstance(made, str) else [made.number, made.entry, made.when, made.void, made.reason, made.proven]
         )
@@ -99,7 +99,7 @@ def in_history(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
         entries[1].fingerprint[:7],
         "99",
     ):
-        found = told(history.find, wanted)
+        found = refused(history.find, wanted)
         yield "found", "refused" if isinstance(found, str) else found.id
     yield "of a project", history.find(entries[0].fingerprint[:8], project="Cards").id == other.id
     yield "document", history.document(entries[2]) == documents[2]
@@ -107,7 +107,7 @@ def in_history(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
     yield "expired of a project", [one.id for one in history.expire(days=36_500, who="D", project="Cards")]
     gone = history.delete(entries[1], entries[1], who="E", reason="Asked for.")
     yield "deleted", [[one.id, one.deleted.who, one.deleted.when, one.deleted.reason] for one in gone]
-    yield "gone", [told(history.document, entries[1]), told(history.delete, entries[1], who="E")]
+    yield "gone", [refused(history.document, entries[1]), refused(history.delete, entries[1], who="E")]
     yield "gone, signed", sign(entries[1], "do_not_release")
     yield "left", [len(history.entries()), len(history.entries(deleted=True)), len(history.entries("Loans"))]
     yield "kept again", history.keep(documents[0], project="Loans", who="F").id
@@ -119,8 +119,8 @@ def in_history(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rows:
 
 
 def test_numbers_of_events() -> None:
-    compare_rows("history_events", in_events())
+    compare_numbers("history_events", in_events())
 
 
 def test_numbers_of_a_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compare_rows("history", in_history(tmp_path, monkeypatch))
+    compare_numbers("history", in_history(tmp_path, monkeypatch))

@@ -1,4 +1,4 @@
-"""Numbers of membership are as they were: curves, gaps, splits, shadows, deletions, people and targets.
+"""Named of membership are as they were: curves, gaps, splits, shadows, deletions, people and targets.
 
 The inputs are few people with ties, sides of unequal size, nobody on one side, and values that meet a limit exactly.
 """
@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,10 +32,8 @@ from core.membership.roc import (
 )
 from core.membership.settings import MembershipSettings, check_shadows
 from core.models.tree_budget import ACCOUNTINGS
-from tests.golden.numbers import compare_numbers, lines, refused
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.membership.samples import invented, judged, sampled_tally, villagers
-
-Numbers = Iterator[tuple[str, Any]]
 
 
 def scored(n: int, members: int, kinds: int, seed: int, lead: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +55,7 @@ SCORED = {
 }
 
 
-def curves() -> Numbers:
+def curves() -> Named:
     for name, (score, member) in SCORED.items():
         false, true = counts_above(score, member)
         yield f"{name}.counts", (false, true)
@@ -103,7 +100,7 @@ def tallies() -> Iterator[tuple[str, disparity.Tally]]:
         yield f"{number}", sampled_tally(rates, sizes, np.random.default_rng(number))
 
 
-def gaps() -> Numbers:
+def gaps() -> Named:
     for name, counts in tallies():
         verdict, group, member = judged(counts)
         yield name, disparity.vulnerability_disparity(verdict, group, member, bootstraps=90, permutations=70, seed=3)
@@ -141,7 +138,7 @@ def gaps() -> Numbers:
         yield f"too small {sizes}", disparity._too_small(np.array(sizes), ("one", "other"))
 
 
-def low_rates() -> Numbers:
+def low_rates() -> Named:
     rng = np.random.default_rng(13)
     for kinds, names in product((4, 10**6), (("a", "b"), ("a", "b", "c"))):
         n, k = 420, len(names)
@@ -167,7 +164,7 @@ def low_rates() -> Numbers:
         )
 
 
-def splits() -> Numbers:
+def splits() -> Named:
     rng = np.random.default_rng(17)
     for n, known, judging in ((205, 0.1, 0.1), (204, 0.3, 0.7), (202, 0.1, 0.1), (301, 0.07, 0.4), (41, 0.5, 0.5)):
         yield (
@@ -216,7 +213,7 @@ def splits() -> Numbers:
     yield "shadows", [refused(lambda n=n: check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
 
 
-def deletions() -> Numbers:
+def deletions() -> Named:
     counts = {
         "two": [[10, 4], [2, 9]],
         "three": [[30, 0], [12, 12], [7, 25]],
@@ -272,7 +269,7 @@ def deletions() -> Numbers:
     yield "no features", refused(lambda: fairpick.clusters(replace(sides, features=features[:, :0]), members, seed=4))
 
 
-def records() -> Numbers:
+def records() -> Named:
     rng, n = np.random.default_rng(23), 330
     frame = pd.DataFrame(
         {
@@ -318,7 +315,7 @@ def records() -> Numbers:
         yield f"bins {numbers}", (codes.tolist(), domain)
 
 
-def attacked() -> Numbers:
+def attacked() -> Named:
     some = villagers(120, seed=3)
     rows, rest = np.arange(0, 120, 2), np.arange(1, 120, 3)
     for accounting, epsilon in product(ACCOUNTINGS[:2], (math.inf, 30.0)):
@@ -342,7 +339,7 @@ def attacked() -> Numbers:
         yield f"most caught {alarms} {epsilon}", targets.most_caught(alarms, epsilon)
 
 
-CASES: dict[str, Callable[[], Numbers]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "roc": curves,
     "gaps": gaps,
     "low_rates": low_rates,
@@ -355,4 +352,4 @@ CASES: dict[str, Callable[[], Numbers]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_numbers(f"membership_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
+    compare_numbers(f"membership_{case}", CASES[case]())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -43,11 +43,9 @@ from core.study import Measurement, not_run
 from core.subject import OutputsPlan
 from core.subject import subject_of as trained
 from tests import samples
-from tests.golden.numbers import compare_numbers, lines, refused
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.charts import membership_samples as members
 from tests.unit.membership.samples import invented
-
-Numbers = Iterator[tuple[str, Any]]
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +91,7 @@ def _told(guess: MemberGuess, digits: int) -> Any:
     return np.round(guess.score, digits), guess.verdict
 
 
-def attacks() -> Numbers:
+def attacks() -> Named:
     for everybody, name in product((False, True), REGISTRY):
         found = REGISTRY[name].judge(_evidence(everybody=everybody))
         yield f"{name}, {'all' if everybody else 'some'}", _told(found, 3 if name in {"network", "bavaria"} else 8)
@@ -131,7 +129,7 @@ def attacks() -> Numbers:
         yield f"{name}.knows", [attack.knows(scores=scores, shadows=6) for scores in (True, False)]
 
 
-def parts() -> Numbers:
+def parts() -> Named:
     rng = np.random.default_rng(31)
     own = np.round(rng.random((6, 9)), 2)
     trained = rng.random((6, 9)) < 0.5
@@ -177,7 +175,7 @@ def _short(found: inference.AttackFindings) -> inference.AttackFindings:
     return replace(found, roc_by_group=(), ranges=tuple(replace(each, rows=()) for each in found.ranges))
 
 
-def audits() -> Numbers:
+def audits() -> Named:
     told: list[tuple[int, int]] = []
     two, settings = _people(900, 2, 1), MembershipSettings(max_depth=4, shadows=4, seed=3, theta=0.6, level=0.9)
     target = inference.attacked(two, settings, inference.target_of(two, settings))
@@ -221,7 +219,7 @@ def audits() -> Numbers:
         yield name, found if isinstance(found, str) else (found.findings, found.split, np.round(found.evidence.own, 6))
 
 
-def over_settings() -> Numbers:
+def over_settings() -> Named:
     people, settings = _people(700, 2, 4), MembershipSettings(max_depth=3, shadows=4, seed=2, target="decision_tree")
     budgets = list(curves.epsilon_curve(people, settings, epsilons=(2.0, math.inf), repeats=2))
     picked = list(curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2))
@@ -271,7 +269,7 @@ def _release(members: int, outsiders: int, groups: int, decimals: int | None, re
     return found
 
 
-def limits() -> Numbers:
+def limits() -> Named:
     """What is read exactly at a limit."""
 
     def auc(low: float, n: int = 50) -> Estimate:
@@ -314,7 +312,7 @@ def limits() -> Numbers:
     yield "guaranteed", study.membership_caught(private).details
 
 
-def releases() -> Numbers:
+def releases() -> Named:
     for name, how in {
         "scores": (1300, 4000, 2, None, "scores"),
         "three groups": (900, 5100, 3, 1, "scores"),
@@ -343,7 +341,7 @@ def releases() -> Numbers:
     )
 
 
-CASES: dict[str, Callable[[], Numbers]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "attacks": attacks,
     "parts": parts,
     "audits": audits,
@@ -355,4 +353,4 @@ CASES: dict[str, Callable[[], Numbers]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_numbers(f"membership_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
+    compare_numbers(f"membership_{case}", CASES[case]())

@@ -20,7 +20,7 @@ from core.model_card import release as released
 from core.model_card.meter import _sizes_open, formula_chance, meter
 from core.model_card.published_counts import Cells, each_number
 from core.model_card.release import Disputed, Published, PublishedNumber, Release
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 
 STATISTICS = (
     ("sp_gap",),
@@ -79,7 +79,7 @@ def flat(published: Published) -> np.ndarray:
     return np.array([(one.value, one.low, one.high) for one in published.numbers])
 
 
-def in_numbers() -> Rows:
+def in_numbers() -> Named:
     """What is published, and what it says in whole people."""
     for name, (_, s, published) in cards():
         yield f"{name}, numbers", [flat(published), " ".join(one.statistic for one in published.numbers)]
@@ -156,10 +156,10 @@ TYPED: dict[str, dict[str, Any]] = {
 }
 
 
-def in_typed_numbers() -> Rows:
+def in_typed_numbers() -> Named:
     """Numbers that are typed: whole people, and what is refused."""
     for name, values in TYPED.items():
-        published = told(typed, **values)
+        published = refused(typed, **values)
         if isinstance(published, str):
             yield name, published
             continue
@@ -174,12 +174,12 @@ def in_typed_numbers() -> Rows:
             found = Disputed(number=one, table=table)
             yield f"{one.statistic} {one.high} beside {table}", f"{found.turned} {found.rounded}"
     for models in ((), "ab", "abcdefgh"):
-        yield f"a model among {models}", told(released.check_number, "x", "sp_gap", 0, models=models)
-    yield "a size of a model", told(released.check_number, "x", "size", 0)
-    yield "a number of none", told(released.check_number, "", "sp_gap", 0)
+        yield f"a model among {models}", refused(released.check_number, "x", "sp_gap", 0, models=models)
+    yield "a size of a model", refused(released.check_number, "x", "size", 0)
+    yield "a number of none", refused(released.check_number, "", "sp_gap", 0)
 
 
-def in_cells() -> Rows:
+def in_cells() -> Named:
     """People alike, parts, rates and counts; what a release may be."""
     for labels in (None, LABELS):
         cells = Cells.of(MODELS[:2], labels)
@@ -197,7 +197,7 @@ def in_cells() -> Rows:
         release = Release(models, statistics=("sp_rate",), sizes=False)
         yield f"{people} people", release.publish(1 - models % 2 * (np.arange(people) % 3 == 0)).counts.sizes
     for k, n in ((200, 3), (201, 3), (1, 0), (0, 4)):
-        yield f"{k} models of {n}", told(Release, np.zeros((k, n)), statistics=("sp_rate",))
+        yield f"{k} models of {n}", refused(Release, np.zeros((k, n)), statistics=("sp_rate",))
     others = (
         {"labels": LABELS[:9]},
         {"statistics": ()},
@@ -205,12 +205,12 @@ def in_cells() -> Rows:
         {"labels": LABELS, "names": "abca"},
     )
     for many in (*others, {"labels": np.ones(10, dtype=int)}, {"labels": np.zeros(10, dtype=int)}):
-        yield f"{many}", told(Release, MODELS, **many)
+        yield f"{many}", refused(Release, MODELS, **many)
     for s in (LABELS, np.zeros(10, dtype=int), np.ones(10, dtype=int), LABELS[:9]):
-        yield f"one group {s}", told(Release(MODELS, labels=LABELS).publish, s)
+        yield f"one group {s}", refused(Release(MODELS, labels=LABELS).publish, s)
     for precision in ((12, None, True), (13, None, True), (-1, None, True), (None, 1.0, False), (1, 1.0, True)):
-        yield f"precision {precision}", told(released.check_precision, *precision)
-    yield "endless budget", told(released.check_precision, None, math.inf, True)
+        yield f"precision {precision}", refused(released.check_precision, *precision)
+    yield "endless budget", refused(released.check_precision, None, math.inf, True)
     for statistics in STATISTICS:
         release = Release(MODELS, labels=LABELS, statistics=statistics, epsilon=2.0)
         yield f"strata {statistics}", [*release.strata, *release.parts, *release.size_parts, release.noise_scale]
@@ -222,7 +222,7 @@ def written(rows: equations.Equations) -> list[np.ndarray]:
     return [rows.features.ravel(), np.hstack([low, high, rows.variance, [rows.curved]])]
 
 
-def in_equations() -> Rows:
+def in_equations() -> Named:
     """Cards as equations, projected and metered."""
     for name, (q, s, published) in cards():
         yield f"{name}, equations", written(equations.equations(published, q))
@@ -249,7 +249,7 @@ def in_equations() -> Rows:
             )
 
 
-CASES: dict[str, Callable[[], Rows]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "numbers": in_numbers,
     "typed": in_typed_numbers,
     "cells": in_cells,
@@ -259,4 +259,4 @@ CASES: dict[str, Callable[[], Rows]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_model_cards(case: str) -> None:
-    compare_rows(f"model_card_{case}", CASES[case]())
+    compare_numbers(f"model_card_{case}", CASES[case]())

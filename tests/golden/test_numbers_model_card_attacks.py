@@ -27,12 +27,12 @@ from core.model_card.ceiling import _agreeing, _given_count, _laws, accuracy_und
 from core.model_card.desia import OPEN, _observed, _shift, _summed, _Sums, _values, classified, proved_cells
 from core.model_card.meter import Chance, _again, _controlled, entropy_bits, gained_bits, is_rounded, moved_bits
 from core.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.golden.test_numbers_model_card import LABELS, cards, flat, typed
 from tests.release_cases import impossible
 
 
-def in_gains() -> Rows:
+def in_gains() -> Named:
     """What a card is expected to tell, and what it told."""
     before = np.array([0.0, 1.0, 0.5, 0.25, 0.9, 0.05, 0.95, 0.3])
     after = np.array([0.0, 1.0, 0.5, 0.75, 0.5, 0.005, 0.995, 0.0])
@@ -53,7 +53,7 @@ def in_gains() -> Rows:
     yield "controlled", [_controlled(gains, distances, 1.7, 2.0), _controlled(gains, np.ones(4), 1.0, 0.0)]
     for name, (q, s, published) in list(cards())[::3]:
         rng = np.random.default_rng(5)
-        yield f"{name}, again", told(lambda one=published, who=s, rng=rng: flat(_again(one, 1 - who, rng)))
+        yield f"{name}, again", refused(lambda one=published, who=s, rng=rng: flat(_again(one, 1 - who, rng)))
         yield f"{name}, as published", predict(q, published, seed=2)
         yield f"{name}, as planned", predict(q, published.release, seed=2)
     typed_in = typed(decimals=1, size=5, a_sp_gap=0.0, b_sp_rate_1=0.6, c_sp_gap=(-0.05, 0.06))
@@ -61,7 +61,7 @@ def in_gains() -> Rows:
     yield "typed again", flat(_again(typed_in, LABELS[::-1], np.random.default_rng(1)))
 
 
-def in_attacks() -> Rows:
+def in_attacks() -> Named:
     """What no attacker exceeds, what is proved, what is told apart, and who is disclosed."""
     yield "laws", [law.tolist() for law in _laws(np.array([0.25, 0.5, 1.0]))]
     yield "given counts", _given_count(np.array([0.25, 0.5, 0.0]), _laws(np.array([0.25, 0.5, 0.0]))[-1])
@@ -132,7 +132,7 @@ def card_people(n: int = 40, names: tuple[str, ...] = ("south", "north")) -> Rel
     )
 
 
-def in_disclosed() -> Rows:
+def in_disclosed() -> Named:
     """Whom a card discloses, what they share, and the precision that discloses nobody."""
     columns, chosen = table(), np.arange(40) < 12
     for name in columns:
@@ -189,13 +189,13 @@ def in_disclosed() -> Rows:
     for count in (0, 4):
         yield (
             f"{count} models",
-            told(release_of, card_people(), ReleaseSettings(count=1) if count else ReleaseSettings()),
+            refused(release_of, card_people(), ReleaseSettings(count=1) if count else ReleaseSettings()),
         )
 
 
-CASES: dict[str, Callable[[], Rows]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}
+CASES: dict[str, Callable[[], Named]] = {"gains": in_gains, "attacks": in_attacks, "disclosed": in_disclosed}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_attacks_on_model_cards(case: str) -> None:
-    compare_rows(f"model_card_attacks_{case}", CASES[case]())
+    compare_numbers(f"model_card_attacks_{case}", CASES[case]())

@@ -30,7 +30,7 @@ from core.model_card import findings as wording
 from core.model_card.card_people import _left_out, _recipe, drawn_people, kept_columns, natural_models, released_people
 from core.model_card.study import STUDY
 from tests import samples
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.golden.test_numbers_model_card_attacks import card_people
 
 
@@ -83,7 +83,7 @@ def worded(seed: int) -> ReleaseStudy:
     )
 
 
-def in_words() -> Rows:
+def in_words() -> Named:
     """What is said of cards, and of what to publish instead."""
     for seed in range(18):
         study = worded(seed)
@@ -111,7 +111,7 @@ def in_words() -> Rows:
     yield "bits", [wording.bits_text(bits) for bits in (-0.04, 0.0, 99.94, 99.95, -1234.5)]
 
 
-def in_variants() -> Rows:
+def in_variants() -> Named:
     """Whose numbers are on a card, and of which models."""
     families = ("mixed", "seeds", "depths", "features")
     for family in families:
@@ -124,7 +124,7 @@ def in_variants() -> Rows:
     for count in (1, 2):
         yield f"{count} fair", natural_models(data, splits, splits.test[:9], count=count, family="tolerances")[1]
     for without in ((), ("town",), ("town", "skill"), ("town", "skill", "score"), ("height",)):
-        yield f"without {without}", told(kept_columns, data, without)
+        yield f"without {without}", refused(kept_columns, data, without)
     yield "drawn", [drawn_people(9, most, seed=1).tolist() for most in (0, 1, 4, 8, 9, 10)]
     for rows_read, notes in ((260, ()), (263, ()), (263, ("3 records without hired are left out.", "Else."))):
         yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, notes=notes))
@@ -138,7 +138,7 @@ def in_variants() -> Rows:
     ):
         steps: list[int] = []
         report = lambda *done, kept=steps: kept.extend(done)  # noqa: E731
-        people = told(released_people, config, data, settings, given=given, names=("x", "y"), report=report)
+        people = refused(released_people, config, data, settings, given=given, names=("x", "y"), report=report)
         if isinstance(people, str):
             yield settings.group, people
             continue
@@ -155,12 +155,12 @@ def in_variants() -> Rows:
             [found.n, found.pinned.count, found.measured.accuracy_gain, STUDY.steps(subject, settings)],
         )
     for other in (None, given[:, :9], given[:0]):
-        yield "given", told(released_people, config, data, ReleaseSettings(family="given"), given=other)
+        yield "given", refused(released_people, config, data, ReleaseSettings(family="given"), given=other)
 
 
-CASES: dict[str, Callable[[], Rows]] = {"words": in_words, "variants": in_variants}
+CASES: dict[str, Callable[[], Named]] = {"words": in_words, "variants": in_variants}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_words_and_people_of_model_cards(case: str) -> None:
-    compare_rows(f"model_card_{case}", CASES[case]())
+    compare_numbers(f"model_card_{case}", CASES[case]())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from types import SimpleNamespace
@@ -26,9 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from core.datasets import Roles, Table
 from core.models import model_answers, model_files, onnx_model, opening_models, query_access, skops_model
 from core.models.model_answers import RawAnswers, Takes
-from tests.golden.numbers import compare_numbers, lines, refused
-
-Numbers = Iterator[tuple[str, Any]]
+from tests.golden.numbers import Named, compare_numbers, refused
 
 
 def _raw(labels: Any = None, probability: Any = None, classes: Any = None) -> RawAnswers:
@@ -38,7 +36,7 @@ def _raw(labels: Any = None, probability: Any = None, classes: Any = None) -> Ra
     )
 
 
-def deciding() -> Numbers:
+def deciding() -> Named:
     two, three = [[0.7, 0.3], [0.5, 0.5], [0.2, 0.8]], [[0.1, 0.2, 0.7], [0.5, 0.25, 0.25], [0.2, 0.6, 0.2]]
     raws = {
         "numbers": _raw("010", two),
@@ -81,7 +79,7 @@ def _takes(*names: str, kinds: tuple[str, ...] = ("any",), width: int | None = N
     return Takes(feature_names=names, dtypes=kinds, width=width, takes_missing=missing)
 
 
-def matching() -> Numbers:
+def matching() -> Named:
     frame = pd.DataFrame(
         {
             "a b": [1, 2, 3],
@@ -158,7 +156,7 @@ def _note_nothing(*_: int) -> None:
     pass
 
 
-def answering() -> Numbers:
+def answering() -> Named:
     rng = np.random.default_rng(47)
     frame = pd.DataFrame(rng.integers(0, 3, (11, 3)), columns=["a", "b", "c"])
     unlucky = frame.copy()
@@ -230,7 +228,7 @@ def answering() -> Numbers:
     yield "large", refused(lambda: model_files.kind_of(b"abcdefgh", "m.onnx", max_bytes=7))
 
 
-def encoded() -> Numbers:
+def encoded() -> Named:
     frame = pd.DataFrame({"n": [1.0, 2.0, 3.0, 4.0], "t": list("abab"), "f": [True, False, True, True]})
     one_hot = ColumnTransformer(
         [("n", StandardScaler(), ["n"]), ("t", OneHotEncoder(), ["t"]), ("f", OrdinalEncoder(), ["f"])]
@@ -278,7 +276,7 @@ def _broken(work: Callable[[], Any]) -> Any:
         return str(error)
 
 
-def graphs() -> Numbers:
+def graphs() -> Named:
     def one(name: str, kind: str, *shape: Any) -> SimpleNamespace:
         return SimpleNamespace(name=name, type=kind, shape=list(shape))
 
@@ -371,7 +369,7 @@ def graphs() -> Numbers:
             yield f"asked {name}, one score", _broken(lambda model=model: model.ask(frame[["a", "b"]]).labels)
 
 
-CASES: dict[str, Callable[[], Numbers]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "deciding": deciding,
     "matching": matching,
     "answering": answering,
@@ -382,4 +380,4 @@ CASES: dict[str, Callable[[], Numbers]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_numbers(f"model_files_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
+    compare_numbers(f"model_files_{case}", CASES[case]())

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,9 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from core.models import dp_id3, fair, id3, private_fair, tree_budget
 from core.models.query_access import fair_access
 from core.models.structure import Structure, onnx_structure, structure_of
-from tests.golden.numbers import compare_numbers, lines, refused
-
-Numbers = Iterator[tuple[str, Any]]
+from tests.golden.numbers import Named, compare_numbers, refused
 
 ACCOUNTINGS = tree_budget.ACCOUNTINGS
 
@@ -37,7 +34,7 @@ def _records(n: int, sizes: tuple[int, ...], classes: int, seed: int) -> tuple[n
     return codes, (codes[:, 0] + (codes[:, 1] > 0) + (rng.random(n) < 0.2)) % classes
 
 
-def growing() -> Numbers:
+def growing() -> Named:
     rng = np.random.default_rng(43)
     for n, m, k, classes in ((30, 1, 3, 2), (40, 6, 4, 3), (3, 5, 4, 2), (25, 30, 2, 2)):
         nodes, values, labels = rng.integers(0, m, n), rng.integers(0, k, n), rng.integers(0, classes, n)
@@ -70,7 +67,7 @@ def growing() -> Numbers:
         yield f"alike {labels.sum()}", id3.grow(pure[0].T, labels, **more)
 
 
-def ledgers() -> Numbers:
+def ledgers() -> Named:
     for accounting, (depth, columns) in product(ACCOUNTINGS, ((1, 1), (1, 4), (3, 3), (3, 5), (8, 14))):
         ledger = tree_budget.BudgetLedger(accounting=accounting, asked=2.5, depth=depth, n_attributes=columns)
         yield f"{accounting} {depth} of {columns}", (ledger.slot, ledger.total, ledger.counts_total)
@@ -107,7 +104,7 @@ def ledgers() -> Numbers:
         yield f"bins {low:g} to {high:g}", tree_budget._bins(edges, low, high).tolist()
 
 
-def classifiers() -> Numbers:
+def classifiers() -> Named:
     codes, labels = _records(90, (3, 2, 4), 2, 5)
     x = np.column_stack([codes, np.random.default_rng(6).normal(size=90).round(1)])
     names = np.array(["no", "yes"])[labels]
@@ -147,7 +144,7 @@ TABLES = {
 }
 
 
-def fairness() -> Numbers:
+def fairness() -> Named:
     for name, metric, tolerance in product(TABLES, private_fair._LABELS, (0.0, 0.03, 0.3, 1.0)):
         cells = private_fair._people(TABLES[name])
         chance = private_fair.fair_acceptance(TABLES[name], tolerance=tolerance, metric=metric)
@@ -195,7 +192,7 @@ class _Table:
         return x[:, :-2] - x[:, [-1]]
 
 
-def models() -> Numbers:
+def models() -> Named:
     codes, labels = _records(160, (4, 3, 5), 2, 10)
     groups = np.random.default_rng(11).choice(3, 160, p=[0.5, 0.3, 0.2]).astype(np.uint8)
     x = codes.astype(float)
@@ -257,7 +254,7 @@ def models() -> Numbers:
         yield name, onnx_structure(SimpleNamespace(node=nodes, initializer=initializer))
 
 
-CASES: dict[str, Callable[[], Numbers]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "growing": growing,
     "ledgers": ledgers,
     "classifiers": classifiers,
@@ -268,4 +265,4 @@ CASES: dict[str, Callable[[], Numbers]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_numbers(f"models_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
+    compare_numbers(f"models_{case}", CASES[case]())

@@ -23,7 +23,7 @@ from core.fingerprint import content_fingerprint
 from core.param import Param
 from core.settings import Setting, Settings, params
 from core.study import Finding
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import compare_lines, lines
 from tests.samples import dataset
 
 INF, NAN = math.inf, math.nan
@@ -387,4 +387,4 @@ def test_numbers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("COLUMNS", "100")
     given = (tmp_path,) if name in ("files", "database") else ()
     found = [line for part, value in CASES[name](*given) for line in lines(part, value)]
-    compare_numbers(f"parts_{name}", [line.replace(str(tmp_path), "<folder>") for line in found])
+    compare_lines(f"parts_{name}", [line.replace(str(tmp_path), "<folder>") for line in found])

@@ -30,11 +30,11 @@ from core.people.people_attacks import PeopleAttacks, _about, _write, exceeding,
 from core.people.remedies import anybody, strongest_plan
 from core.subject import Subject, subject_of
 from tests import samples
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.people.test_sets_chart import risk
 
 
-def in_finds() -> Rows:
+def in_finds() -> Named:
     """Whom one attack finds, of probabilities and of scores with ties."""
     prior = np.array([[0.05, 0.95], [0.04, 0.96], [0.5, 0.5], [0.5, 0.5], [0.3, 0.7], [0.951, 0.049], [0.2, 0.8]])
     after = np.array(
@@ -80,7 +80,7 @@ def made(seed: int) -> PeopleAtRisk:
     )
 
 
-def in_people() -> Rows:
+def in_people() -> Named:
     """How many people are found by how many attacks, who they are, and in which order they stand."""
     for seed in range(10):
         found = made(seed)
@@ -98,7 +98,7 @@ def in_people() -> Rows:
             yield f"{seed}, said", [finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats]
         yield f"{seed}, rows", [" ".join(map(str, row.values())) for row in people_rows(found, range(3))]
     for record in ("-1", "1.5", "99", "x", "1" * 13, "²"):
-        yield f"record {record}", told(made(1).chosen, record=record)
+        yield f"record {record}", refused(made(1).chosen, record=record)
     yield "tenths", [tenths(value) for value in (0.0, 1e-9, 0.0499, 0.05, 9.96, 10.0, 1234.5)]
     even = replace(made(1), effects=(Effect(plan=(Remedy(slot="card", title="card"),), freed=2, found=15, new=2),))
     yield "as many", [what_helps(even), best_effect(even)]
@@ -145,7 +145,7 @@ class Attacks:
         return SimpleNamespace(leak=hit, reason="")
 
 
-def in_remedies() -> Rows:
+def in_remedies() -> Named:
     """Remedies of a plan, their order, the smallest fix of each person, and what each does to all."""
     for method, epsilon in (("unmitigated", np.inf), ("dp_id3", 10.0), ("dp_id3", 1.0)):
         for unfairness in (0.0, 0.03, 0.1):
@@ -181,7 +181,7 @@ def subject() -> Subject:
     return subject_of(AuditConfig(method="unmitigated", tolerance=0.05, seed=7), samples.dataset(1200))
 
 
-def in_attacks() -> Rows:
+def in_attacks() -> Named:
     """The attacks on some people of a small table, as a study runs them and under other settings."""
     settings = PeopleSettings(people=60, answers=20, models=3, shadows=0)
     *_, found = PEOPLE.run(subject(), settings)
@@ -215,7 +215,7 @@ def in_attacks() -> Rows:
     yield "steps", [steps, settings.steps, PeopleSettings().steps]
 
 
-CASES: dict[str, Callable[[], Rows]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "finds": in_finds,
     "risk": in_people,
     "remedies": in_remedies,
@@ -225,4 +225,4 @@ CASES: dict[str, Callable[[], Rows]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_people(case: str) -> None:
-    compare_rows(f"people_{case}", CASES[case]())
+    compare_numbers(f"people_{case}", CASES[case]())

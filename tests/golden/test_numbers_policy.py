@@ -37,7 +37,7 @@ from core.policy.verdict import _number, _two_digits, earlier_words, on_scale, t
 from core.study import Basis, Measurement, Outcome
 from core.subject import SETS_UNKNOWN
 from tests import policy_samples
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 
 ESTIMATES = {
     "lopsided": (0.07, 0.06, 0.10),
@@ -59,7 +59,7 @@ def found(values: tuple[float, float, float], n: int = 400, level: float = 0.95)
     return Estimate(value=value, low=low, high=high, n=n, level=level)
 
 
-def in_decisions() -> Rows:
+def in_decisions() -> Named:
     """Claims one by one and together."""
     for name, values in ESTIMATES.items():
         estimate = found(values)
@@ -99,14 +99,14 @@ UNIT_OF = {"points": "attribute_excess", "percent": "targeted_leakage", "gap": "
 }
 
 
-def in_words() -> Rows:
+def in_words() -> Named:
     """Values, intervals and limits in the units of their checks."""
     assert {unit: CHECKS[check].unit for unit, check in UNIT_OF.items()} == {unit: unit for unit in UNITS}
     for unit, check in UNIT_OF.items():
         for value in (-1.0, -0.0004, 0.0, 0.05, 0.0499996, 0.8, 1.0, 3.0, 1234.5, math.nan):
             estimate = found((value, value - 0.03, value + 0.011))
             beside = [value_text(check, value, limit=limit) for limit in (None, 0.05, 0.8, 3.0)]
-            yield f"{unit} {value}", [beside, limit_text(check, value), told(in_range, value, check)]
+            yield f"{unit} {value}", [beside, limit_text(check, value), refused(in_range, value, check)]
             words = [estimate_text(check, estimate, limit=limit) for limit in (None, 0.05, value + 0.0111)]
             yield f"{unit} {value}, estimate", [words, range_text(check, estimate, 0.05), control_text(check, estimate)]
         for values in ESTIMATES.values():
@@ -132,7 +132,7 @@ def in_words() -> Rows:
         "twice": Policy(name="P", version="1", limits=(*one.limits, *one.limits[:1])),
         "out of range": policy_samples.policy(four_fifths=1.1),
     }.items():
-        yield f"policy, {name}", told(check_policy, policy)
+        yield f"policy, {name}", refused(check_policy, policy)
 
 
 def measurement(rng: np.random.Generator, check: str, limit: float, kind: str) -> Measurement | None:
@@ -198,7 +198,7 @@ def judged(seed: int) -> Verdict:
     return judge(policy, made, attribute="origin", failed_tests=("Loss",) * (seed % 5 == 4))
 
 
-def in_verdicts() -> Rows:
+def in_verdicts() -> Named:
     """Verdicts, their reasons, and what would settle them."""
     for seed in range(16):
         verdict = judged(seed)
@@ -236,14 +236,14 @@ def in_verdicts() -> Rows:
         ((0.1, 0, 0.2), 0),
     ):
         wrong = Measurement(check="unfairness", estimate=found(values), freedom=freedom)
-        yield f"wrong {values}", told(judge, policy_samples.policy(unfairness=0.1), [wrong], attribute="origin")
+        yield f"wrong {values}", refused(judge, policy_samples.policy(unfairness=0.1), [wrong], attribute="origin")
     one = policy_samples.done("unfairness", 0.1, 0.02)
-    yield "two", told(judge, policy_samples.policy(unfairness=0.1), [one, one], attribute="origin")
+    yield "two", refused(judge, policy_samples.policy(unfairness=0.1), [one, one], attribute="origin")
 
 
-CASES: dict[str, Callable[[], Rows]] = {"decisions": in_decisions, "words": in_words, "verdicts": in_verdicts}
+CASES: dict[str, Callable[[], Named]] = {"decisions": in_decisions, "words": in_words, "verdicts": in_verdicts}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_policies(case: str) -> None:
-    compare_rows(f"policy_{case}", CASES[case]())
+    compare_numbers(f"policy_{case}", CASES[case]())

@@ -22,7 +22,7 @@ from core.projection import (
     newton_direction,
     project,
 )
-from tests.golden.brief import Named, compare_brief, told
+from tests.golden.numbers import Named, compare_numbers, refused
 
 TWO = np.array([0.9, 0.2, 0.35, 0.5, 1.0, 0.0, 0.62, 0.07, 0.81, 0.44])
 THREE = np.array(
@@ -169,9 +169,9 @@ def _edges() -> Named:
         ("three", THREE),
         ("cube", np.zeros((10, 2, 2))),
     ):
-        yield f"posterior, {name}", told(_posterior, posterior, asked)
-    yield "posterior of nobody", told(_posterior, np.zeros(0), replace(asked, pattern=np.zeros(0, int)))
-    yield "one number for three groups", told(_posterior, TWO[:6], three)
+        yield f"posterior, {name}", refused(_posterior, posterior, asked)
+    yield "posterior of nobody", refused(_posterior, np.zeros(0), replace(asked, pattern=np.zeros(0, int)))
+    yield "one number for three groups", refused(_posterior, TWO[:6], three)
 
 
 CASES: dict[str, Callable[[], Named]] = {
@@ -184,4 +184,4 @@ CASES: dict[str, Callable[[], Named]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_brief(f"projection_{case}", CASES[case]())
+    compare_numbers(f"projection_{case}", CASES[case]())

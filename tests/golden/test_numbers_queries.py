@@ -1,10 +1,9 @@
-"""Numbers behind answers to bias queries are as they were: few people, lone ones, ties, either group the larger."""
+"""Named behind answers to bias queries are as they were: few people, lone ones, ties, either group the larger."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import InputError, PrivacyLeakWarning
+from core.errors import PrivacyLeakWarning
 from core.queries import (
     PlannedAnswers,
     answers_leak,
@@ -28,10 +27,8 @@ from core.queries import (
 )
 from core.queries.mechanisms import Answering, Exact, LaplaceGlobal, NoisySums, Rounded, SmoothCauchy, SmoothLaplace
 from core.queries.paper_table import noiseless_row
-from tests.golden.numbers import compare_numbers, lines
+from tests.golden.numbers import Named, compare_numbers, lines, refused
 from tests.unit.queries.people import attribute, pool
-
-Numbers = Iterator[tuple[str, Any]]
 
 SCORES = np.array([[0.0, 1.0, 0.25, 0.5, 0.875], [0.5, 0.5, 0.5, 1.0, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
 SENSITIVE = np.array([1, 0, 1, 1, 0], dtype=np.uint8)
@@ -48,14 +45,6 @@ def noisy(epsilon: float) -> list[Any]:
 
 MECHANISMS = [Exact(), Exact(absolute=True), Rounded(0), Rounded(2), Rounded(1, absolute=True)]
 MECHANISMS += [one for epsilon in (0.3, 8.0, math.inf) for one in noisy(epsilon)]
-
-
-def told(make: Callable[..., Any], *args: Any, **more: Any) -> Any:
-    """Return what is returned, or why it is refused."""
-    try:
-        return make(*args, **more)
-    except InputError as error:
-        return f"refused: {error}"
 
 
 def name(mechanism: Any) -> str:
@@ -80,26 +69,26 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(5)
 
 
-def _gaps() -> Numbers:
+def _gaps() -> Named:
     yield (
         "scores",
-        [told(gaps.score_matrix, h, n=2) for h in ([0, 1], [[1.0, 0.0]], [0.5], [1.0, 1.01], [0, -0.1], [[]])],
+        [refused(gaps.score_matrix, h, n=2) for h in ([0, 1], [[1.0, 0.0]], [0.5], [1.0, 1.01], [0, -0.1], [[]])],
     )
-    yield "answers", [told(gaps.answer_array, y) for y in (0.5, [1, -1], [[1.0]], [0, math.inf, math.nan], "x")]
-    yield "attribute", [told(gaps.attribute_array, a) for a in ([0, 1], [0, 0], [1], [], [2, 0])]
-    yield "sizes", [told(gaps.check_sizes, *s) for s in ((1, 1), (0, 3), (3, 0), (2, 3, 5), (3, 3, 5), (2, 2, 5))]
+    yield "answers", [refused(gaps.answer_array, y) for y in (0.5, [1, -1], [[1.0]], [0, math.inf, math.nan], "x")]
+    yield "attribute", [refused(gaps.attribute_array, a) for a in ([0, 1], [0, 0], [1], [], [2, 0])]
+    yield "sizes", [refused(gaps.check_sizes, *s) for s in ((1, 1), (0, 3), (3, 0), (2, 3, 5), (3, 3, 5), (2, 2, 5))]
     yield "gap", gaps.statistical_parity_gap(SCORES, SENSITIVE)
     for labels in ([1, 1, 1, 1, 0], [0, 1, 1, 0, 1], [0, 1, 0, 0, 1], [0] * 5, [1, 1]):
-        yield f"opportunity {labels}", told(gaps.equal_opportunity_gap, SCORES, SENSITIVE, labels)
+        yield f"opportunity {labels}", refused(gaps.equal_opportunity_gap, SCORES, SENSITIVE, labels)
     for found in ([1, 0, 1, 1, 0], [0, 0, 1, 1, 0], [1, 1, 1, 1, 0], [0, 1, 0, 0, 1], [1, 0]):
-        yield f"leakage {found}", told(gaps.leakage, SENSITIVE, found)
+        yield f"leakage {found}", refused(gaps.leakage, SENSITIVE, found)
     prior = np.array([[0.2, 0.5, 0.9, 0.01], [0.999999, 0.5, 1e-6, 0.3]])
     yield "counted", [gaps.counted(prior, total) for total in (1, 2, 3)]
     sure = np.array([[1e-12, 1 - 1e-12, 1 - 1e-12, 1 - 1e-12], [1e-12, 1e-12, 1e-12, 1 - 1e-12]])
     yield "sure", [gaps.counted(sure, total) for total in (1, 2, 3)]
     for design, (n, m) in product(gaps.DESIGNS, ((3, 1), (3, 4), (3, 5), (60, 1), (60, 2), (60, 3))):
         base = np.linspace(0, 1, n) ** 2
-        yield f"{design} {n} {m}", told(gaps.design_scores, design, base, m, rng=rng())
+        yield f"{design} {n} {m}", refused(gaps.design_scores, design, base, m, rng=rng())
     yield "most", [gaps.most_questions(design, n) for design in gaps.DESIGNS for n in (1, 49, 50, 51, 100, 101)]
     for m, absolute in product((1, 3), (False, True)):
         yield f"local {m} {absolute}", [gaps.local_sensitivity(*s, m, absolute=absolute) for s in SIZES]
@@ -107,17 +96,17 @@ def _gaps() -> Numbers:
     for beta, how in product((0.0, 0.04, 0.6, math.inf), KINDS):
         found = np.array([gaps.smooth_sensitivity(*s, m, beta, **how) for s in SIZES for m in (1, 3)])
         yield f"smooth {beta} {how}", found
-    yield "refused", [told(gaps.local_sensitivity, *s) for s in ((1, 1, 1), (0, 5, 1), (2, 2, 0))]
-    yield "refused beta", [told(gaps.smooth_sensitivity, 2, 2, 1, beta) for beta in (-0.1, math.nan)]
+    yield "refused", [refused(gaps.local_sensitivity, *s) for s in ((1, 1, 1), (0, 5, 1), (2, 2, 0))]
+    yield "refused beta", [refused(gaps.smooth_sensitivity, 2, 2, 1, beta) for beta in (-0.1, math.nan)]
 
 
-def _mechanisms() -> Numbers:
+def _mechanisms() -> Named:
     values = np.array([-3.2, -0.5, 0.49, 0.51, 1.5, 2.5, 1e30, -1e30])
     for scale in (0.0, 1e-9, 1.0, 1023.0, 1024.0, 1025.0, 3e6):
         grid = mechanisms.public_grid(scale)
         yield f"grid {scale}", [grid, *mechanisms.to_grid(values, grid), *mechanisms.to_grid(values, 1.0)]
-    yield "epsilon", [told(mechanisms.positive_epsilon, e) for e in (1, 0.0, -1, True, "1", math.nan, math.inf)]
-    yield "refused", [told(SmoothLaplace, 1.0, d) for d in (0.0, 1.0, 1.5)] + [told(Rounded, d) for d in (-1, 16)]
+    yield "epsilon", [refused(mechanisms.positive_epsilon, e) for e in (1, 0.0, -1, True, "1", math.nan, math.inf)]
+    yield "refused", [refused(SmoothLaplace, 1.0, d) for d in (0.0, 1.0, 1.5)] + [refused(Rounded, d) for d in (-1, 16)]
     short = [(SCORES[:, :4], SENSITIVE[:4]), (SCORES[:2], SENSITIVE), (1 - SCORES[:1, ::-1], 1 - SENSITIVE)]
     for each in MECHANISMS:
         said = [each.why] if getattr(each, "epsilon", 0.3) == 0.3 else []
@@ -128,8 +117,8 @@ def _mechanisms() -> Numbers:
             yield "scale", np.array([[each.scale(*s, m), each.grid(sum(s), m)] for s in SIZES for m in (1, 3)])
         elif isinstance(each, NoisySums):
             yield "release", flat([each.release(h, a, rng=rng()) for h, a in short])
-            yield "one group", flat(told(each.release, SCORES, np.ones(5, dtype=int), rng=rng()))
-            yield "alone", [told(each.answer, np.eye(k)[:1], [1, 0][:k], rng=rng()) for k in (1, 2)]
+            yield "one group", flat(refused(each.release, SCORES, np.ones(5, dtype=int), rng=rng()))
+            yield "alone", [refused(each.answer, np.eye(k)[:1], [1, 0][:k], rng=rng()) for k in (1, 2)]
             yield "alike", each.scales(SCORES[2])
     published = SmoothCauchy(2.0, as_published=True)
     for n0 in (1, 2, 3, 6, 7):
@@ -142,9 +131,9 @@ def _mechanisms() -> Numbers:
         yield f"{noise} {absolute}", [str(made.mechanism()), made.private, str(made.mechanism("laplace", epsilon=7.0))]
 
 
-def _guarantees() -> Numbers:
+def _guarantees() -> Named:
     yield "limit", [guarantees.accuracy_limit(e, sizes_known=k) for e in (0.0, 0.3, 2.0, 60) for k in (False, True)]
-    yield "no limit", [told(guarantees.accuracy_limit, e) for e in (-0.1, math.nan)]
+    yield "no limit", [refused(guarantees.accuracy_limit, e) for e in (-0.1, math.nan)]
     prior = np.array([[0.2, 0.5, 0.9, 0.01, 0.7], [0.4, 0.4, 0.4, 0.4, 0.4]])
     for one in (prior, prior[:1], prior[1:]):
         yield f"with prior {len(one)}", [guarantees.accuracy_limit_with_prior(one, e) for e in (0.0, 0.3, 2.0, 9.0)]
@@ -183,7 +172,7 @@ def _guarantees() -> Numbers:
     yield "useless", [guarantees.ErrorQuantiles(median=m, high=2.0).exceeds_range for m in (0.999, 1.0, 1.001)]
 
 
-def _propagation() -> Numbers:
+def _propagation() -> Named:
     made = rng()
     rows, prior = made.normal(size=(3, 4, 9)), made.uniform(0.1, 0.9, (3, 9))
     truth = (np.arange(9) < 4) * np.array([[1], [1], [0]]) + (np.arange(9) > 4) * np.array([[0], [0], [1]])
@@ -226,7 +215,7 @@ def _read(answered: decoders.Answered, decoder: str) -> np.ndarray:
     return np.concatenate([np.concatenate([one.recovered, [one.threshold], one.values]) for one in found])
 
 
-def _decoders() -> Numbers:
+def _decoders() -> Named:
     kinds = [Exact(), Rounded(2), LaplaceGlobal(400.0), SmoothCauchy(3000.0), NoisySums(30.0)]
     designs = {"jitter": (0, 3, 8), "random_binary": (4, 8), "targeted": (4, 8, 9), "bits": (1,)}
     for design, (n1, n0), each in product(designs, ((6, 3), (3, 6), (4, 4)), kinds):
@@ -258,17 +247,17 @@ def _decoders() -> Numbers:
             known: dict[str, Any] = dict(zip(("n_advantaged", "n_disadvantaged"), sizes, strict=True))
             alone, sure = np.eye(5), [0.0, 1.0, 0.4, 0.6, 0.7]
             for h, prior in ((SCORES, None), (alone[:3], sure), (alone[:3] / 2 + alone[2:] / 2, sure)):
-                found = told(decoders.decode_noisy, h, [0.3, -0.2, 0.1], each, prior=prior, **known)
+                found = refused(decoders.decode_noisy, h, [0.3, -0.2, 0.1], each, prior=prior, **known)
                 yield f"decoded {name(each)} {sizes} {prior is None}", found
     released = NoisySums(9.0).release(SCORES, SENSITIVE, rng=rng())
     for given in (released, released.gaps, [0.1]):
-        yield "sums", told(decoders.decode_noisy, SCORES, given, NoisySums(9.0), n_advantaged=3, n_disadvantaged=2)
+        yield "sums", refused(decoders.decode_noisy, SCORES, given, NoisySums(9.0), n_advantaged=3, n_disadvantaged=2)
 
 
-def _reveal() -> Numbers:
+def _reveal() -> Named:
     for one, other in ((0.2, 0.7), (0.7, 0.2), (0.5, 0.5), (0.0, 1e-13)):
         for answers in ((0.1, 0.3), (0.3, 0.1), (0.2, 0.2), (0.0, math.inf)):
-            yield f"double {one} {other} {answers}", told(reveal.reveal_double, answers, (one, other))
+            yield f"double {one} {other} {answers}", refused(reveal.reveal_double, answers, (one, other))
     for base in (
         [0.1, 0.9, 0.2, 0.3, 0.6],
         [0.5, 0.9, 0.2, 0.5, 0.6],
@@ -283,7 +272,7 @@ def _reveal() -> Numbers:
         for n0, fewer in product(range(1, n), (0, 1, 2)):
             a = attribute(n, n0, 3)
             flipped = np.where(np.eye(n) == 1, 1 - h, h)[: n - fewer]
-            found = told(reveal.recover_flips, h, gaps.statistical_parity_gap(flipped, a)) if n > fewer else ""
+            found = refused(reveal.recover_flips, h, gaps.statistical_parity_gap(flipped, a)) if n > fewer else ""
             yield f"flips {base} {n0} {fewer}", flat(found)
     for v in (
         [0.25, 0.25, 0, -0.5],
@@ -306,13 +295,13 @@ def _reveal() -> Numbers:
             found = reveal.reveal_bits(asked, n, n_advantaged=n - n0, n_disadvantaged=n0)
             yield f"bits {n} {n0} {off}", "".join(map(str, found))
     for m in (0, 2):
-        yield f"bits refused {m}", told(reveal.reveal_bits, np.zeros(m), 50, n_advantaged=49, n_disadvantaged=1)
+        yield f"bits refused {m}", refused(reveal.reveal_bits, np.zeros(m), 50, n_advantaged=49, n_disadvantaged=1)
     for n, n0 in ((1, 0), (2, 1), (3, 1), (4, 1), (4, 2), (4, 3), (6, 3), (8, 2), (8, 6)):
         a = attribute(n, n0, 1)
         for first in (a, a[::-1], 1 - a):
-            found = told(reveal.partition_absolute, lambda h, a=first: np.abs(gaps.statistical_parity_gap(h, a)), n)
+            found = refused(reveal.partition_absolute, lambda h, a=first: np.abs(gaps.statistical_parity_gap(h, a)), n)
             yield f"parted {n} {n0}", flat(found)
-    yield "size", [told(reveal._size, y, 5) for y in (1.0, 0.5, 0.25, 0.2, 0.0, 1 + 9e-7, 1 + 2e-6, 0.3, -0.5)]
+    yield "size", [refused(reveal._size, y, 5) for y in (1.0, 0.5, 0.25, 0.2, 0.0, 1 + 9e-7, 1 + 2e-6, 0.3, -0.5)]
     for (n1, n0), method, slack in product(((6, 2), (2, 6), (4, 4)), reveal.RECOVERY_METHODS, (0.0, 0.004)):
         answered = _answered(Exact(), "jitter", 7, n1, n0)
         given: dict[str, Any] = {"n_advantaged": n1, "n_disadvantaged": n0, "method": method, "slack": slack}
@@ -323,8 +312,8 @@ def _reveal() -> Numbers:
             yield f"{n1} {n0} {method} {slack} {prior is None}", flat(found.recovered, found.threshold, none, *kept)
     compressed = reveal.recover_compressed
     for given in ({"slack": -0.1}, {"slack": math.inf}, {"prior": [0.5] * 5}, {"n_advantaged": 3}, {"method": "l2"}):
-        yield f"refused {given}", told(compressed, SCORES, [0.1, 0.2, 0.3], **given)
-    yield "refused", told(compressed, SCORES, [0.1, 0.2], n_advantaged=3, n_disadvantaged=2)
+        yield f"refused {given}", refused(compressed, SCORES, [0.1, 0.2, 0.3], **given)
+    yield "refused", refused(compressed, SCORES, [0.1, 0.2], n_advantaged=3, n_disadvantaged=2)
     yield "face", reveal.reveal_compressed(SCORES, [0.1, 0.2, 0.3], n_advantaged=3, n_disadvantaged=2)
     for s in (
         [0.9, 0.8, 0.1, 0.05, 0],
@@ -342,7 +331,7 @@ def _reveal() -> Numbers:
         yield f"program {cost} {low}", [found.x, found.status]
 
 
-def _trials() -> Numbers:
+def _trials() -> Named:
     for n, design in product((4, 7, 60, 300, 301, 2000), (*gaps.DESIGNS, "single")):
         yield f"numbers {n} {design}", trials.question_numbers(n, design)
     sizes = (0.0, 0.00009, 0.0001, 0.5, 1.0, 9.99, 99.99, 100.0, 999.9, 1000.0, 1000.5, 123456.0)
@@ -366,8 +355,8 @@ def _trials() -> Numbers:
         (20, 15),
         (50, 3),
     ):
-        yield f"sizes {n} {n0}", told(people.sizes, n, n0)
-        yield "drawn", flat(told(people.sample, n, rng(), n_disadvantaged=n0))
+        yield f"sizes {n} {n0}", refused(people.sizes, n, n0)
+        yield "drawn", flat(refused(people.sample, n, rng(), n_disadvantaged=n0))
     for n, design, most in ((12, "jitter", None), (12, "targeted", 5), (8, "single", None), (12, "bits", 1)):
         made = trials.Trials(people, trials.Asking(n=n, design=design, repeats=4, seed=3), most=most)
         single = design == "single"
@@ -393,7 +382,7 @@ def _trials() -> Numbers:
                     f"leak {m} {how.noise}",
                     flat(answers_leak(made, m, how, attribute="x", noises=("rounded", "laplace"))),
                 )
-        yield "sums", [made.bound(NoisySums(0.7)), told(made.ask, made.numbers[-1] + 1, Exact())]
+        yield "sums", [made.bound(NoisySums(0.7)), refused(made.ask, made.numbers[-1] + 1, Exact())]
         yield "accuracy", flat([made.accuracy(m) for m in (0, 1, made.numbers[-1])])
         yield "reading", flat(made.reading(1, Exact(absolute=single), "strongest", 2))
     leak = made.leak(1, Exact(), "strongest")
@@ -413,4 +402,4 @@ CASES |= {"decoders": _decoders, "reveal": _reveal, "trials": _trials}
 
 @pytest.mark.parametrize("part", CASES)
 def test_numbers(part: str) -> None:
-    compare_numbers(f"queries-{part}", [line for name, value in CASES[part]() for line in lines(name, value)])
+    compare_numbers(f"queries-{part}", CASES[part]())

@@ -32,7 +32,7 @@ from core.release_audit.card_plan import read_release, release_text
 from core.release_audit.inputs import roles_of
 from core.study import Measurement
 from tests import samples
-from tests.golden.in_rows import Rows, compare_rows, told
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.samples_report import sample
 
 OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
@@ -86,10 +86,10 @@ CARDS = {
 }
 
 
-def in_plans() -> Rows:
+def in_plans() -> Named:
     """Plans of audits and of cards."""
     for name, text in PLANS.items():
-        plan = told(read_plan, text)
+        plan = refused(read_plan, text)
         if isinstance(plan, str):
             yield name, plan
             continue
@@ -100,7 +100,7 @@ def in_plans() -> Rows:
         ]
         yield f"{name}, settings", [type(one).__name__ for one in others]
     for name, text in CARDS.items():
-        card = told(read_release, text)
+        card = refused(read_release, text)
         yield f"card {name}", card if isinstance(card, str) else [release_text(card), list(card.numbers.values())]
         if not isinstance(card, str):
             yield f"card {name}, again", read_release(release_text(card)) == card
@@ -108,11 +108,11 @@ def in_plans() -> Rows:
     card = read_release(CARDS["variants"], instead=instead)
     yield "instead", [card.settings.count, card.settings.decimals, card.settings.people, card.settings.sizes]
     for dataset, attribute in (("demo", ""), ("adult", "race/each"), ("adult", "height"), ("nothing", "")):
-        plan = told(catalogue_plan, dataset, attribute)
+        plan = refused(catalogue_plan, dataset, attribute)
         yield f"{dataset} {attribute}", plan if isinstance(plan, str) else plan_text(plan)
 
 
-def in_self_tests() -> Rows:
+def in_self_tests() -> Named:
     """What a trial must keep to, and how many runs it has."""
     yield "allowed", [self_tests.allowed_false_alarms(runs) for runs in (10, 50, 200)]
     for false, n, found, m in (
@@ -143,7 +143,7 @@ def _kept(steps: list[int], done: int, total: int) -> None:
     steps += [done, total] if not steps else [done]
 
 
-def in_audits() -> Rows:
+def in_audits() -> Named:
     """Small audits of a trained model, of labels, of scores and of one answer for all."""
     people = samples.table(300, seed=3)
     frame = people.frame.assign(
@@ -195,12 +195,12 @@ def in_audits() -> Rows:
         )
         dataset = build_dataset(table, own)
         yield f"{name}, outputs", [suggested_outputs(dataset, kind) for kind in ("train", "predictions", "file")]
-        yield f"{name}, tolerance", told(kept_tolerance, dataset, plan.config)
+        yield f"{name}, tolerance", refused(kept_tolerance, dataset, plan.config)
     yield (
         "roles",
         [
-            told(roles_of, AuditPlan(), people),
-            told(roles_of, read_plan('[data]\ndataset="adult"\nattribute="race"'), people),
+            refused(roles_of, AuditPlan(), people),
+            refused(roles_of, read_plan('[data]\ndataset="adult"\nattribute="race"'), people),
         ],
     )
     for wanted in (
@@ -211,13 +211,13 @@ def in_audits() -> Rows:
         {"prediction": "said"},
         {"label": "all"},
     ):
-        found = told(suggested_plan, table, "people.csv", **wanted)
+        found = refused(suggested_plan, table, "people.csv", **wanted)
         yield f"suggested {wanted}", found if isinstance(found, str) else [plan_text(found[0]), found[1]]
 
 
-CASES: dict[str, Callable[[], Rows]] = {"plans": in_plans, "self_tests": in_self_tests, "audits": in_audits}
+CASES: dict[str, Callable[[], Named]] = {"plans": in_plans, "self_tests": in_self_tests, "audits": in_audits}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_release_audits(case: str) -> None:
-    compare_rows(f"release_audit_{case}", CASES[case]())
+    compare_numbers(f"release_audit_{case}", CASES[case]())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -24,10 +24,8 @@ from core.sweep import FolderStore, MemoryStore, SweepPoint, engine, grid, lands
 from core.sweep.findings import _spoken_of, method_rows
 from core.sweep.landscape import _RATES, LandscapePlan, MapCell
 from tests import samples
-from tests.golden.numbers import compare_numbers, lines, refused
+from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.charts import nasty_studies as nasty
-
-Numbers = Iterator[tuple[str, Any]]
 
 BASE = AuditConfig(dataset="sample", roles=samples.ROLES, epsilon=3.0)
 
@@ -73,7 +71,7 @@ def _points(seeds: tuple[int, ...], *, method: str = "exponentiated_gradient", n
     return made
 
 
-def gathered() -> Numbers:
+def gathered() -> Named:
     for methods, tolerances in product((None, ("dp_id3", "exponentiated_gradient"), ()), ((0.0, 0.1, 0.1), ())):
         made = refused(grid, BASE, tolerances=tolerances, methods=methods, seeds=(2, 1), metrics=("equal_opportunity",))
         told = made if isinstance(made, str) else [(c.method, c.metric, c.seed, c.tolerance, c.epsilon) for c in made]
@@ -114,7 +112,7 @@ def gathered() -> Numbers:
             yield f"study {settings}", (measure.parts, refused(measure, BASE, None))
 
 
-def stored() -> Numbers:
+def stored() -> Named:
     dataset, one = samples.dataset(200), _points((1,))[0]
     uploaded = replace(dataset, uploaded=True)
     measured: list[int] = []
@@ -139,7 +137,7 @@ def stored() -> Numbers:
         yield "checked", refused(engine._check, data, jobs, scheduler, kept)
 
 
-def kept_in(folder: Path) -> Numbers:
+def kept_in(folder: Path) -> Named:
     one = _points((1,))[0]
     store = FolderStore(folder)
     yield "none", (store.load("a"), len(store))
@@ -171,7 +169,7 @@ def kept_in(folder: Path) -> Numbers:
     yield "again", (again.notes, sorted(path.name for path in own.glob("*.part")), len(again))
 
 
-def maps() -> Numbers:
+def maps() -> Named:
     for seed in range(3):
         found = nasty.landscape(np.random.default_rng(seed))
         found = replace(found, attribute="sex", majority_name="men")
@@ -211,7 +209,7 @@ def maps() -> Numbers:
     yield "by name", landscape._by_name([{"a": 0.12345649, "b": math.nan}, {"a": 1, "b": 0.5}])
 
 
-def spoken() -> Numbers:
+def spoken() -> Named:
     """What a map is taken to show, by one cell with noise and one without."""
 
     def rate(low: float, high: float) -> Estimate:
@@ -245,7 +243,7 @@ def spoken() -> Numbers:
             yield f"{loud} {quiet} {member.low} {true} of {len(some)}", f"{said} / {about and about.tolerance}"
 
 
-def trained() -> Numbers:
+def trained() -> Named:
     told: list[tuple[int, int]] = []
     dataset = samples.dataset(400)
     plan = LandscapePlan(tolerances=(0.02, None, 0.3), epsilons=(math.inf, 8.0), seeds=(3,), tree_share=0.6)
@@ -264,7 +262,7 @@ def trained() -> Numbers:
     yield "read", models.read(tree.fair(0.1, metric="predictive_equality"), 0.1)
 
 
-CASES: dict[str, Callable[[], Numbers]] = {
+CASES: dict[str, Callable[[], Named]] = {
     "gathered": gathered,
     "stored": stored,
     "maps": maps,
@@ -275,8 +273,8 @@ CASES: dict[str, Callable[[], Numbers]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_numbers(f"sweep_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
+    compare_numbers(f"sweep_{case}", CASES[case]())
 
 
 def test_kept_points(tmp_path: Path) -> None:
-    compare_numbers("sweep_kept", [line for name, value in kept_in(tmp_path) for line in lines(name, value)])
+    compare_numbers("sweep_kept", kept_in(tmp_path))

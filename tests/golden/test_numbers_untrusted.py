@@ -6,7 +6,7 @@ import io
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -15,9 +15,7 @@ import pytest
 from core.errors import InputError
 from core.untrusted import child, opening
 from core.untrusted.opening import Kind, read_frame, write_frame
-from tests.golden.numbers import compare_numbers, lines, refused
-
-Numbers = Iterator[tuple[str, Any]]
+from tests.golden.numbers import Named, compare_numbers, refused
 
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
@@ -38,7 +36,7 @@ def _read(content: bytes, most: int) -> Any:
     return kind.name, told, None if table is None else table.to_pydict()
 
 
-def frames() -> Numbers:
+def frames() -> Named:
     whole, plain = said((Kind.ANSWER, {"n": 1}, TABLE)), said((Kind.PROGRESS, {"told": [1, 2]}))
     size = len(whole) - opening._HEAD.size - len('{"n": 1}')
     for name, most in (("nothing", 0), ("less", size - 1), ("as much", size), ("more", size + 1)):
@@ -65,7 +63,7 @@ def tell(report: Callable[..., None], *, how: str) -> tuple[dict[str, Any], pa.T
     return {"how": how}, TABLE if how == "table" else None
 
 
-def answers() -> Numbers:
+def answers() -> Named:
     for how in ("plain", "table", "refuse", "memory", "break"):
         stream = io.BytesIO()
         opening._answer(stream, f"{__name__}:tell", {"how": how})
@@ -95,7 +93,7 @@ class _Child:
         self.ended += 1
 
 
-def asked() -> Numbers:
+def asked() -> Named:
     one = (Kind.PROGRESS, {"told": [1, 2]})
     for name, content in {
         "plain": said(one, one, (Kind.ANSWER, {"n": 1})),
@@ -130,10 +128,10 @@ def asked() -> Numbers:
     assert signal.SIGKILL == 9
 
 
-CASES: dict[str, Callable[[], Numbers]] = {"frames": frames, "answers": answers, "asked": asked}
+CASES: dict[str, Callable[[], Named]] = {"frames": frames, "answers": answers, "asked": asked}
 
 
 @pytest.mark.skipif(not child.FORKS, reason="the system cannot fork safely")
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
-    compare_numbers(f"untrusted_{case}", [line for name, value in CASES[case]() for line in lines(name, value)])
+    compare_numbers(f"untrusted_{case}", CASES[case]())
