@@ -47,8 +47,6 @@ SECONDS = {
     "tests/golden/test_numbers_release_audit.py": 9,
     "tests/golden/test_golden_drawn.py": 12,
     "tests/golden/test_golden_printed.py": 14,
-    "tests/golden/test_numbers_examples.py": 3,
-    "tests/golden/test_numbers_parts.py": 2,
     "tests/golden/test_golden_audits.py": 12,
     "tests/golden/test_golden_pages.py": 25,
     "tests/unit/report/test_twins.py": 25,
