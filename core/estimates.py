@@ -358,7 +358,7 @@ def percent(value: Estimate | float, *, decimals: int | None = None) -> str:
     if math.isnan(rate):
         return "n/a"
     places = decimals if decimals is not None else _decimals(value) if isinstance(value, Estimate) else 1
-    return f"{100 * rate:.{places}f}%"
+    return f"{number_text(100 * rate, f'.{places}f')}%"
 
 
 def interval(value: Estimate) -> str:

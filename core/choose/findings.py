@@ -359,8 +359,9 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
         names = joined([check_title(name, choice.attribute) for name in choice.left_out])
         told.append(f"Not measured for candidates: {names}.")
     if choice.untried:
-        what = "are still to come" if running else "were not tried for this choice"
-        told.append(f"{count(choice.untried)} of {count(choice.planned)} models {what}.")
+        is_are = ("is", "are") if running else ("was", "were")
+        rest = "still to come" if running else "not tried for this choice"
+        told.append(f"{count(choice.untried)} of {count(choice.planned)} models {is_are[choice.untried > 1]} {rest}.")
     return tuple(told)
 
 

@@ -333,7 +333,8 @@ def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:
 
 def _range_names(name: str, cuts: tuple[float, ...], *, whole: bool) -> tuple[str, ...]:
     def between(low: float, high: float) -> str:
-        return f"{name} {low + (whole and low % 1 == 0):.12g} to {high:.12g}"
+        first = low + (whole and low % 1 == 0)
+        return f"{name} {high:.12g}" if first == high else f"{name} {first:.12g} to {high:.12g}"
 
     inner = [between(low, high) for low, high in itertools.pairwise(cuts)]
     return (f"{name} up to {cuts[0]:.12g}", *inner, f"{name} above {cuts[-1]:.12g}")

@@ -135,7 +135,8 @@ def _named(frame: pandas.DataFrame, model: Takes, notes: list[str]) -> list[str]
         else:
             missing.append(name)
     if missing:
-        more = f" nor {len(missing) - 1} others it asks for" if len(missing) > 1 else ""
+        others = f"{len(missing) - 1} other{'s' * (len(missing) > 2)}"
+        more = f" nor {others} it asks for" if len(missing) > 1 else ""
         raise InputError(
             f"The model asks for the column {quoted(missing[0])}, which the table does not have{more}; add it, or list "
             "the columns it takes, in its order, as features."

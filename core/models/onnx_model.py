@@ -206,7 +206,7 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
     label, scores, classes = _outputs(session, _classes(nodes), name)
     return OnnxModel(
         feature_names=tuple(one for one, *_ in inputs) if named else (),
-        dtypes=kinds if named else kinds * max(width or 1, 1),
+        dtypes=kinds if named else kinds * (width or 1),
         width=len(inputs) if named else width or None,
         takes_missing=any(map(_takes_missing, nodes)),
         notes=onnx_structure(graph).notes,

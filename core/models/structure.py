@@ -58,8 +58,9 @@ class Structure(Result):
                 "model can read them."
             )
         if self.small_leaves:
+            hold = "holds" if self.small_leaves == 1 else "hold"
             told.append(
-                f"{count(self.small_leaves)} of the model's {count(self.leaves)} leaves hold fewer than "
+                f"{count(self.small_leaves)} of the model's {count(self.leaves)} leaves {hold} fewer than "
                 f"{FEWEST_IN_LEAF} training people, the smallest {count(self.smallest)}: they can reveal these "
                 "people's labels."
             )
