@@ -63,12 +63,24 @@ def _search() -> Named:
         one = classifier_of(rows, np.linspace(0.3, -0.6, len(rows)), multinomial=m == 3)
         yield f"{m} values, scores", read_scores(one)
         yield f"{m} values, tie", read_scores(classifier_of(-np.abs(rows), rows[:, 0], multinomial=m == 3)).tie * 1e9
-        for policy, step, margin in (("modify_add", 1.0, 0.0), ("modify_add", 0.4, 2.0), ("add_new", 1.0, 1.0),
-                                     ("modify_exist", 1.0, 0.0), ("modify_exist", 0.3, 0.5)):  # fmt: skip
+        for policy, step, margin in (
+            ("modify_add", 1.0, 0.0),
+            ("modify_add", 0.4, 2.0),
+            ("add_new", 1.0, 1.0),
+            ("modify_exist", 1.0, 0.0),
+            ("modify_exist", 0.3, 0.5),
+        ):
             told: list[tuple[int, int]] = []
             given = sparse.csr_array(public) if margin else public
-            noise = representatives(given, one, policy=policy, step=step, margin=margin, n_values=m + 1,
-                                          report=lambda *done, told=told: told.append(done))  # fmt: skip
+            noise = representatives(
+                given,
+                one,
+                policy=policy,
+                step=step,
+                margin=margin,
+                n_values=m + 1,
+                report=lambda *done, told=told: told.append(done),
+            )
             yield f"{m} values, {policy}, {step:g}, {margin:g}", noise
             yield f"{m} values, {policy}, {step:g}, {margin:g}, told", told
     for step in (1.0, 0.5):
@@ -121,15 +133,35 @@ def _study(m: int, seed: int) -> Exposure:
     truth, (size, found) = np.array([0, 0, 0, 1, 1, 0, 2 % m, 1, 0]), _sizes(m, seed)
     size, found = np.vstack([size, size[:2]]), np.vstack([found, found[:2]])
     guesses = tuple(
-        Guesses(attacker=name, trained_at=at, clean=np.where(rng.random(9) < sure, truth, 0),
-                noisy=np.where(rng.random((9, m)) < sure, truth[:, None], rng.integers(0, m, (9, m))))
-        for name, at, sure in (("logistic", None, 0.9), ("forest", None, 0.2), ("adversarial", 1.0, 0.6),
-                               ("adversarial", 3.0, 0.8), ("dropping", None, 0.5))
-    )  # fmt: skip
-    return Exposure(title="nine", attribute="town", unit="columns", values=tuple("abcd"[:m]), truth=truth, size=size,
-                    predicted=np.where(found, size, 9.0).argmin(axis=1), found=found, target=np.full(m, 1 / m),
-                    shares=np.array([0.3, 0.5, 0.1, 0.1])[:m] / sum([0.3, 0.5, 0.1, 0.1][:m]), n_known=60, n_entries=7,
-                    guesses=guesses)  # fmt: skip
+        Guesses(
+            attacker=name,
+            trained_at=at,
+            clean=np.where(rng.random(9) < sure, truth, 0),
+            noisy=np.where(rng.random((9, m)) < sure, truth[:, None], rng.integers(0, m, (9, m))),
+        )
+        for name, at, sure in (
+            ("logistic", None, 0.9),
+            ("forest", None, 0.2),
+            ("adversarial", 1.0, 0.6),
+            ("adversarial", 3.0, 0.8),
+            ("dropping", None, 0.5),
+        )
+    )
+    return Exposure(
+        title="nine",
+        attribute="town",
+        unit="columns",
+        values=tuple("abcd"[:m]),
+        truth=truth,
+        size=size,
+        predicted=np.where(found, size, 9.0).argmin(axis=1),
+        found=found,
+        target=np.full(m, 1 / m),
+        shares=np.array([0.3, 0.5, 0.1, 0.1])[:m] / sum([0.3, 0.5, 0.1, 0.1][:m]),
+        n_known=60,
+        n_entries=7,
+        guesses=guesses,
+    )
 
 
 def _ends(found: Iterable[Estimate]) -> list[tuple[float, ...]]:
@@ -317,8 +349,14 @@ def _ratings() -> Named:
     yield "recommended", (made.popular.size, made.noise.size, made.noisy.shape, made.recommended)
     flat = replace(made, clean=np.linspace(0, 0.4, 9), noisy=np.linspace(0, 1, 27).reshape(9, 3) ** 2)
     yield "precision by budget", [(flat.at(b), flat.change(b), flat.before) for b in (0.0, 0.7, 3.0)]
-    few = build_ratings((some.people_train[:5], some.people_test[:3]), (list("abbab"), list("aba")), title="few",
-                        source="", attribute="town", items=some.items)  # fmt: skip
+    few = build_ratings(
+        (some.people_train[:5], some.people_test[:3]),
+        (list("abbab"), list("aba")),
+        title="few",
+        source="",
+        attribute="town",
+        items=some.items,
+    )
     yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
     asked: list[float] = []
     with pytest.MonkeyPatch.context() as patch:

@@ -235,8 +235,11 @@ def _candidates() -> Named:
     for check in (*LIMITS, "", "zzz"):
         yield f"short {check}", findings.short_check(check, "origin")
     first = Asked([base], data, catalogue_plan("demo"), "a")
-    for name, more in (("labels", {"labels": 1 - data.labels}), ("groups", {"sensitive": data.sensitive[::-1]}),
-                       ("features", {"features": data.features + 1})):  # fmt: skip
+    for name, more in (
+        ("labels", {"labels": 1 - data.labels}),
+        ("groups", {"sensitive": data.sensitive[::-1]}),
+        ("features", {"features": data.features + 1}),
+    ):
         yield f"other {name}", _refusal(first, Asked([base], replace(data, **more), first.plan, "b"))
     for more in ({"seed": 9}, {"train_share": 0.5}, {"metric": "equal_opportunity"}, {"depth": 9}):
         yield f"other {more}", _refusal(first, Asked([replace(base, **more)], data, first.plan, "b"))

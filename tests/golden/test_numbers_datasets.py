@@ -62,29 +62,87 @@ def told(call: Callable[..., Any], *given: Any, **more: Any) -> str:
 
 
 TEXTS = (
-    "a,b\n1,2\n3,4", "a;b;c\n1,5;x;2\n2,25;y;\n", "a\tb\n1\t2", "a|b\n1|x|\n", "sep=;\na;b\n1;2\n3;4;5",
+    "a,b\n1,2\n3,4",
+    "a;b;c\n1,5;x;2\n2,25;y;\n",
+    "a\tb\n1\t2",
+    "a|b\n1|x|\n",
+    "sep=;\na;b\n1;2\n3;4;5",
     "\ufeffa,b\n1,é\n",
-    "a,b\n\n  \n1,2\n,\n", ",,\n,,\na,,b\n1,,2\n,,\n", "a,b,\n1,2,\n3,4,5\n", "a,b\n1,2,\n3\n", "a,b\na,b\n",
+    "a,b\n\n  \n1,2\n,\n",
+    ",,\n,,\na,,b\n1,,2\n,,\n",
+    "a,b,\n1,2,\n3,4,5\n",
+    "a,b\n1,2,\n3\n",
+    "a,b\na,b\n",
     "1,2\n3,4\n",
-    "x,1\nx,1\ny,2\n", "a,a\n1,2\n", "a\n1\n2", 'a,b\n"1,2",3\n"x\n', 'a,b\n"1"2,3\n', "a;b\n1;2,5\n3;4,5\n", "",
+    "x,1\nx,1\ny,2\n",
+    "a,a\n1,2\n",
+    "a\n1\n2",
+    'a,b\n"1,2",3\n"x\n',
+    'a,b\n"1"2,3\n',
+    "a;b\n1;2,5\n3;4,5\n",
+    "",
     "\n \n",
-    "a,b,c,d,e,f,g,h,i,j\n1,2,3,4,5,6,7,8,9,0\n", "a,b\n" + "1,2\n" * 9, "a,b\n" + "1,2\n" * 10,
+    "a,b,c,d,e,f,g,h,i,j\n1,2,3,4,5,6,7,8,9,0\n",
+    "a,b\n" + "1,2\n" * 9,
+    "a,b\n" + "1,2\n" * 10,
     "a;b,c\n1;2,3\n4;5,6\n",
-    "a ,b\n yes , NA\nYes,?\nno,-\n", "a,b;c\n1,2;3\n4,5;6\n", "a,b,c;d\n1,2,3;4\n1,2,3;4\n", "0,b\n0,2\n",
-    "a,b\n1,2,\n3,4,,\n", "a,b\n1,2,x\n3,4\n", "a,b,,\n1,2,,\n1,2,3\n",
-    "a,b,,\n1,2\n3,4,\n", "a,b,\n1\n2,3,\n", "a;b|c|d|e|f|g|h|i|j\n1;2\n3;4\n", "a,b\n1,2,x\n3,4\n",
-    "a,b,,\n1,2,,\n1,2,3\n"
-)  # fmt: skip
+    "a ,b\n yes , NA\nYes,?\nno,-\n",
+    "a,b;c\n1,2;3\n4,5;6\n",
+    "a,b,c;d\n1,2,3;4\n1,2,3;4\n",
+    "0,b\n0,2\n",
+    "a,b\n1,2,\n3,4,,\n",
+    "a,b\n1,2,x\n3,4\n",
+    "a,b,,\n1,2,,\n1,2,3\n",
+    "a,b,,\n1,2\n3,4,\n",
+    "a,b,\n1\n2,3,\n",
+    "a;b|c|d|e|f|g|h|i|j\n1;2\n3;4\n",
+    "a,b\n1,2,x\n3,4\n",
+    "a,b,,\n1,2,,\n1,2,3\n",
+)
 CELLS = (
-    ("1.234", "5.678"), ("1.234", "0.678"), ("0.234", "0.678"), ("1,234", "5,678"), ("1,234", "12,5"), ("1.234,5", "2"),
-    ("1,234.5", "1"), ("1 234", "12"), ("1'234", "1\u2019234"), ("1'234", "1 234"), ("1 234,5", "2"), ("1 234,5.6",
-    "2"),
-    ("12%", "7 %"), ("12%", "7"), ("1e2%", "7%"), ("1,5%", "2%"), ("€ 5", "€7.5"), ("5 EUR", "USD 7"), ("$5", "€7"),
-    ("$5", "7"), ("-$5", "$-7"), ("007", "12"), ("+7", "-12"), ("\u22125", "3"), ("1e3", "2E-1"), ("inf", "1"),
-    ("99999999999999999999", "1"), ("9223372036854775807", "1"), ("123 456 789", "987 654 321"), ("12 345 678", "1"),
-    ("123.456.789", "123.456.789"), ("1.", ".5"), ("1,", ",5"), ("1.234.567", "1"), ("x", "1"), ("0,000", "0"),
-    ("123456789", "987654321"), ("1", "0"), ("infinity", "-Inf"), ("1.2.3", "1"), ("1,2345", "2"), ("0.5 %", "100 %")
-)  # fmt: skip
+    ("1.234", "5.678"),
+    ("1.234", "0.678"),
+    ("0.234", "0.678"),
+    ("1,234", "5,678"),
+    ("1,234", "12,5"),
+    ("1.234,5", "2"),
+    ("1,234.5", "1"),
+    ("1 234", "12"),
+    ("1'234", "1\u2019234"),
+    ("1'234", "1 234"),
+    ("1 234,5", "2"),
+    ("1 234,5.6", "2"),
+    ("12%", "7 %"),
+    ("12%", "7"),
+    ("1e2%", "7%"),
+    ("1,5%", "2%"),
+    ("€ 5", "€7.5"),
+    ("5 EUR", "USD 7"),
+    ("$5", "€7"),
+    ("$5", "7"),
+    ("-$5", "$-7"),
+    ("007", "12"),
+    ("+7", "-12"),
+    ("\u22125", "3"),
+    ("1e3", "2E-1"),
+    ("inf", "1"),
+    ("99999999999999999999", "1"),
+    ("9223372036854775807", "1"),
+    ("123 456 789", "987 654 321"),
+    ("12 345 678", "1"),
+    ("123.456.789", "123.456.789"),
+    ("1.", ".5"),
+    ("1,", ",5"),
+    ("1.234.567", "1"),
+    ("x", "1"),
+    ("0,000", "0"),
+    ("123456789", "987654321"),
+    ("1", "0"),
+    ("infinity", "-Inf"),
+    ("1.2.3", "1"),
+    ("1,2345", "2"),
+    ("0.5 %", "100 %"),
+)
 """Cells of a column in which numbers may be seen."""
 
 
@@ -95,9 +153,13 @@ def _text() -> Named:
             limits = {"max_columns": 9, "max_rows": 9, "notes": notes if office else None, "header": header}
             found = told(text_columns, text.encode(), "t.csv", **limits)
             yield f"{place} {'office' * office}{' headless' * (not header)}", f"{found} {notes}"
-    for name, content in (("utf-16", "a,b\n1,é\n".encode("utf-16")), ("cp1252", "a,b\né,2\nx,3\n".encode("cp1252")),
-                          ("broken", b"a,b\n1,2\nx\x81,3\n"), ("nul", b"a,b\n1,\0\n"), ("cut",
-                          "a,b\n1".encode("utf-16")[:-1])):  # fmt: skip
+    for name, content in (
+        ("utf-16", "a,b\n1,é\n".encode("utf-16")),
+        ("cp1252", "a,b\né,2\nx,3\n".encode("cp1252")),
+        ("broken", b"a,b\n1,2\nx\x81,3\n"),
+        ("nul", b"a,b\n1,\0\n"),
+        ("cut", "a,b\n1".encode("utf-16")[:-1]),
+    ):
         for office in (True, False):
             notes = []
             found = told(text_columns, content, "t.csv", 9, 9, notes=notes if office else None)
@@ -155,10 +217,17 @@ def _files() -> Named:
         parquet.write_table(table, sink)
         made = told(columns_of, None, content=sink.getvalue().to_pybytes(), name="t.pq", office=True, **more)
         yield f"parquet {n} x {width}", made[:80]
-    for cells in (pa.array([0.7, None], pa.float32()), pa.array(["a ", "NA"]).dictionary_encode(), pa.array([[1], []]),
-                  pa.array([True, None]), pa.array([1, 2], pa.uint8()), pa.array([b"a", b"?"]), pa.array([3, None],
-                  pa.date32()),
-                  pa.array([5, 7], pa.duration("s")), pa.array([1, None], pa.time32("s"))):  # fmt: skip
+    for cells in (
+        pa.array([0.7, None], pa.float32()),
+        pa.array(["a ", "NA"]).dictionary_encode(),
+        pa.array([[1], []]),
+        pa.array([True, None]),
+        pa.array([1, 2], pa.uint8()),
+        pa.array([b"a", b"?"]),
+        pa.array([3, None], pa.date32()),
+        pa.array([5, 7], pa.duration("s")),
+        pa.array([1, None], pa.time32("s")),
+    ):
         flat = told(_flat, pa.chunked_array([cells]), "c")
         yield str(cells.type), flat
         if not flat.startswith("Input"):
@@ -236,10 +305,16 @@ def _names() -> Named:
         yield f"{word[:9]!r} {len(word)}", [ask(word) for ask in asked]
     for n in (1, 4, 5, 6):
         yield f"{n} listed", columns.listed([f"c{i}" for i in range(n)])
-    for cells in (["Ja", "JA", "ja "], ["aa", "AA", "aA"], ["e\u0301a", "\u00e9a", "x"], ["no", "No", None], ["q r",
-        "q  r"],
-                  [f"v{i}" for i in range(101)], [f"v{i % 50}" for i in range(60)] + ["V0"],
-                  [f"v{i}" for i in range(50)] + ["V1"]):  # fmt: skip
+    for cells in (
+        ["Ja", "JA", "ja "],
+        ["aa", "AA", "aA"],
+        ["e\u0301a", "\u00e9a", "x"],
+        ["no", "No", None],
+        ["q r", "q  r"],
+        [f"v{i}" for i in range(101)],
+        [f"v{i % 50}" for i in range(60)] + ["V0"],
+        [f"v{i}" for i in range(50)] + ["V1"],
+    ):
         notes: list[str] = []
         yield (
             f"{cells[0]} {len(cells)}",
@@ -248,25 +323,38 @@ def _names() -> Named:
 
 
 COLUMNS: dict[str, Any] = {
-    "counting": np.arange(60) + 7, "counting back": np.arange(60)[::-1], "case id": np.arange(60) * 3,
+    "counting": np.arange(60) + 7,
+    "counting back": np.arange(60)[::-1],
+    "case id": np.arange(60) * 3,
     "half": np.arange(60) // 2,
-    "id": np.append(np.arange(31), np.zeros(29)) * 2, "key": np.append(np.arange(30), np.zeros(30)),
+    "id": np.append(np.arange(31), np.zeros(29)) * 2,
+    "key": np.append(np.arange(30), np.zeros(30)),
     "amount": np.arange(60) * 3,
-    "ids": np.arange(60) % 21 * 2, "uid": np.arange(60) % 20, "float": np.arange(60) / 7,
+    "ids": np.arange(60) % 21 * 2,
+    "uid": np.arange(60) % 20,
+    "float": np.arange(60) / 7,
     "gaps": np.where(np.arange(60) % 2, np.nan, 5.0),
-    "one": np.ones(60), "empty": np.full(60, np.nan), "infinite": np.append(np.arange(59) / 7, np.inf),
+    "one": np.ones(60),
+    "empty": np.full(60, np.nan),
+    "infinite": np.append(np.arange(59) / 7, np.inf),
     "bool": np.arange(60) % 2 == 0,
-    "names": [f"n{i}" for i in range(60)], "half names": [f"n{i // 2}" for i in range(60)],
+    "names": [f"n{i}" for i in range(60)],
+    "half names": [f"n{i // 2}" for i in range(60)],
     "few": [f"n{i % 20}" for i in range(60)],
-    "mixed": [*map(str, range(48)), *"abcdefghijkl"], "less mixed": [*map(str, range(47)), *"abcdefghijklm"],
-    "gapped names": [None if i < 19 else f"n{i % 21}" for i in range(60)], "dates": pd.date_range("2020-01-01",
-    periods=60),
-    "number": pd.array([None, *range(59)], "Int64"), "nr": np.append(np.arange(59), 58) * 2,
+    "mixed": [*map(str, range(48)), *"abcdefghijkl"],
+    "less mixed": [*map(str, range(47)), *"abcdefghijklm"],
+    "gapped names": [None if i < 19 else f"n{i % 21}" for i in range(60)],
+    "dates": pd.date_range("2020-01-01", periods=60),
+    "number": pd.array([None, *range(59)], "Int64"),
+    "nr": np.append(np.arange(59), 58) * 2,
     "category": pd.Categorical(list("ab") * 30),
-    "text or gap": [None, "x"] * 30, "wholes": [1.0, 2.0, np.nan] * 20, "below": [-0.5, 0.5] * 30, "above": [0.5,
-    1.5] * 30, "large": [2.0**53, 2.0**54] * 30,
-    "blank": [" a ", "a"] * 30
-}  # fmt: skip
+    "text or gap": [None, "x"] * 30,
+    "wholes": [1.0, 2.0, np.nan] * 20,
+    "below": [-0.5, 0.5] * 30,
+    "above": [0.5, 1.5] * 30,
+    "large": [2.0**53, 2.0**54] * 30,
+    "blank": [" a ", "a"] * 30,
+}
 
 
 def _columns() -> Named:
@@ -278,9 +366,17 @@ def _columns() -> Named:
         yield f"{name}, names records", told(columns.names_records, frame[name], name)
         yield f"{name}, text", str(columns.as_text(frame[name]).dropna().unique()[:3].tolist())
         yield f"{name}, roles", told(column_roles._summary, frame[name], name)
-        yield f"{name}, number or labels", [ask(frame[name]) for ask in (
-            role_suggestion._may_be_labels, role_suggestion._may_be_scores,
-            role_suggestion._must_be_scores)]  # fmt: skip
+        yield (
+            f"{name}, number or labels",
+            [
+                ask(frame[name])
+                for ask in (
+                    role_suggestion._may_be_labels,
+                    role_suggestion._may_be_scores,
+                    role_suggestion._must_be_scores,
+                )
+            ],
+        )
         yield (
             f"{name}, limit",
             (told(role_suggestion.suggested_limit, frame[name]), role_suggestion.suggested_group(frame[name])),
@@ -301,12 +397,20 @@ def _grouped(sizes: dict[str, int], **how: Any) -> Named:
 
 def _groups() -> Named:
     a, b = "a", "b"
-    for sizes in ({a: 40, b: 30}, {a: 40, b: 29}, {a: 50, b: 40, "c": 29}, {a: 50, b: 40, "c": 59, "d": 29}, {a: 50,
-        b: 40, "c": 60, "d": 29},
-                  {a: 90, b: 70, "c": 60, "d": 29}, {a: 90, b: 80, "c": 15, "d": 15}, {a: 90, b: 80, "c": 15,
-                  "d": 14}, {a: 99},
-                  {a: 40, b: 40}, {f"v{i:02}": 30 for i in range(20)},
-                  {f"v{i:02}": 30 for i in range(21)}):  # fmt: skip
+    for sizes in (
+        {a: 40, b: 30},
+        {a: 40, b: 29},
+        {a: 50, b: 40, "c": 29},
+        {a: 50, b: 40, "c": 59, "d": 29},
+        {a: 50, b: 40, "c": 60, "d": 29},
+        {a: 90, b: 70, "c": 60, "d": 29},
+        {a: 90, b: 80, "c": 15, "d": 15},
+        {a: 90, b: 80, "c": 15, "d": 14},
+        {a: 99},
+        {a: 40, b: 40},
+        {f"v{i:02}": 30 for i in range(20)},
+        {f"v{i:02}": 30 for i in range(21)},
+    ):
         yield from _grouped(sizes, each=True)
     for group in (
         (),
@@ -328,10 +432,19 @@ def _groups() -> Named:
         yield from _grouped(sizes, name="one × two")
         yield from _grouped(sizes, name="one × two", group=("x × u",))
     numbers = pd.Series([*range(12), 3.5, None])
-    for how in ({"at_most": 3}, {"at_most": 3.5, "other_name": "old"}, {"at_most": math.inf}, {"cuts": (3, 7)},
-        {"cuts": (3.5, 7)}, {"cuts": (7, 3)},
-                {"cuts": (3, 3)}, {"cuts": tuple(range(19))}, {"cuts": tuple(range(20))}, {"at_most": 3,
-                "each": True}, {"cuts": (3,), "group": ("1",)}):  # fmt: skip
+    for how in (
+        {"at_most": 3},
+        {"at_most": 3.5, "other_name": "old"},
+        {"at_most": math.inf},
+        {"cuts": (3, 7)},
+        {"cuts": (3.5, 7)},
+        {"cuts": (7, 3)},
+        {"cuts": (3, 3)},
+        {"cuts": tuple(range(19))},
+        {"cuts": tuple(range(20))},
+        {"at_most": 3, "each": True},
+        {"cuts": (3,), "group": ("1",)},
+    ):
         asked = Roles(label="y", positive="1", sensitive="n", **how)
         yield f"numbers {how}"[:99], told(roles.groups_of, numbers, asked)
         yield f"whole {how}"[:99], told(roles.groups_of, numbers.dropna().round(), asked)
@@ -350,17 +463,28 @@ def _table(n: int = 130, seed: int = 0) -> Table:
     """Return people of two labels, three groups and an answer in many forms."""
     rng = np.random.default_rng(seed)
     label, score = rng.random(n) < 0.45, np.round(rng.random(n), 1)
-    frame = pd.DataFrame({
-        "age": rng.integers(18, 70, n).astype(float), "job": rng.choice(["cook", "nurse", None], n),
-        "sex": rng.choice(["F", "M"], n),
-        "origin": rng.choice(["n", "s", "w"], n, p=[0.5, 0.25, 0.25]), "hired": np.where(label, "yes", "no"),
-        "score": score, "said": np.where(score >= 0.5, "Yes", "No"), "bits": (score > 0.5).astype(int),
-        "other": np.where(rng.random(n) < 0.5, "yes", "no"),
-        "gapped": np.where(score < 0.2, np.nan, score), "part": np.where(np.arange(n) % 3 == 0, "train", "test"),
-        "third": np.array(["train", "attack", "test"])[np.arange(n) % 3], "wrong": np.where(score < 0.1, "maybe",
-        "yes"), "percent": score * 100,
-        "minus": score - 0.5, "torn": np.where(label, "1", "no"), "lacking": np.where(score < 0.2, None, "yes"),
-        "id": np.arange(n)})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 70, n).astype(float),
+            "job": rng.choice(["cook", "nurse", None], n),
+            "sex": rng.choice(["F", "M"], n),
+            "origin": rng.choice(["n", "s", "w"], n, p=[0.5, 0.25, 0.25]),
+            "hired": np.where(label, "yes", "no"),
+            "score": score,
+            "said": np.where(score >= 0.5, "Yes", "No"),
+            "bits": (score > 0.5).astype(int),
+            "other": np.where(rng.random(n) < 0.5, "yes", "no"),
+            "gapped": np.where(score < 0.2, np.nan, score),
+            "part": np.where(np.arange(n) % 3 == 0, "train", "test"),
+            "third": np.array(["train", "attack", "test"])[np.arange(n) % 3],
+            "wrong": np.where(score < 0.1, "maybe", "yes"),
+            "percent": score * 100,
+            "minus": score - 0.5,
+            "torn": np.where(label, "1", "no"),
+            "lacking": np.where(score < 0.2, None, "yes"),
+            "id": np.arange(n),
+        }
+    )
     frame.loc[rng.random(n) < 0.05, ["age", "sex"]] = None
     frame.loc[3, "hired"] = None
     return Table(name="t", title="T", frame=frame, source="Made.", fingerprint=fingerprint_frame(frame))
@@ -373,20 +497,34 @@ BASE = Roles(
 
 def _build() -> Named:
     table = _table()
-    for more in ({}, {"missing": "drop"}, {"score": "score"}, {"score": "score", "threshold": 0.6}, {"score": "score",
-        "prediction": "said"},
-                 {"score": "gapped", "prediction": "bits", "excluded": ()}, {"prediction": "wrong", "excluded": ()},
-                 {"prediction": "other", "sets": "part"},
-                 {"sets": "third"}, {"prediction": "torn", "excluded": ()}, {"score": "percent"}, {"score": "minus"},
-                 {"score": "job"}, {"sets": "job"},
-                 {"sensitive": "origin", "group": (), "each": True}, {"sensitive": "sex × origin", "group": ()},
-                 {"prediction": "lacking", "excluded": ()},
-                 {"positive": "NO"}, {"threshold": 1.1, "score": "score"}, {"missing": "no"}, {"label": "part",
-                 "positive": "train"}, {"group": ("F", "M")},
-                 {"sensitive": "age", "group": (), "cuts": (30.0, 50.0)}, {"label": "percent", "positive": "11"},
-                 {"label": "percent", "positive": "10", "prediction": "job"},
-                 {"label": "bits", "positive": "1",
-                 "prediction": "said"}):  # fmt: skip
+    for more in (
+        {},
+        {"missing": "drop"},
+        {"score": "score"},
+        {"score": "score", "threshold": 0.6},
+        {"score": "score", "prediction": "said"},
+        {"score": "gapped", "prediction": "bits", "excluded": ()},
+        {"prediction": "wrong", "excluded": ()},
+        {"prediction": "other", "sets": "part"},
+        {"sets": "third"},
+        {"prediction": "torn", "excluded": ()},
+        {"score": "percent"},
+        {"score": "minus"},
+        {"score": "job"},
+        {"sets": "job"},
+        {"sensitive": "origin", "group": (), "each": True},
+        {"sensitive": "sex × origin", "group": ()},
+        {"prediction": "lacking", "excluded": ()},
+        {"positive": "NO"},
+        {"threshold": 1.1, "score": "score"},
+        {"missing": "no"},
+        {"label": "part", "positive": "train"},
+        {"group": ("F", "M")},
+        {"sensitive": "age", "group": (), "cuts": (30.0, 50.0)},
+        {"label": "percent", "positive": "11"},
+        {"label": "percent", "positive": "10", "prediction": "job"},
+        {"label": "bits", "positive": "1", "prediction": "said"},
+    ):
         try:
             data = build.build_dataset(table, replace(BASE, **more))
         except InputError as error:
@@ -433,15 +571,28 @@ def _guesses() -> Named:
     table = _table(400, 1)
     frame = table.frame.assign(noise=np.random.default_rng(3).random(400))
     shown = ["age", "job", "sex", "origin"]
-    for names in (["hired"], ["hired", "said", "score"], ["hired", "said"], ["said", "score"], ["bits", "score",
-        "hired"], ["other", "hired", "bits"],
-                  ["part", "hired"], ["id", "hired", "third"], ["score"], [], ["gapped", "hired",
-                  "percent"]):  # fmt: skip
+    for names in (
+        ["hired"],
+        ["hired", "said", "score"],
+        ["hired", "said"],
+        ["said", "score"],
+        ["bits", "score", "hired"],
+        ["other", "hired", "bits"],
+        ["part", "hired"],
+        ["id", "hired", "third"],
+        ["score"],
+        [],
+        ["gapped", "hired", "percent"],
+    ):
         some = frame[[*shown, *names]]
-        for renamed in ({}, {"said": "prediction"}, {"bits": "score", "score": "probability"},
+        for renamed in (
+            {},
+            {"said": "prediction"},
+            {"bits": "score", "score": "probability"},
             {"hired": "label_value", "sex": "gender"},
-                        {"part": "split", "third": "set", "sex": "sex_at_birth"}, {"bits": "y_pred",
-                        "origin": "Nationality"}):  # fmt: skip
+            {"part": "split", "third": "set", "sex": "sex_at_birth"},
+            {"bits": "y_pred", "origin": "Nationality"},
+        ):
             if renamed and not set(renamed) & set(some):
                 continue
             here = some.rename(columns=renamed)
@@ -480,21 +631,37 @@ def _guesses() -> Named:
 def _cautions() -> Named:
     rng, n = np.random.default_rng(5), 200
     label, group = rng.random(n) < 0.5, np.arange(n) % 10 < 9
-    frame = pd.DataFrame({
-        "hired": np.where(label, "yes", "no"), "sex": np.where(group, "F", "M"), "copy": np.where(label, "a", "b"),
-        "twin": np.where(group, 3.0, 1.0),
-        "near": np.where(rng.random(n) < 0.04, ~label, label), "half": np.where(np.arange(n) % 2, 1.0, np.nan),
-        "third": np.where(np.arange(n) % 3, None, "x"),
-        "under": np.where(np.arange(n) < 99, None, "x"), "day": pd.Series(pd.date_range("2020-01-01",
-        periods=n)).dt.strftime("%d.%m.%Y").to_numpy()[np.arange(n) % 60],
-        "20": np.arange(n) % 7, "score": np.where(label, 0.5, 0.4) + rng.random(n) / 10, "empty": np.full(n,
-        np.nan)})  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "hired": np.where(label, "yes", "no"),
+            "sex": np.where(group, "F", "M"),
+            "copy": np.where(label, "a", "b"),
+            "twin": np.where(group, 3.0, 1.0),
+            "near": np.where(rng.random(n) < 0.04, ~label, label),
+            "half": np.where(np.arange(n) % 2, 1.0, np.nan),
+            "third": np.where(np.arange(n) % 3, None, "x"),
+            "under": np.where(np.arange(n) < 99, None, "x"),
+            "day": pd.Series(pd.date_range("2020-01-01", periods=n))
+            .dt.strftime("%d.%m.%Y")
+            .to_numpy()[np.arange(n) % 60],
+            "20": np.arange(n) % 7,
+            "score": np.where(label, 0.5, 0.4) + rng.random(n) / 10,
+            "empty": np.full(n, np.nan),
+        }
+    )
     frame.loc[:4, "hired"] = None
     asked = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
-    for more in ({}, {"score": "score"}, {"excluded": ("copy", "twin", "day")}, {"sensitive": "", "group": ()},
+    for more in (
+        {},
+        {"score": "score"},
+        {"excluded": ("copy", "twin", "day")},
+        {"sensitive": "", "group": ()},
         {"label": "", "positive": ""},
-                 {"missing": "drop"}, {"sensitive": "sex × copy", "group": ()}, {"sensitive": "third", "group": ("x"
-                 )}, {"label": "under", "positive": "x"}):  # fmt: skip
+        {"missing": "drop"},
+        {"sensitive": "sex × copy", "group": ()},
+        {"sensitive": "third", "group": ("x")},
+        {"label": "under", "positive": "x"},
+    ):
         yield f"{more}", told(role_suggestion.cautions, frame, replace(asked, **more))
     for names in (["20", "F", "b"], ["20", "F", "b", "c"], ["20", "F", "b", "c", "d"], ["a", "1,5"], ["1", "1e3"]):
         header = pd.DataFrame({name: ["F", "x"] for name in names})
