@@ -91,8 +91,8 @@ def told() -> None:
     first = findings.first_tolerance(result)
     most = max(_MOST_TOLERANCE, first)
     tolerance = round(state.standing("told", first, most=most), 6)
-    now, farther = result.disclose(tolerance, **attacker), [0.05 * step for step in range(5, int(20 * most) + 1)]
-    curve = result.curve(tolerance, *farther, most, **attacker)
+    now = result.disclose(tolerance, **attacker)
+    curve = result.curve(tolerance, *_farther(most), most, **attacker)
     strong = adversary in STRONG
     whose, beside = ("Gradient boosting", None) if strong else ("Published attack", result.strong)
     left, right = st.columns([3, 2], gap="large")
@@ -139,14 +139,22 @@ def told() -> None:
         "Beside it": [imputation | {"model's difference between groups": result.model.difference_train}],
     }
     by_hand = {"Accuracy before and after, by group": by_group.table, "Certificate": now.certificate.to_frame()}
-    forest = "the published" if config.forest is None else "your search's"
-    guide = _HOW_TO_READ.format(name=attribute, forest=forest)
-    panels.foot(guide, panels.frames(shown) | by_hand, key="correction")
+    panels.foot(_guide(), panels.frames(shown) | by_hand, key="correction")
     left, right = st.columns([3, 2], gap="large")
     groups = "Share inferred correctly before (○) and after (●), 95% intervals"
     panels.titled("Accuracy by group", groups, by_group, key="recognised_chart", place=left)
     others = (proof, *noise, control, own, *([truth] if now.is_true else []))
     panels.notes(*(finding.text for finding in others), place=right)
+
+
+def _guide() -> str:
+    forest = "the published" if config.forest is None else "your search's"
+    return _HOW_TO_READ.format(name=attribute, forest=forest)
+
+
+def _farther(most: float) -> list[float]:
+    """Return tolerances beyond those that every curve has."""
+    return [0.05 * step for step in range(5, int(20 * most) + 1)]
 
 
 _IMPUTATION = "Imputation, without the model"

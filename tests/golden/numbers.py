@@ -39,23 +39,17 @@ def refused(work: Callable[..., Any], *given: Any, **more: Any) -> Any:
 
 def lines(name: str, value: Any) -> Iterator[str]:
     """Yield what a result consists of, as ``name.field = value``; how long it took is left out."""
-    if is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            if field.name != "seconds":
-                yield from lines(f"{name}.{field.name}", getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from lines(f"{name}[{key}]", part)
+    if (parts := _parts(name, value)) is not None:
+        for part in parts:
+            yield from lines(*part)
     elif sparse.issparse(value):
         yield from lines(name, value.toarray())
     elif isinstance(value, np.ndarray) and value.size > _LONGEST and value.dtype.kind in "biuf":
         yield f"{name} = {value.shape} {value.dtype.kind}: {_sums(value.astype(float).ravel())}"
-    elif isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        parts = sorted(value, key=str) if isinstance(value, set | frozenset) else value
-        for place, part in enumerate(parts):
-            yield from lines(f"{name}[{place}]", part)
-        if len(parts) == 0:
-            yield f"{name} = empty"
+    elif isinstance(value, set | frozenset | np.ndarray):
+        yield from lines(name, sorted(value, key=str) if isinstance(value, set | frozenset) else list(value))
+    elif isinstance(value, list | tuple):
+        yield f"{name} = empty"
     elif isinstance(value, Enum):
         yield f"{name} = {value.name}"
     elif isinstance(value, bool | np.bool_ | str | None):
@@ -64,6 +58,17 @@ def lines(name: str, value: Any) -> Iterator[str]:
         yield f"{name} = {_number(float(value))}"
     else:
         raise TypeError(f"{name} is a {type(value).__name__}, of which no line is made")
+
+
+def _parts(name: str, value: Any) -> list[tuple[str, Any]] | None:
+    """Return the parts of a record, mapping or list with their names; None where there are none."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [(f"{name}.{each.name}", getattr(value, each.name)) for each in fields(value) if each.name != "seconds"]
+    if isinstance(value, Mapping):
+        return [(f"{name}[{key}]", part) for key, part in value.items()]
+    if isinstance(value, list | tuple) and len(value) > 0:
+        return [(f"{name}[{place}]", part) for place, part in enumerate(value)]
+    return None
 
 
 def _sums(values: np.ndarray) -> str:
@@ -88,16 +93,9 @@ def _brief(name: str, value: Any) -> Iterator[str]:
     numbers = [line[len(name) :].partition(" = ")[2] for line in every]
     if len(every) > 1 and sum(map(len, numbers)) <= _WIDEST:
         yield f"{name} = {' '.join(numbers)}"
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            if field.name != "seconds":
-                yield from _brief(f"{name}.{field.name}", getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _brief(f"{name}[{key}]", part)
-    elif isinstance(value, list | tuple) and len(value) > 0:
-        for place, part in enumerate(value):
-            yield from _brief(f"{name}[{place}]", part)
+    elif (parts := _parts(name, value)) is not None:
+        for part in parts:
+            yield from _brief(*part)
     else:
         yield from every
 
