@@ -30,9 +30,12 @@ _ACCURACY = percents("Accuracy (%)")
 
 
 def _tolerances(title: str, last: float = 0.0) -> Axis:
-    """Return the axis from 0 to 0.2, or to the last tolerance."""
+    """Return the axis from 0 to 0.2, or to the last tolerance, where the slider below it ends."""
+    end = max(last, 0.2)
     scale = Scale(title=f"{title} (left: stricter)", span=0.2, words=lambda told: f"{told:.2f}" if told else "0")
-    return scale.over([0.0, last])
+    axis = scale.over([0.0, end])
+    marks = [mark for mark in axis.marks if mark <= end]
+    return replace(axis, ends=(0.0, end), marks=marks, words=axis.words[: len(marks)])
 
 
 def draw_disclosure(
