@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from core.choose.candidates import PREFERENCES
 from core.choose.choose import Candidate, Choice, Outcomes, Side
 from core.estimates import count, epsilon_text, in_words, interval, joined, number_text, percent, points
+from core.models import instead_of_constant
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, what_would_settle
 from core.policy.checks import check_title
 from core.policy.verdict import times_needed
@@ -258,7 +259,7 @@ def _to_do(choice: Choice) -> str:
     if choice.chosen.points[0].name:
         return _other_models(choice)
     if choice.chosen.constant:
-        return "Choose a larger ε, more data or another method."
+        return instead_of_constant(choice.chosen.points[0].config.method)
     held = {row.check for row in _held_back(choice)}
     if not held:
         return "Accept a lower accuracy, or try other methods and depths."

@@ -32,7 +32,7 @@ from core.fairness import (
     unfairness,
     unfairness_estimate,
 )
-from core.models import GIVEN
+from core.models import GIVEN, instead_of_constant
 from core.serialize import Result
 from core.study import Finding, Row
 from core.subject import Subject
@@ -78,7 +78,7 @@ def headline(subject: Subject) -> Finding:
         so_what = "It has no use: any limit is easily kept by it."
         if not private:
             so_what = "It has no use: its labels easily keep any limit, but its scores differ and may reveal people."
-        to_do = "Choose a larger ε, more data or another method."
+        to_do = instead_of_constant(config.method)
     return Finding(
         point=point,
         evidence=f"{asked}95% CI on the {unseen}: {test.low:.3f} to {test.high:.3f} (largest "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.models.fair import GIVEN, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model
+from core.models.fair import GIVEN, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model, instead_of_constant
 from core.models.tree_budget import BudgetLedger
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__ = [
     "DPID3Classifier",
     "FairModel",
     "fit_model",
+    "instead_of_constant",
 ]
 
 

@@ -77,6 +77,15 @@ METHOD_TITLES = {
     GIVEN: "Given predictions",
 }
 
+
+def instead_of_constant(method: str) -> str:
+    """Return what to do about a model of this method that gives everybody the same answer."""
+    if method == GIVEN:
+        return "Check that these are the model's answers; if they are, release another model."
+    other = {"exponentiated_gradient": "a larger tolerance, ", "dp_id3": "a larger ε, "}.get(method, "")
+    return f"Choose {other}more data or another method."
+
+
 _CONSTRAINTS = {
     "statistical_parity": ("DemographicParity", "demographic_parity"),
     "predictive_equality": ("FalsePositiveRateParity", "false_positive_rate_parity"),

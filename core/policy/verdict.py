@@ -181,7 +181,7 @@ class CheckVerdict(Result):
         if limit is not None:
             where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
             needed = f"required {where}" if limit.required else "shown, not required"
-            who = ", ".join(filter(None, (limit.author, limit.date))) or "no author"
+            who = ", ".join(filter(None, (limit.author or "no author", limit.date)))
             yield "Limit", f"{self.limit_words}, item {self.item} of the policy, {needed}; set by {who}."
             yield "Why this limit", limit.rationale.strip() or "No reason given."
             yield "Source", self.source

@@ -161,14 +161,22 @@ def test_an_unfairness_equal_to_the_tolerance_but_for_rounding_keeps_to_it(metho
 
 
 @pytest.mark.parametrize("answer", [0, 1])
-@pytest.mark.parametrize("method", ["given", "dp_id3"])
-def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(method: str, answer: int):
+@pytest.mark.parametrize(
+    ("method", "remedy"),
+    [
+        ("given", "Check that these"),
+        ("dp_id3", "Choose a larger ε,"),
+        ("exponentiated_gradient", "Choose a larger tol"),
+    ],
+)
+def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(method: str, remedy: str, answer: int):
     people = draw_people(sum(SIZES), np.random.default_rng(4))
     made = subject_of(people, np.full(sum(SIZES), answer, dtype=np.uint8), SIZES, seed=4)
     told = headline(replace(made, config=replace(made.config, method=method)))
     roles = made.dataset.roles
     assert f"the same answer ({'' if answer else 'not '}{roles.label} = {roles.positive})" in told.point
     assert "decides nothing" in told.point and told.so_what.startswith("It has no use")
+    assert told.to_do.startswith(remedy)
     assert "fair and private because" in told.point and made.model.constant_scores(made.splits)
     scores = np.random.default_rng(4).random(sum(SIZES))
     telling = headline(replace(made, model=replace(made.model, scores=scores, scores_given=True)))
