@@ -58,8 +58,8 @@ def accuracy_limit_with_prior(q: Floats, epsilon: float) -> float:
     return float(min(1.0, (1 + best.mean()) / 2))
 
 
-MOST_VECTORS = 100_000
-"""Ways to divide people into groups of known sizes that are summed over."""
+MOST_CELLS = 2_000_000
+"""Ways to divide people into groups of known sizes that are summed over, times the number of people: 16 MB."""
 
 
 def exact_accuracy_limit(
@@ -69,13 +69,13 @@ def exact_accuracy_limit(
 
     Summed over everything that the groups, of known sizes N1 and N0, can be: with p_i the probability of the advantaged
     group given the answers, a guess is worth p_i/N1 or (1 − p_i)/N0, and the better of both is Σ_i max(…)/2. None where
-    there are more than `MOST_VECTORS` ways, or none agrees. Scores (m, n), answers (m,) within `half_width` of the true
+    there are too many ways (`MOST_CELLS`), or none agrees. Scores (m, n), answers (m,) within `half_width` of the true
     ones, the prior (n,) in (0, 1), independent between people before the sizes are known.
     """
     n = prior.size
     n0 = n - n_advantaged
     fewer = min(n_advantaged, n0)
-    if math.comb(n, fewer) > MOST_VECTORS:
+    if n * math.comb(n, fewer) > MOST_CELLS:
         return None
     chosen = np.array(list(itertools.combinations(range(n), fewer)), dtype=np.intp)
     advantaged = np.zeros((len(chosen), n))

@@ -152,7 +152,7 @@ def _guarantees() -> Named:
     known = {"half_width": 0.0, "absolute": False}
     sure = guarantees.exact_accuracy_limit(np.zeros((0, 400)), np.zeros(0), np.full(400, 0.99), 399, **known)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guarantees, "MOST_VECTORS", 10)
+        patch.setattr(guarantees, "MOST_CELLS", 50)
         few = [guarantees.exact_accuracy_limit(SCORES[:0], np.zeros(0), prior[0], n1, **known) for n1 in (1, 2, 3)]
         many = [
             guarantees.exact_accuracy_limit(np.zeros((0, 6)), np.zeros(0), np.full(6, 0.5), n1, **known)
