@@ -171,6 +171,8 @@ def _attribute(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[st
     why["sensitive"] = (
         "named like a sensitive attribute"
         if found
+        else f"{shown(named[0])} has fewer than two values"
+        if named
         else "no column is called sex, race, origin, age, or another name of a sensitive attribute that is known here"
     )
     return found
@@ -265,6 +267,9 @@ def _with_excluded(
         if (name in _PREDICTIONS and _may_be_labels(frame[column]))
         or (name in _SCORES and _may_be_scores(frame[column]))
     }
+    if roles.gives_predictions:
+        named = [column for column, name in free.items() if name in _SCORES and column not in found]
+        found |= {c: "named like a score, but not numbers from 0 to 1" for c in named if is_numeric(frame[c])}
     if model:
         found |= {column: "the table's own predictions" for column in (roles.prediction, roles.score) if column}
         roles = replace(roles, prediction="", score="")
@@ -357,8 +362,9 @@ class Caution(Result):
 def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
     """Return what to look at before an audit with these roles.
 
-    The attribute's baseline, above 90 %. Columns of which each alone predicts the group or the label with a balanced
-    accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records, judged on the other.
+    The attribute's baseline, above 90 %. Columns of which each alone predicts the group, the label or the predicted
+    label with a balanced accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records,
+    judged on the other. Features that are named like a model's answers, where some are given.
     Columns of which half of the cells or more are missing. Texts that are dates. And names of columns that look like
     the cells of a record.
 
@@ -385,8 +391,11 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
     if roles.label and roles.positive:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
+    if roles.prediction in frame and roles.positive:
+        text = as_text(frame[roles.prediction])
+        sides["prediction"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
     features = frame.drop(columns=list(crossed))
-    found += _own_answer(features, roles)
+    found += _own_answer(features, roles) + _named_like_answers(features, roles)
     found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
     return tuple(found)
 
@@ -482,6 +491,29 @@ def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     ]
 
 
+def _named_like_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which features are called like a model's answers, and that a score which is left out is not audited."""
+    if not roles.gives_predictions:
+        return []
+    plain = {str(name): bare_name(name) for name in frame.columns if str(name) not in (roles.label, *roles.given)}
+    found, more = [], f"If the model gives it, leave it out, or give it its role (scores: 0 to 1). {_TAKEN_AS_KNOWN}"
+    named = [
+        c for c, name in plain.items() if name in _SCORES or ({*name.split()} & _OUTPUT_WORDS) - {"score", "scores"}
+    ]
+    if features := tuple(column for column in named if column not in (roles.sensitive, *roles.excluded)):
+        which = "A feature is" if len(features) == 1 else "Features are"
+        point = f"{which} named like a model's answers: {listed(features)}."
+        found.append(Caution(point=point, more=more, columns=features))
+    scores = [c for c in named if plain[c] in _SCORES and c in roles.excluded and is_numeric(frame[c])]
+    if roles.prediction and not roles.score and scores:
+        point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
+        found.append(Caution(point=point, more="If the model gives them, write them as 0 to 1, with the role Score."))
+    return found
+
+
+_TAKEN_AS_KNOWN = "A feature counts as known without the model: an audit would miss what it reveals."
+
+
 def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[Caution]:
     rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
     near: dict[str, dict[str, float]] = {side: {} for side in sides}
@@ -490,12 +522,13 @@ def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDA
             continue
         values = _codes(frame[name].iloc[rows])
         for side in sides:
-            if not (side == "label" and name == roles.label):
+            if name != roles.label or side == "attribute":
                 near[side][name] = _balanced_accuracy(values, sides[side][rows])
     cautioned = []
     for side, title, more in (
         ("attribute", roles.attribute, "An attacker who knows that needs no model."),
         ("label", roles.label, "Leave out what is known only after the label is."),
+        ("prediction", roles.prediction, f"Leave out what comes from the model. {_TAKEN_AS_KNOWN}"),
     ):
         found = {name: value for name, value in near.get(side, {}).items() if value > _NEAR}
         if found:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import Roles, read_table
+from core.datasets import Roles, read_table, suggest_roles
 from core.datasets import cautions as found_cautions
 from core.release_audit import catalogue_plan
 from core.release_audit.result import data_summary
@@ -71,9 +71,34 @@ def test_near_copies_of_the_label_and_what_is_left_out():
     (told,) = cautions(table, ROLES)
     assert "Almost the label hired: " in told and "each predicts the label" in told and "100.0% or more" in told
     assert cautions(table, replace(ROLES, excluded=("offer", "paid"))) == ()
-    assert cautions(table, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
+    given = table.drop(columns="score")
+    assert cautions(given, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
     same = cautions(people(hired=np.where(north(), "yes", "no")), ROLES)
     assert len(same) == 1 and same[0].startswith("Almost the attribute origin: hired.")
+
+
+def test_a_models_own_answer_among_the_features():
+    """Everybody would be taken to know it without the model."""
+    score = np.random.default_rng(2).random(N)
+    given = people(said=np.where(score >= 0.5, "yes", "no"), risk=100 * score).drop(columns="score")
+    roles = replace(ROLES, prediction="said")
+    (near,) = cautions(given, roles)
+    assert near.startswith("Almost the prediction said: risk.") and "counts as known without the model" in near
+    assert cautions(given.drop(columns="risk"), roles) == ()
+    for name in ("Predicted income", "p_proba", "Probability"):
+        other = given.drop(columns="risk").assign(**{name: np.random.default_rng(3).random(N)})
+        (named,) = found_cautions(other, roles)
+        assert named.point == f"A feature is named like a model's answers: {name}." and named.columns == (name,)
+
+
+def test_a_score_in_percent_is_no_feature_of_given_predictions():
+    score = np.random.default_rng(2).random(N)
+    table = people(prediction=np.where(score >= 0.5, "yes", "no"), score=100 * score)
+    found = suggest_roles(table).roles
+    assert (found.prediction, found.score, found.excluded) == ("prediction", "", ("score",))
+    (told,) = cautions(table, found)
+    assert told.startswith("Scores are left out, so that only predicted labels are audited: score.")
+    assert suggest_roles(table.drop(columns="prediction")).roles.excluded == ()  # an exam's, of a model to train
 
 
 def test_a_rare_group_is_told_by_balanced_accuracy():
