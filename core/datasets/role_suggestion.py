@@ -478,17 +478,19 @@ def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Ro
 
 
 def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
-    """Say that the label is the score cut at a threshold: a model's own answer and not the truth, as a rule."""
-    there = {roles.score, roles.label} <= set(map(str, frame.columns))  # a model file's scores are not
-    if not there or _ordered_by(frame, roles.score, [roles.label]) != roles.label:
+    """Say that the label is the prediction, or the score cut at a threshold: no truth, as a rule."""
+    label, score, prediction = roles.label, roles.score, roles.prediction
+    if label not in frame:
         return []
-    return [
-        Caution(
-            point=f"The label {shown(roles.label)} follows from the score {shown(roles.score)} in every record.",
-            more="It looks like the model's own prediction, not the truth: an audit would then miss leaks. Give it the "
-            "role Prediction, and the role Label to the column with the true outcome.",
-        )
-    ]
+    more = "It looks like the model's own prediction, not the truth: an audit would then miss leaks. "
+    if prediction in frame and as_text(frame[label]).eq(as_text(frame[prediction])).all():
+        point = f"The label {shown(label)} is the prediction {shown(prediction)} in every record."
+        return [Caution(point=point, more=f"{more}Give the role Label to the column with the true outcome.")]
+    if score not in frame or _ordered_by(frame, score, [label]) != label:  # a model file's scores are not in it
+        return []
+    point = f"The label {shown(label)} follows from the score {shown(score)} in every record."
+    role = "Give it the role Prediction, and the role Label to the column with the true outcome."
+    return [Caution(point=point, more=more + role)]
 
 
 def _named_like_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:

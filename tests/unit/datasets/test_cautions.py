@@ -64,6 +64,12 @@ def test_a_label_that_follows_from_the_score_is_taken_for_the_models_own_answer(
     assert any("follows from the score" in told for told in cautions(own, roles))
     truth = people(label=np.where(np.random.default_rng(0).random(N) < score, "yes", "no"), p=score)
     assert not any("follows from the score" in told for told in cautions(truth, roles))
+    same = people(said=people()["hired"]).drop(columns="score")
+    assert "The label hired is the prediction said in every record." in str(
+        cautions(same, replace(ROLES, prediction="said"))
+    )
+    same.loc[0, "said"] = "no" if same.loc[0, "hired"] == "yes" else "yes"
+    assert cautions(same, replace(ROLES, prediction="said")) == ()
 
 
 def test_near_copies_of_the_label_and_what_is_left_out():
