@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import quoted
+from core.datasets.columns import listed, quoted
 from core.errors import InputError
 from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
 from core.models.structure import onnx_structure
@@ -204,12 +204,14 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
     inputs, kinds, width = _inputs(session, name)
     named = width is None
     label, scores, classes = _outputs(session, _classes(nodes), name)
+    others = [str(one.name) for one in session.get_outputs() if one.name not in (label, *scores)]
+    beside = f"The model also gives {listed(others)}, which is not audited: hand out its label and scores alone."
     return OnnxModel(
         feature_names=tuple(one for one, *_ in inputs) if named else (),
         dtypes=kinds if named else kinds * (width or 1),
         width=len(inputs) if named else width or None,
         takes_missing=any(map(_takes_missing, nodes)),
-        notes=onnx_structure(graph).notes,
+        notes=(*onnx_structure(graph).notes, *([beside] if others else [])),
         session=session,
         inputs=inputs,
         label=label,
@@ -270,10 +272,11 @@ def _outputs(
     if labels and classes and (labels[0].type == "tensor(string)") != isinstance(classes[0], str):
         classes = None  # numbers that are turned into texts later
     scores = maps[:1] or tables
-    if len(scores) > 1 and not (classes and len(classes) == len(scores)):
+    narrow = all(len(one.shape) < 2 or one.shape[1] == 1 for one in outputs if one.name in tables)
+    apart = narrow and classes is not None and len(classes) == len(scores)  # an output for each class
+    if len(scores) > 1 and not apart:
         scores = [one for one in tables if "prob" in one.lower()] or tables
-    several = len(labels) > 1 or (len(scores) > 1 and not (classes and len(classes) == len(scores)))
-    if several or not (labels or scores):
+    if len(labels) > 1 or (len(scores) > 1 and not apart) or not (labels or scores):
         told = ", ".join(quoted(one.name) for one in outputs)
         raise InputError(
             f"The ONNX file {quoted(name)} gives {told}; export one label, and the probabilities of a classifier."

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import onnx
 import pandas as pd
 import pytest
 import sklearn
@@ -205,6 +206,14 @@ def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
     assert any("does not name its features" in note for note in answers.notes)
     turned = model.answers(people(), positive="yes" if texts else "1", features=NUMBERS[::-1])
     assert not np.array_equal(turned.scores, answers.scores)
+
+
+def test_what_an_onnx_file_gives_beside_label_and_scores_is_named():
+    made = onnx.load_from_string(as_onnx(logistic(), numbers()[:1], zipmap=False))
+    made.graph.node.append(onnx.helper.make_node("Identity", [made.graph.input[0].name], ["embedding"]))
+    made.graph.output.append(onnx.helper.make_tensor_value_info("embedding", onnx.TensorProto.FLOAT, [None, 3]))
+    (note,) = read_model(made.SerializeToString(), "m.onnx").notes
+    assert note.startswith("The model also gives embedding, which is not audited")
 
 
 def test_neither_the_order_of_columns_nor_batches_make_a_difference():
