@@ -52,9 +52,14 @@ def test_accuracies_nothing_measured_and_impossible_counts() -> None:
     assert accuracy(truth, guess).value == pytest.approx(4 / 6)
     assert balanced_accuracy(truth, guess).value == pytest.approx((3 / 4 + 1 / 2) / 2)
     assert balanced_accuracy(truth, guess).n == 6
-    for call in (lambda: proportion(3, 2), lambda: paired_gain(2, 2, 3), lambda: paired_gain(-1, 0, 3)):
+    for impossible, *counts in (
+        (proportion, 3, 2),
+        (proportion, -1, 2),
+        (paired_gain, 2, 2, 3),
+        (paired_gain, 0, -1, 3),
+    ):
         with pytest.raises(InputError, match="got"):
-            call()
+            impossible(*counts)
     with pytest.raises(InputError, match=r"level must be in \(0, 1\), got 1"):
         proportion(1, 2, level=1)
 
@@ -115,8 +120,9 @@ def test_over_repeats_is_students_interval_and_keeps_a_width() -> None:
     assert over_repeats(values, resolution=0.01) == over_repeats(values)
     nearly = [0.25 + 1e-17 * i for i in range(6)]  # differ by rounding
     assert over_repeats(nearly, resolution=0.0625) == told
-    with pytest.raises(InputError, match="resolution must be at least 0"):
-        over_repeats(values, resolution=-0.1)
+    for wrong in (-0.1, math.nan):
+        with pytest.raises(InputError, match="resolution must be at least 0"):
+            over_repeats(values, resolution=wrong)
 
 
 def test_one_seed_keeps_its_own_interval_and_several_have_that_over_seeds() -> None:
