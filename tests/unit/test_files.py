@@ -71,9 +71,10 @@ def test_values_are_told_shortly() -> None:
     nested: list[object] = []
     for _ in range(5000):
         nested = [nested]
-    assert told(nested) == "a list" and told({"a": nested}) == "a table"
-    assert (told(True), told(7), told(0.5), told("a")) == ("true", "7", "0.5", "'a'")
-    assert told(16**20_000) == "a number of more than 19 digits"
+    assert told(nested) == "a list" and told([]) == "an empty list" and told({"a": nested}) == "a table"
+    assert (told(True), told(7), told(0.5), told("a"), told(None)) == ("true", "7", "0.5", "'a'", "None")
+    assert told(2**64 - 1) == "18446744073709551615"
+    assert told(2**64) == told(-(16**20_000)) == "a number of more than 19 digits"
     assert told("x" * 78) == f"'{'x' * 78}'" and told("x" * 79) == f"'{'x' * 59}… (81 characters)"
     assert told("x" * 5000) == f"'{'x' * 59}… (5,002 characters)"
 
