@@ -1,4 +1,4 @@
-"""The desk on the command line: what it prints, its exit codes, and one sentence for everything else."""
+"""The desk on the command line: its answers are near the truth, its ledger is where it says, its records hold."""
 
 from __future__ import annotations
 
@@ -43,34 +43,25 @@ REGISTER = "register loans --test-set people.csv --id person --attribute sex --a
 ASK = "ask loans --test-set people.csv --predictions one.csv --answer-epsilon 40 --asker me"
 
 
-def test_the_whole_way(run: Run, tmp_path: Path):
+def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run: Run, tmp_path: Path):
     code, out, err = run(f"{REGISTER} --label ok --positive yes")
-    assert code == 0 and "500, 2" in out
-    assert err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
+    assert code == 0 and err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
     code, out, err = run(ASK)
     assert code == 0 and not err
     gap = float(re.search(r": ([+-]\d\.\d{4}) \[", out).group(1))  # type: ignore[union-attr]
     people, model = (pd.read_csv(f"{name}.csv", index_col="person") for name in ("people", "one"))
     truth = statistical_parity_gap(model.score[people.index], people.sex == "Male")[0]
     assert gap == pytest.approx(truth, abs=0.01)
-    code, out, err = run(ASK.replace("one", "two").replace("40", "60"))
-    assert (code, out) == (1, "")
-    assert err == "Refused: The question costs epsilon 60, and 50 of 100 is left for 'loans'.\nrefused\n"
-    assert run(f"{ASK.replace('one', 'two').replace('40', '60')} --quote")[0] == 1
-    code, out, _ = run(f"{ASK.replace('one', 'two')} --metric equal_opportunity")
-    assert code == 0 and "charged         epsilon 50\n" in out
-    assert run("status")[1].splitlines()[2].split()[4:] == ["100", "100", "0", "2", "+", "0"]
-    assert "positive label" in run("status loans")[1]
+    assert run(f"{ASK.replace('40', '60').replace('one', 'two')} --quote")[0] == 1
     code, seal, err = run("export record.jsonl")
     assert code == 0 and len(seal.strip()) == 64 and "record.jsonl" in err
     code, out, _ = run(f"verify record.jsonl --noted {seal[:32]}")
-    assert code == 0 and "record.jsonl passed: 4 entries, 2 answers" in out and "It contains the noted hash." in out
+    assert code == 0 and "record.jsonl passed: 3 entries, 1 answer" in out and "It contains the noted hash." in out
     text = Path("record.jsonl").read_text(encoding="utf-8")
     Path("record.jsonl").write_text(text.replace('"asker":"me"', '"asker":"her"'), encoding="utf-8")
     code, out, err = run("verify record.jsonl")
-    assert (
-        code == 1 and "Verification failed: the hash of entry 3" in out and "first 2 entries" in out and err == "fail\n"
-    )
+    assert code == 1 and err == "fail\n"
+    assert "Verification failed: the hash of entry 3" in out and "first 2 entries" in out
 
 
 def test_a_ledger_of_ones_own_and_what_its_quotes_say(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -84,26 +75,6 @@ def test_a_ledger_of_ones_own_and_what_its_quotes_say(run: Run, tmp_path: Path, 
     sizes = pd.read_csv("people.csv").sex.value_counts()
     told = 0.7 * (1 / sizes.iloc[0] + 1 / sizes.iloc[1]) / 2
     assert float(out.split()[-1]) == pytest.approx(told, rel=0.05)
-
-
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("status nobody --ledger made", "There is no registration 'nobody'"),
-        (f"{ASK} --ledger made --metric parity", "--metric must be one of"),
-        (f"{ASK.replace(' --asker me', '')} --ledger made", "--asker must be given, for the record"),
-        ("sell", "ACTION must be one of register, ask, status, export, verify, got 'sell'"),
-        ("", "required: ACTION"),
-        (f"{ASK} --magic", "unrecognized arguments: --magic"),
-        ("verify nothing.jsonl", "must be a file that can be read"),
-    ],
-)
-def test_unusable_input_is_one_sentence_that_names_the_action(text: str, words: str, run: Run):
-    run(f"{REGISTER} --ledger made")
-    code, out, err = run(text)
-    assert (code, out) == (3, "") and words in err and err.count("\n") == 1
-    action = "" if text in ("", "sell") else f" {text.split()[0]}"
-    assert err.startswith(f"fairleak desk{action}: ")
 
 
 def test_the_documented_sample_can_be_followed(run: Run):

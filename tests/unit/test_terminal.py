@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,19 +60,6 @@ def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
     told = capsys.readouterr()
     assert len(check_lines(told.out)) == 4 + 1 + 2 and len(check_lines(told.err)) == 2
     assert len({len(line) for line in made.split("\n")[:2]}) == 1
-
-
-def test_the_time_left_counts_only_what_was_done_here(monkeypatch: pytest.MonkeyPatch):
-    clock, err = iter([100.0, 110.0, 120.0]), io.StringIO()
-    monkeypatch.setattr("core.cli.console.time.monotonic", lambda: next(clock))
-    report = Console(out=io.StringIO(), err=err).counting("models")
-    for done in (10, 20, 35):  # 10 were there from an earlier run
-        report(done, 60)
-    assert err.getvalue().splitlines() == [
-        "10 of 60 models",
-        "20 of 60 models, about 40 s left",
-        "35 of 60 models",
-    ]
 
 
 def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
