@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core.correction import true_tolerance
-from core.estimates import proportion, tolerance_text
+from core.estimates import tolerance_text
 from core.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
-from core.model_fairness import STUDY, FairnessSettings, fairness_metrics, headline, metric_words, metrics_heading
+from core.model_fairness import fairness_metrics, headline, metric_words, metrics_heading
 from core.model_fairness.study import four_fifths
 from core.planted import draw_people, subject_of
 from core.subject import Subject
@@ -47,34 +47,6 @@ def test_deviation_and_difference_are_those_of_the_metrics(metric: str, records:
     assert one.people == rows.size and one.difference.value >= one.unfairness.value
     width = one.unfairness.high - one.unfairness.low
     assert width > 0.02 if records == "test" else width == 0.0
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_is_there_whichever_is_audited(metric: str):
-    found = subject(metric)
-    rows = STUDY.tables(found, FairnessSettings())["Four fairness metrics"]
-    assert [(row["metric"], row["records"]) for row in rows] == [
-        (METRIC_TITLES[one], records) for records in ("training", "test") for one in METRICS
-    ]
-    assert [row["metric"] for row in rows if row["audited"] == "yes"] == [METRIC_TITLES[metric]] * 2
-
-
-def test_rates_by_group_have_their_people_and_intervals():
-    found, test = subject(), subject().splits.test
-    said, group, label = (
-        array[test] for array in (found.model.predictions, found.dataset.sensitive, found.dataset.labels)
-    )
-    rows = STUDY.tables(found, FairnessSettings())["Four fairness metrics, rates by group"]
-    assert len(rows) == 2 * 3 * 2
-    chosen = (group == 1) & (label == 0)
-    (row,) = [
-        row
-        for row in rows
-        if (row["records"], row["among"], row["group"]) == ("test", "negative label", found.dataset.group_names[1])
-    ]
-    rate = proportion(int(said[chosen].sum()), int(chosen.sum()))
-    assert row["people"] == chosen.sum()
-    assert [row[f"positive predictions{end}"] for end in ("", ", low", ", high")] == [rate.value, rate.low, rate.high]
 
 
 def test_words_hold_the_numbers_of_the_table():

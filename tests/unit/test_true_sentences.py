@@ -141,9 +141,6 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
     assert symbols == {LIGHT.color(group_style(code).color): group_style(code).symbol for code in (0, 1)}
 
 
-# --- advice
-
-
 # --- absence of evidence
 
 
