@@ -51,9 +51,6 @@ def _combined() -> Named:
     for one, other in product(some[:3], repeat=2):
         yield "difference", estimates.difference(one, other)
         yield "sum", estimates.weighted_sum([(0.25, one), (-0.5, other), (0.0, one)])
-        for freedom, within in ((None, (-math.inf, math.inf)), (4, (-0.3, 0.6))):
-            yield "strongest", estimates.strongest({"a": one, "b": other}, freedom=freedom, within=within)
-        yield "least", estimates.least({"a": one, "b": other, "c": some[0]})
     yield "mean of rates", [estimates.equal_mean(some[:k], least=-0.1) for k in (0, 1, 2, 3)]
     yield "level", estimates.strongest({"a": replace(some[0], level=0.9), "b": replace(some[1], level=0.9)})
     yield "stretch", [estimates._stretch(number, 0.95, k) for number in (1, 2, 80) for k in (None, 3)]

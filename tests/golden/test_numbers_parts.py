@@ -24,7 +24,6 @@ from core.param import Param
 from core.settings import Setting, Settings, params
 from core.study import Finding
 from tests.golden.numbers import compare_lines, lines
-from tests.samples import dataset
 
 INF, NAN = math.inf, math.nan
 NUMBERS = (-1, 0, 1, 2, 3, 4, 0.0, 1.0, -1e-9, 1 + 1e-9, 1e-6, 9.99e-7, 2.5, INF, -INF, NAN, True, "1", None)
@@ -274,9 +273,6 @@ def _people() -> Iterator[tuple[str, Any]]:
     yield "splits", [getattr(subject.splits, name) for name in ("train", "attack", "validation", "test")]
     data = subject.dataset
     yield "sets", ["".join(name[1] for name in data.sets), data.group_names, data.rows_read, data.feature_names]
-    some = dataset(300)
-    for group in some.groups():
-        yield f"group {group.group}", group
     parts = (
         {"a": 1},
         [0.5, None],
@@ -291,8 +287,6 @@ def _people() -> Iterator[tuple[str, Any]]:
 
 
 def _database(folder: Path) -> Iterator[tuple[str, Any]]:
-    from core.desk.ledger_tables import Transaction as kind
-
     for name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_BUSY", ""):
         for state in ("53100", "55P03", ""):
             error = SimpleNamespace(sqlite_errorname=name, sqlstate=state)
@@ -308,22 +302,6 @@ def _database(folder: Path) -> Iterator[tuple[str, Any]]:
     ):
         error = SimpleNamespace(orig=Exception(text))
         yield f"said {text!r}", database._said(error, "ledger")  # type: ignore[arg-type]
-    good = bytearray(100)
-    good[:16], good[60:64], good[68:72] = (
-        database._MAGIC,
-        kind.format.to_bytes(4, "big"),
-        kind.application.to_bytes(4, "big"),
-    )
-    for place in (None, 0, 15, 16, 59, 60, 63, 64, 67, 68, 71, 72):
-        header = bytearray(good)
-        if place is not None:
-            header[place] ^= 1
-        path = folder / "ledger"
-        path.write_bytes(header)
-        yield (
-            f"header {place}",
-            str(answer(lambda path=path: database._check_header(kind, path))).replace(str(folder), "<folder>"),
-        )
     for ending in ("", "-wal", "-journal", "-shm"):
         (folder / f"l{ending}").touch()
         yield f"mode {ending}", database._careful_mode(folder / "l")
