@@ -165,6 +165,7 @@ def test_a_table_that_cannot_be_read_is_told_with_its_key(run: Run, tmp_path: Pa
 )
 def test_somebody_disclosed_in_any_draw_of_the_noise_is_somebody(study: ReleaseStudy, verdict: str):
     assert _verdict(study) == verdict
+    assert study.to_dict()["pinned"]["most in any draw"] == (study.draws.pinned if study.draws else 0)
 
 
 def test_a_typed_number_that_the_table_contradicts_is_told(run: Run, tmp_path: Path):
