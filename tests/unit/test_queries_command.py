@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from core.queries import statistical_parity_gap
+from tests import desk_files
 from tests.refusals import exit_code
 
 Run = Callable[..., tuple[int, str, str]]
@@ -20,14 +20,9 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run commands in a folder with a test set and two models, with a ledger in the user's data folder."""
-    rng = np.random.default_rng(0)
-    ids, n = [f"p{k}" for k in range(500)], 500
-    sex, ok = np.where(rng.random(n) < 0.6, "Male", "Female"), np.where(rng.random(n) < 0.5, "yes", "no")
-    pd.DataFrame({"person": ids, "sex": sex, "ok": ok}).to_csv(tmp_path / "people.csv", index=False)
-    for name in ("one", "two"):
-        order = rng.permutation(n)
-        model = pd.DataFrame({"person": np.array(ids)[order], "score": rng.random(n).round(3)})
-        model.to_csv(tmp_path / f"{name}.csv", index=False)
+    (tmp_path / "people.csv").write_bytes(desk_files.test_set())
+    for seed, name in enumerate(("one", "two")):
+        (tmp_path / f"{name}.csv").write_bytes(desk_files.predictions(seed=seed))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("FAIRLEAK_LEDGER", raising=False)
@@ -44,7 +39,7 @@ ASK = "ask loans --test-set people.csv --predictions one.csv --answer-epsilon 40
 
 
 def test_an_answer_is_near_the_truth_and_its_record_fails_once_it_is_changed(run: Run, tmp_path: Path):
-    code, out, err = run(f"{REGISTER} --label ok --positive yes")
+    code, out, err = run(f"{REGISTER} --label repaid --positive yes")
     assert code == 0 and err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
     code, out, err = run(ASK)
     assert code == 0 and not err
