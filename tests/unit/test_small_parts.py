@@ -1,4 +1,4 @@
-"""Validation, results, fingerprints, seeds, numbers in words, what goes with a dataset, and convex programs."""
+"""Numbers of numpy, seeds, what goes with a dataset, and convex programs."""
 
 from __future__ import annotations
 
