@@ -64,20 +64,8 @@ def divide(report):
     _ended_by(signal.SIGFPE)
 
 
-def astray(report):
-    _ended_by(signal.SIGSEGV)
-
-
-def abort(report):
-    os.abort()
-
-
 def killed(report):
     _ended_by(signal.SIGKILL)
-
-
-def burst(report):
-    raise RuntimeError("something of the library's own")
 
 
 def write(report):

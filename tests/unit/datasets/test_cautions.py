@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import Roles, read_table, suggest_roles
+from core.datasets import Roles, suggest_roles
 from core.datasets import cautions as found_cautions
 from core.release_audit import catalogue_plan
 from core.release_audit.result import data_summary
@@ -124,15 +124,6 @@ def test_more_than_two_groups():
     assert "Almost the attribute kind: kind2." in told and "(random guessing 33.3%)" in told
 
 
-def test_a_header_like_a_record():
-    rows = [f"P{i},{20 + i % 30},{'FM'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(90)]
-    (told,) = cautions(read_table("\n".join(rows).encode(), "a.csv").frame, Roles(label="", positive="", sensitive=""))
-    assert told.startswith("3 of 4 column names look like values (20, F, no).") and "a line with the names" in told
-    for names, count in ((["2019", "a"], 0), (["2018", "2019", "a", "b"], 1), (["2018", "2019", "a", "b", "c"], 0)):
-        years = pd.DataFrame(dict.fromkeys(names, range(90)))
-        assert len(cautions(years, Roles(label="", positive="", sensitive=""))) == count
-
-
 def test_a_report_holds_them_among_its_notes():
     table = samples.table(N)
     lopsided = replace(table, frame=people(town=np.where(north(), "up", "down")))
@@ -140,22 +131,6 @@ def test_a_report_holds_them_among_its_notes():
     plan = replace(plan, config=replace(plan.config, roles=ROLES, method="unmitigated"))
     notes = data_summary(audited_of(plan, lopsided), lopsided).notes
     assert set(cautions(lopsided.frame, ROLES)) <= set(notes) and any("Almost the attribute" in note for note in notes)
-
-
-def test_columns_mostly_missing():
-    gaps = np.where(np.arange(N) % 3 == 0, "x", None)
-    (told,) = found_cautions(people(town=gaps), ROLES)
-    assert told.text == "town is 66.7% missing (2,000 of 3,000 records). Missing cells become a category of their own."
-    assert told.columns == ("town",)
-    (number,) = found_cautions(people(pay=np.where(np.arange(N) % 2, 1.0 * np.arange(N), np.nan)), ROLES)
-    assert number.text.endswith("(1,500 of 3,000 records). The column's median fills the gaps.")
-    (dropped,) = found_cautions(people(town=gaps), replace(ROLES, missing="drop"))
-    assert dropped.text.endswith("As a feature it leaves 1,000 records.") and dropped.columns == ("town",)
-    assert found_cautions(people(name=np.where(gaps == "x", [f"n{i}" for i in range(N)], None)), ROLES) == ()
-    assert found_cautions(people(town=gaps), replace(ROLES, excluded=("town",))) == ()
-    assert found_cautions(people(town=np.where(np.arange(N) % 3 > 0, "x", None)), ROLES) == ()
-    (label,) = found_cautions(people(hired=np.where(np.arange(N) % 3, None, people()["hired"])), ROLES)
-    assert "As the label it leaves 1,000 records." in label.text and label.columns == ()
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%d %b %Y", "%Y-%m-%d 10:30:00"])

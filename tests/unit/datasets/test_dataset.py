@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
-from core.datasets.columns import identifier_reason, set_aside
 from core.datasets.dataset import MOST_KEPT, AuditDataset
 from core.datasets.read_table import read_table
-from core.datasets.roles import Roles, groups_of
+from core.datasets.roles import Roles
 from core.datasets.splits import Splits, kinds_of_records, repeated_note, shared_note, shared_records, split
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
@@ -50,74 +49,6 @@ def test_two_columns_of_one_name_are_refused() -> None:
     frame = pd.concat([table_of().frame, table_of().frame[["age"]]], axis=1)
     with pytest.raises(InputError, match="'age'"):
         build_dataset(replace(table_of(), frame=frame), GOOD_ROLES)
-
-
-@pytest.mark.parametrize(
-    "cells",
-    [
-        [30, 50, None],
-        [30.0, 50.0, np.nan],
-        pd.array([30, 50, None], "Int64"),
-        pd.array([30, 50, None], "int64[pyarrow]"),
-    ],
-)
-def test_group_by_limit(cells: object) -> None:
-    data = built(replace(GOOD_ROLES, sensitive="years", group=(), at_most=30), years=cells)
-    assert data.sensitive[:4].tolist() == [1, 0, 1, 0] and data.n == 80
-    assert data.group_names == ("years above 30", "years up to 30")
-    assert data.notes == ("40 records without hired or years are left out.",)
-
-
-@pytest.mark.parametrize(
-    ("values", "names"),
-    [
-        ("a", ("not a", "a")),
-        ("ab", ("not a or b", "a or b")),
-        ("abc", ("the others", "a or b or c")),
-        ("abcd", ("the others", "a or b or 2 more")),
-        ("abcdefg", ("h", "a or b or 5 more")),
-    ],
-)
-def test_groups_are_called_by_their_values_while_these_are_few(values: str, names: tuple[str, str]) -> None:
-    letters = pd.Series(list("abcdefgh") * 5)
-    roles = Roles(label="y", positive="1", sensitive="s", group=tuple(values))
-    assert groups_of(letters, roles)[1] == names
-    assert groups_of(letters, replace(roles, first_name="some", other_name="rest"))[1] == ("rest", "some")
-
-
-def test_a_group_for_each_value() -> None:
-    cells = pd.Series(["a"] * 40 + ["b"] * 90 + ["c"] * 29 + ["d"] + [None] * 3)
-    roles = Roles(label="y", positive="1", sensitive="s", each=True)
-    codes, names, note = groups_of(cells, roles)
-    assert names == ("b", "a", "other values") and "2 rare values" in note
-    assert codes[:40].eq(1).all() and codes[40:130].eq(0).all() and codes[130:160].eq(2).all()
-    assert codes[160:].isna().all()
-    assert groups_of(cells[:159], roles)[1:] == (("b", "a", "c"), "")  # one rare value stays, to be refused by name
-    more = pd.concat([cells[:159], pd.Series(["e"] * 100)])
-    codes, names, note = groups_of(more, roles)  # 29 join 40, where two values stay by themselves
-    assert names == ("e", "b", "other values") and "2 rare values" in note
-    assert codes.tolist() == [2] * 40 + [1] * 90 + [2] * 29 + [0] * 100
-    apart = pd.concat([more, pd.Series(["a"] * 20)])  # 29 beside 60: refused by name
-    assert groups_of(apart, roles)[1:] == (("e", "b", "a", "c"), "")
-    with pytest.raises(InputError, match="must have 2 to 20 of them, got 21"):
-        groups_of(pd.Series([f"v{i}" for i in range(21)] * 30), roles)
-    with pytest.raises(InputError, match="must have 2 to 20 of them, got 1"):
-        groups_of(pd.Series(["v"] * 90), roles)
-
-
-def test_groups_by_limits() -> None:
-    roles = Roles(label="y", positive="1", sensitive="age", cuts=(28.0, 37.0, 47.0))
-    limit = replace(roles, cuts=(), at_most=1234567.5)
-    assert groups_of(pd.Series([1.0, 2e6]), limit)[1] == ("age above 1234567.5", "age up to 1234567.5")
-    codes, names, _ = groups_of(pd.Series([17, 28, 29, 37, 38, 47, 48, 90]), roles)
-    assert codes.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert names == ("age up to 28", "age 29 to 37", "age 38 to 47", "age above 47")
-    assert groups_of(pd.Series([0.5, 40.0, None]), roles)[1][1] == "age 28 to 37"
-    for wrong in ((37.0, 28.0), (28.0, 28.0), tuple(float(i) for i in range(20))):
-        with pytest.raises(InputError, match="must rise, at most 19"):
-            groups_of(pd.Series([1.0, 50.0]), replace(roles, cuts=wrong))
-    with pytest.raises(InputError, match="formed by values or by a limit"):
-        groups_of(pd.Series([1.0, 50.0]), replace(roles, each=True))
 
 
 def test_missing_features_are_filled_or_dropped() -> None:
@@ -234,12 +165,6 @@ def test_records_are_drawn_without_looking_at_them() -> None:
     np.testing.assert_array_equal(together(split(people(1000))), together(split(people(1000, rare=300))))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.09, 0.81, 1.0, -1.0, float("nan"), float("inf")])
-def test_share_outside_its_range(share: float) -> None:
-    with pytest.raises(InputError, match=r"training share must be in \[0.1, 0.8\], got"):
-        split(people(1000), train_share=share)
-
-
 def test_a_set_without_enough_of_a_group_or_label_is_refused() -> None:
     few = people(1000, rare=5)
     other = replace(few, sensitive=people(1000).sensitive, labels=few.sensitive)
@@ -285,57 +210,3 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
         f"{expected['test']} of {splits.test.size} test records and {known} of {splits.known.size} records the "
         "attacker knows equal a training record in every column used."
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "taken"),
-    [
-        ("id", True),
-        ("person_id", True),
-        ("customerId", True),
-        ("id of case", True),
-        ("Kundennummer", True),
-        ("case number", True),
-        ("Unnamed: 0", True),
-        ("__index_level_0__", True),
-        ("index", True),
-        ("price index", False),
-        ("number of steps", False),
-        ("no_of_visits", False),
-        ("salary", False),
-        ("paid", False),
-        ("Idaho", False),
-    ],
-)
-def test_whole_numbers_that_all_differ_are_identifiers_by_name_only(name: str, taken: bool) -> None:
-    values = np.array([1000.0 + 7 * i for i in range(120)])
-    assert bool(identifier_reason(values, 120, name)) == taken
-    assert not identifier_reason(values + 0.5, 120, name)
-    assert not identifier_reason(np.append(values[:20], values[0]), 21, name)  # few
-    assert not identifier_reason(np.tile(values[:60], 2), 120, name)  # half of them
-    assert identifier_reason(np.arange(120.0), 120, name) == "numbers the records"
-    people = np.array([1000.0 + 7 * (i - i % 5 // 4) for i in range(120)])  # some of whom are there twice
-    assert bool(identifier_reason(people, 120, name)) == (
-        name in ("id", "person_id", "customerId", "id of case", "Unnamed: 0", "__index_level_0__", "index")
-    )
-
-
-def test_texts_name_the_records_where_more_than_half_differ_and_are_mixed_where_four_of_five_are_numbers() -> None:
-    texts = [f"P{i}" for i in range(21)]
-    assert set_aside(pd.Series(texts * 2), "person") == "" != set_aside(pd.Series([*texts, *texts[1:]]), "person")
-    assert set_aside(pd.Series([*texts[:20], "P0"]), "person") == ""  # few
-    mixed = [str(i) for i in range(80)] + ["unknown"] * 20
-    assert set_aside(pd.Series([*mixed[1:], "unknown"]), "pay").startswith("has a different text")
-    with pytest.raises(InputError, match="mixes numbers and text: 20 of 100"):
-        set_aside(pd.Series(mixed), "pay")
-
-
-def test_an_identifier_is_set_aside_with_a_note_and_can_be_taken_back() -> None:
-    numbers = [5000 + 13 * i for i in range(N)]
-    data = built(person_id=numbers, pay=numbers)
-    assert data.feature_names == ("age", "pay")
-    assert data.notes[0] == (
-        "Column person_id is called like an identifier and holds a different whole number in most records (rename it "
-        "to keep it) and is left out."
-    )
-    assert built(person=numbers).feature_names == ("age", "person")

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets import AuditDataset, Roles, Table, build_dataset, several_predictions, suggest_roles
-from core.datasets.role_suggestion import suggested_group, suggested_limit
-from core.datasets.splits import SET_NAMES, SETS, named_set, split
+from core.datasets.splits import SETS, named_set, split
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
@@ -100,14 +99,6 @@ def test_types_of_a_prediction(cells: object):
     assert found is not None and np.array_equal(found, SAID)
 
 
-def test_scores_predict_from_the_threshold_on():
-    scores = np.round(np.arange(N) % 11 / 10, 1)
-    data = built(of("s", "score", threshold=0.3), s=scores)
-    assert data.predictions is not None and np.array_equal(data.predictions, scores >= 0.3)
-    assert np.array_equal(data.scores, scores) and data.scores.dtype == np.float64
-    assert not any("would say" in note for note in data.notes)
-
-
 @pytest.mark.parametrize(("odd", "records"), [(7, "records"), (1, "record")])
 def test_labels_count_where_scores_say_otherwise(odd: int, records: str):
     data = built(of("p", score="s"), p=SAID, s=np.where(np.arange(N) < odd, 0.5 * ~SAID, SAID))
@@ -156,15 +147,7 @@ BAD = {
     "label twice": (of("hired"), ("Label and prediction", "'hired' twice")),
     "prediction and score are one": (of("s", score="s"), ("Prediction and score", "'s' twice")),
     "empty": (of("void"), ("prediction", "'void'", "empty")),
-    "other words": (of("other"), ("'other'", "'hired'", "'maybe'")),
-    "one word too many": (of("third", label="other", positive="maybe"), ("'third'", "'other'", "'perhaps'")),
-    "two ways of writing": (of("mixed", label="other", positive="maybe"), ("'mixed'", "one way", "'maybe' and '0'")),
     "scores as labels": (of("s"), ("'s'", "0.", "as the score")),
-    "text as score": (of("other", "score"), ("'other'", "numbers", "'no'")),
-    "percentages": (of("percent", "score"), ("'percent'", "[0, 1]", "divide percentages by 100")),
-    "log-odds": (of("odds", "score"), ("'odds'", "[0, 1]", "probability")),
-    "threshold": (of("s", "score", threshold=1.5), ("threshold", "1.5")),
-    "unknown set": (of("fold", "sets"), ("'fold'", "train, attack or test", "'3'")),
     "no test": (of("untested", "sets"), ("'untested'", "test")),
 }
 
@@ -175,22 +158,9 @@ def test_what_is_refused(roles: Roles, words: tuple[str, ...]):
     columns: dict[str, object] = {
         "s": numbers / N,
         "void": [None] * N,
-        "other": ["maybe" if i % 2 else "no" for i in range(N)],
-        "third": [("maybe", "no", "perhaps")[i % 3] for i in range(N)],
-        "mixed": ["maybe" if i % 2 else "0" for i in range(N)],
-        "percent": numbers % 101,
-        "odds": numbers / 10 - 12,
-        "fold": np.where(numbers % 2, "3", "train"),
         "untested": np.where(numbers % 2, "attack", "train"),
     }
     assert_one_sentence(refused(roles, **columns), words)
-
-
-def test_names_of_sets():
-    for name, words in SET_NAMES.items():
-        for word in words:
-            assert named_set(word) == named_set(f" {word.upper()} ") == name
-    assert named_set("") == named_set("trains") == ""
 
 
 def test_a_yes_is_a_training_record_only_where_the_column_says_so():
@@ -232,30 +202,6 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
         assert found.test.size == found.known.size == 2 * N // 5
         assert np.array_equal(np.sort(np.concatenate([found.train, found.known, found.test])), np.arange(N))
     assert not np.array_equal(first.test, second.test)
-
-
-def test_a_set_without_enough_people_is_refused():
-    for others, few in ((("train", "test"), "attack"), (("attack", "test"), "train")):
-        cells = np.array(others)[np.arange(N) % 2]
-        data = built(of("part", "sets"), part=np.where(np.arange(N) < 4, few, cells))
-        with pytest.raises(InputError, match="at least 6 records, got 4") as caught:
-            split(data, seed=0)
-        assert_one_sentence(str(caught.value), ("'part'",))
-        six = built(of("part", "sets"), part=np.where(np.arange(N) < 6, few, cells))
-        with pytest.raises(InputError, match="at least 3 people"):
-            split(six, seed=0)
-    for tested, words in (
-        (11, "half of them the attacker's, .* at least 12 records, got 11"),
-        (12, "at least 3 people"),
-    ):
-        halved = built(of("part", "sets"), part=np.where(np.arange(N) < tested, "test", "train"))
-        with pytest.raises(InputError, match=words):
-            split(halved, seed=0)
-    men = np.where(table().frame["sex"] == "M", "train", "attack")
-    data = built(of("part", "sets"), part=np.where(np.arange(N) < 40, "test", men))
-    with pytest.raises(InputError, match="at least 3 people of each group; with these sets") as caught:
-        split(data, seed=0)
-    assert_one_sentence(str(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -323,16 +269,6 @@ def test_the_order_of_scores_against_all_pairs(scores: list[int], said: list[boo
     assert suggest_roles(frame).roles.prediction == ("x" if enough and (below or above) else "")
 
 
-def test_the_first_of_two_groups():
-    assert suggested_group(pd.Series(["M", "F", "M"])) == "F"
-    assert suggested_group(pd.Series(["b", "a"])) == suggested_group(pd.Series(["a", "b"])) == "a"
-    assert suggested_group(pd.Series(["x", "y", "z", "y"])) == "y"
-    assert suggested_group(pd.Series(["z", "y", "x"])) == "x"
-    assert suggested_group(pd.Series([None, None])) == ""
-    assert suggested_limit(pd.Series(range(11))) == 2.0 and suggested_limit(pd.Series(range(10))) is None
-    assert suggested_limit(pd.Series([str(i) + "x" for i in range(30)])) is None
-
-
 # Several models
 
 FIRST = np.arange(N) % 4 == 0
@@ -359,29 +295,3 @@ def test_roles_that_name_a_prediction_or_score_already():
     found = several_predictions(both(rated=scores), own, ["two"])
     assert found.dataset.feature_names == ("age",) and found.dataset.scores is None
     assert np.array_equal(found.predictions, [SECOND])
-
-
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        ((), "from 1 to 200 prediction columns, got 0"),
-        (("one", "three"), "must be a column of the table, got 'three'"),
-        (("one", "one"), "named once, got 'one' 2 times"),
-        (("one", "hired"), "no other role, got 'hired'"),
-        (("one", "sex"), "no other role, got 'sex'"),
-        (("one", "age"), "must be written as"),
-    ],
-)
-def test_what_is_no_prediction_is_refused(columns: tuple[str, ...], words: str):
-    with pytest.raises(InputError) as caught:
-        several_predictions(both(), ROLES, columns)
-    assert_one_sentence(str(caught.value))
-    assert words in str(caught.value)
-
-
-def test_a_model_that_skips_people_is_refused():
-    holes = pd.array([None if i < 3 else int(i % 2) for i in range(N)], dtype="Int64")
-    with pytest.raises(InputError, match=r"must predict for the same people: .*three.* lacks 3 of 240 records"):
-        several_predictions(both(three=holes), ROLES, ["one", "three"])
-    found = several_predictions(both(three=holes), ROLES, ["three", "one"])  # the first one says who counts
-    assert found.dataset.n == N - 3 and np.array_equal(found.predictions[1], FIRST[3:])

@@ -45,34 +45,6 @@ def first(table: Table, name: str = "v", count: int = 2) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (["1\u00a0234,56", "1 000"], [1234.56, 1000.0]),
-        (["1,5", "1,234"], [1.5, 1.234]),
-        (["1,234,567", "1,5"], None),
-        (["\u22125", "3"], [-5, 3]),
-        (["\u22121 234,5", "+3"], [-1234.5, 3.0]),
-        (["12%", "3.5 %"], [0.12, 0.035]),
-        (["5%", "5"], None),
-        (["-$1,234.5", "$-7"], [-1234.5, -7.0]),
-        (["CHF 1’200.50", "CHF 7"], [1200.5, 7.0]),
-        (["5 €", "5 $"], None),
-        (["CAD1", "CAD2"], None),
-        (["12.03.2024", "13.03.2024"], None),
-        (["+49 170 123", "x"], None),
-    ],
-)
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_numbers_that_leave_no_doubt(cells: list[str], expected: list[float] | None, separator: str) -> None:
-    table = table_of(separator, v=cells)
-    assert first(table) == (cells if expected is None else expected)
-    assert pd.api.types.is_numeric_dtype(table.frame["v"]) == (expected is not None)
-    decided = re.search(r"\d[,. '\u00a0\u2009\u202f’]\d{3}|[%€$]|CHF", "".join(cells))
-    if expected is not None and decided and not cells[0].startswith("0,"):
-        assert table.notes or first(table)[-1] == 1.234
-
-
-@pytest.mark.parametrize(
     ("separator", "cells", "others", "expected", "words"),
     [
         (",", ["1,234", "850"], None, [1234, 850], "'1,234' is read as 1234"),
@@ -283,13 +255,6 @@ def test_sentences_about_hostile_tables_are_single_sentences() -> None:
             told = (str(error),)
         for sentence in told:
             assert sentence.isprintable() and sentence.endswith(".") and len(sentence) <= 300, sentence
-
-
-def test_a_first_line_of_data_is_a_record() -> None:
-    content = "\n".join(["", *[f"{20 + i},{'FM'[i % 2]}" for i in range(70)]]).encode()
-    table = read_table(content, "plain.csv", header=False)
-    assert table.frame.columns.tolist() == ["column 1", "column 2"] and len(table.frame) == 70
-    assert table.frame.iloc[0].tolist() == [20, "F"]
 
 
 def test_names_of_people_keep_their_spelling() -> None:

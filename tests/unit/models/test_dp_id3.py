@@ -88,18 +88,8 @@ def test_a_promise_that_is_not_kept_is_warned_of(settings: dict[str, Any], words
 BAD = [
     ({"epsilon": 0}, "epsilon must be at least 1e-06, or infinite, got 0."),
     ({"epsilon": math.nan}, "epsilon must be at least 1e-06, or infinite, got nan."),
-    ({"max_depth": 0}, "max_depth must be None or a whole number of at least 1, got 0."),
     ({"accounting": "none"}, "accounting must be one of savings, literal, naive, got 'none'."),
-    ({"domains": (3, 2)}, "domains must have one entry a column, got 2 for 3 columns."),
-    ({"domains": (3, 2, 0)}, "The domain of column 2 must have 1 to 1,000,000 codes, got 0."),
-    ({"domains": (3, 2, (1, 1))}, "The domain of column 2 must go from a number to a larger one, got 1.0 to 1.0."),
-    (
-        {"domains": (3, "age", 4)},
-        "The domain of column 1 must be a number of codes or a pair (low, high), got 'age'.",
-    ),
     ({"domains": (3, 2, 3)}, "Column 2 must hold whole numbers from 0 to 2, got 3."),
-    ({"classes": (1,)}, "The labels must be of at least two classes, got one class: 1."),
-    ({"classes": (0, 2)}, "The labels must be among the classes 0, 2, got 1."),
     ({"random_state": -1}, "seed must be a whole number from 0 to 4294967295, got -1."),
 ]
 
@@ -109,21 +99,6 @@ def test_bad_settings_are_told_in_one_sentence(settings: dict[str, Any], sentenc
     with pytest.raises(InputError) as told:
         private().set_params(**settings).fit(*records())
     assert str(told.value) == sentence
-
-
-def test_bad_records_are_told_in_one_sentence():
-    x, y = records()
-    with pytest.raises(InputError, match=r"^The labels must be of at least two classes, got one class: 1\.$"):
-        DPID3Classifier().fit(x, np.ones(len(x), dtype=int))
-    for value, word in ((math.nan, "NaN"), (math.inf, "infinity")):
-        with pytest.raises(InputError, match=rf"^X must hold finite numbers, got {word}\.$"):
-            DPID3Classifier().fit(np.where(x == 1, value, x), y)
-    tree = private().fit(x, y)
-    for column, value in ((0, 3), (1, -1), (2, 0.5)):
-        wrong = x.astype(float)
-        wrong[5, column] = value
-        with pytest.raises(InputError, match=rf"^Column {column} must hold whole numbers from 0 to \d, got {value}\.$"):
-            tree.predict(wrong)
 
 
 @pytest.mark.parametrize("n", [3, 50, 5000])
@@ -188,9 +163,3 @@ def test_noise_is_the_discrete_laplace_distribution(epsilon: float):
     assert squares < kept + 4 * math.sqrt(2 * kept)
     ratios = expected[1:] / expected[:-1]
     assert np.abs(np.log(ratios)).max() == pytest.approx(epsilon)  # one record more moves the law by e^ε, exactly
-
-
-@pytest.mark.parametrize("epsilon", [5e-324, 1e-20, 9e-15, 0.0, math.nan])
-def test_a_budget_whose_noise_would_cancel_is_refused(epsilon: float):
-    with pytest.raises(InputError, match="The epsilon of one count must be at least 1e-14, got "):
-        noisy_counts(np.zeros(3, dtype=np.int64), epsilon, np.random.default_rng(0))

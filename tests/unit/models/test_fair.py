@@ -247,16 +247,3 @@ def test_the_counts_carry_the_noise_their_share_of_the_budget_asks_for():
     assert abs(noise.mean()) <= 4 * math.sqrt(variance / noise.size)
     assert noise.var() == pytest.approx(variance, rel=0.3)
     assert np.mean(noise == 0) == pytest.approx((1 - a) / (1 + a), abs=0.04)
-
-
-def test_bad_input():
-    few = {"features": DATA.features[:5], "labels": DATA.labels[:5], "sensitive": DATA.sensitive[:5]}
-    rest = {"domains": DATA.domains, "n_groups": 2}
-    with pytest.raises(InputError, match="tree_share must be in"):
-        fit_private_fair(**few, **rest, epsilon=1.0, tree_share=0.0)
-    with pytest.raises(InputError, match="epsilon must be"):
-        fit_private_fair(**few, **rest, epsilon=-1.0)
-    with pytest.raises(InputError, match="codes from 0 to 1"):
-        fit_private_fair(**(few | {"sensitive": np.full(5, 2, dtype=np.uint8)}), **rest, epsilon=1.0)
-    with pytest.raises(InputError, match="at least 2 groups"):
-        fit_private_fair(**few, domains=DATA.domains, n_groups=1, epsilon=1.0)
