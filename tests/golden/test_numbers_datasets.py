@@ -14,7 +14,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pandas.api.types import is_scalar
-from pyarrow import parquet
 from scipy import sparse
 
 from core.datasets import build, catalog, column_roles, columns, ratings, role_suggestion, roles, splits, text_table
@@ -206,18 +205,6 @@ def _files() -> Named:
     for bad in BAD_UPLOADS:
         if isinstance(bad.content, bytes) and len(bad.content) < 50_000:
             yield (bad.kind, told(columns_of, None, content=bad.content, name=bad.file_name, office=True, **more))
-    for n, width in ((59, 3), (60, 4), (60, 5), (90, 2), (91, 2), (60, 1)):
-        content = "\n".join(
-            [",".join("abcde"[:width]), *(",".join(["x", "Y", "y", "1", "2"][:width]) for _ in range(n))]
-        )
-        for office in (True, False):
-            made = told(columns_of, None, content=content.encode(), name="t.TXT", office=office, **more)
-            yield f"{n} x {width} {office}", made[:80]
-        table = pa.table({"abcde"[j]: [j] * n for j in range(width)})
-        sink = pa.BufferOutputStream()
-        parquet.write_table(table, sink)
-        made = told(columns_of, None, content=sink.getvalue().to_pybytes(), name="t.pq", office=True, **more)
-        yield f"parquet {n} x {width}", made[:80]
     for name in ("a.csv", "a.pq", "a.pkl", "a.npz", "a", "a.xlsx"):
         yield f"named {name}", told(_check_name, name, name[1:])
     for size in (0, 1, 1024**2 // 10, 1024**2 // 10 + 1, 2_000_000_000):
@@ -704,11 +691,6 @@ def _splits() -> Named:
         yield (
             f"{seed} known",
             (splits.known_shares(data, made), splits.taught(made.known, seed), splits.shared_records(data, made)),
-        )
-        alike = replace(data, features=np.round(data.features[:, :1] / 40))
-        yield (
-            f"{seed} alike",
-            (splits.shared_records(alike, made), splits.shared_note(alike, made), splits.shared_note(data, made)),
         )
     for train, test in ((5, 30), (6, 30), (30, 5), (30, 6), (9, 11), (30, 12)):
         few = build.build_dataset(table, BASE)

@@ -35,14 +35,6 @@ def _records(n: int, sizes: tuple[int, ...], classes: int, seed: int) -> tuple[n
 
 
 def growing() -> Named:
-    rng = np.random.default_rng(43)
-    for n, m, k, classes in ((30, 1, 3, 2), (40, 6, 4, 3), (3, 5, 4, 2), (25, 30, 2, 2)):
-        nodes, values, labels = rng.integers(0, m, n), rng.integers(0, k, n), rng.integers(0, classes, n)
-        keys, whole = (nodes * k + values) * classes + labels, np.arange(n + 1)
-        yield f"exact {n} {m}", id3.exact_score(keys, m, k, classes, whole * np.log2(np.maximum(whole, 1)))
-        joint = np.bincount(keys, minlength=m * k * classes).reshape(m, k, classes)
-        joint = joint - (rng.random(joint.shape) < 0.2)
-        yield f"noisy {n} {m}", [id3.noisy_score(joint, sums) for sums in (joint.sum(axis=2), joint.sum(axis=2) - 1)]
     yield "best", id3.best_attribute(np.array([[-1, -0.5, -0.5], [-np.inf, -3, -2.5], [-2, -2 + 5e-9, -9.0]]))
     yield "starts", [id3._starts(np.array(keys)) for keys in ([], [4], [1, 1, 2, 5, 5, 5])]
     for sizes, classes, n, depth in (((3, 2, 4), 2, 60, 3), ((2, 2), 3, 25, 1), ((4, 3, 2, 2), 2, 200, 2)):
@@ -71,10 +63,6 @@ def ledgers() -> Named:
     for accounting, (depth, columns) in product(ACCOUNTINGS, ((1, 1), (1, 4), (3, 3), (3, 5), (8, 14))):
         ledger = tree_budget.BudgetLedger(accounting=accounting, asked=2.5, depth=depth, n_attributes=columns)
         yield f"{accounting} {depth} of {columns}", (ledger.slot, ledger.total, ledger.counts_total)
-        for level in {0, depth - 1, depth}:
-            path = ledger.path(level)
-            told = [f"{one.level} {one.slot} {one.tables} x {one.each:.6g} = {one.epsilon:.6g}" for one in path]
-            yield f"{accounting} {depth} of {columns}, path {level}", "; ".join(told)
         yield f"{accounting} {depth} of {columns}, columns", list(ledger.to_frame().iloc[-1])
     for epsilon in (math.inf, 5.0, 0.1, 1e-14, 9e-15, math.nan):
         draw = lambda e=epsilon: tree_budget.noisy_counts(np.arange(20), e, np.random.default_rng(1))  # noqa: E731

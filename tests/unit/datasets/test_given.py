@@ -10,29 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets import AuditDataset, Roles, Table, build_dataset, several_predictions, suggest_roles
+from core.datasets import Roles, Table, several_predictions, suggest_roles
 from core.datasets.splits import SETS, named_set, split
 from core.errors import InputError
-from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
+from tests.unit.datasets.small_tables import N, built, table_of
 
-N = 240
 SAID = np.arange(N) % 5 < 2
-ROLES = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
-
-
-def table(**columns: object) -> Table:
-    """Return a table of N people with more columns, or with others in place of its own."""
-    base: dict[str, object] = {
-        "age": 20 + np.arange(N) % 37,
-        "sex": ["F" if i % 2 else "M" for i in range(N)],
-        "hired": ["yes" if i % 3 else "no" for i in range(N)],
-    }
-    frame = pd.DataFrame(base | columns)
-    return Table(name="t", title="T", frame=frame, source="Made up.", fingerprint="")
-
-
-def built(roles: Roles = ROLES, **columns: object) -> AuditDataset:
-    return build_dataset(table(**columns), roles)
 
 
 def refused(roles: Roles, **columns: object) -> str:
@@ -43,7 +27,7 @@ def refused(roles: Roles, **columns: object) -> str:
 
 
 def of(column: str, role: str = "prediction", **more: object) -> Roles:
-    return replace(ROLES, **{role: column}, **more)  # type: ignore[arg-type]
+    return replace(GOOD_ROLES, **{role: column}, **more)  # type: ignore[arg-type]
 
 
 WORDS = (("0", "1"), ("false", "true"), ("no", "yes"))
@@ -111,11 +95,11 @@ def test_records_without_an_answer_are_left_out_and_counted():
     p = ["yes" if one else "no" for one in SAID]
     p[3] = p[4] = None  # type: ignore[call-overload]
     scores = np.where(SAID, 0.75, 0.25)
-    scores[[4, 10, 200]] = np.nan
-    label = table().frame["hired"].copy()
-    label[200] = None  # left out for this already
+    scores[[4, 10, 100]] = np.nan
+    label = table_of().frame["hired"].copy()
+    label[100] = None  # left out for this already
     data = built(of("p", score="s"), p=p, s=scores, hired=label)
-    kept = np.setdiff1d(np.arange(N), [3, 4, 200])
+    kept = np.setdiff1d(np.arange(N), [3, 4, 100])
     assert data.n == N - 3 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
     assert np.array_equal(data.features[:, 0], 20 + kept % 37)
     assert data.notes[:2] == (
@@ -179,7 +163,7 @@ def test_a_split_is_what_the_table_says():
         assert np.array_equal(np.sort(found.train), np.arange(0, N, 5))
         assert np.array_equal(np.sort(found.known), np.flatnonzero(np.isin(np.arange(N) % 5, (1, 2))))
         assert np.array_equal(np.sort(found.test), np.flatnonzero(np.arange(N) % 5 >= 3))
-        assert found.validation.size == 29  # 30% of 96
+        assert found.validation.size == 15  # 30% of 48, rounded up
     assert not np.array_equal(split(data, seed=0).attack, split(data, seed=1).attack)
     assert np.array_equal(split(data, seed=0).attack, split(data, seed=0).attack)
     assert not any("attack records" in note for note in data.notes)
@@ -278,11 +262,11 @@ SECOND = np.arange(N) % 7 < 3
 def both(**more: object) -> Table:
     """Return a table with two models' predictions, written in two ways."""
     words = np.where(SECOND, "Yes", "No")
-    return table(**({"one": FIRST.astype(int), "two": words} | more))
+    return table_of(**({"one": FIRST.astype(int), "two": words} | more))
 
 
 def test_each_column_is_read_and_none_is_a_feature():
-    found = several_predictions(both(), ROLES, ["two", "one"])
+    found = several_predictions(both(), GOOD_ROLES, ["two", "one"])
     assert found.names == ("two", "one")
     assert np.array_equal(found.predictions, [SECOND, FIRST])
     assert found.dataset.feature_names == ("age",)
@@ -291,7 +275,7 @@ def test_each_column_is_read_and_none_is_a_feature():
 
 def test_roles_that_name_a_prediction_or_score_already():
     scores = FIRST * 0.5
-    own = replace(ROLES, prediction="one", score="rated")
+    own = replace(GOOD_ROLES, prediction="one", score="rated")
     found = several_predictions(both(rated=scores), own, ["two"])
     assert found.dataset.feature_names == ("age",) and found.dataset.scores is None
     assert np.array_equal(found.predictions, [SECOND])
