@@ -37,7 +37,6 @@ SECONDS = {
     "tests/app/test_pages.py": 30,
     "tests/app/test_report.py": 30,
     "tests/hostile/test_full_disk.py": 30,
-    "tests/hostile/test_identities.py": 30,
     "tests/unit/compare/test_gate.py": 30,
     "tests/app/test_one_wording.py": 25,
     "tests/browser/test_proxy.py": 25,

@@ -19,14 +19,15 @@ IDS = ("Ada L 1", "bob", "17", "Zoe", "P-4", "250")
 COLUMNS = Columns(attribute="sex")
 ATTRIBUTE = np.array([0, 1, 0, 1, 1, 0])
 
-SPELLINGS = {
-    "zero-width blanks": tuple("\N{ZERO WIDTH SPACE}".join(one) for one in IDS),
-    "direction marks": tuple(f"\N{RIGHT-TO-LEFT OVERRIDE}{one}\N{POP DIRECTIONAL FORMATTING}" for one in IDS),
-    "NUL": tuple(f"{one}\0" for one in IDS),
-    "Cyrillic": tuple(one.translate(str.maketrans("AaoPe", "АаоРе")) for one in IDS),
-    "zeros before": tuple(one.replace("1", "001").replace("4", "04").replace("25", "0025") for one in IDS),
-}
-"""The same six people, by what is done to their identifiers; the normal form's own tests know many more."""
+SPELLED = (
+    "A\N{ZERO WIDTH SPACE}da L 001",
+    "\N{RIGHT-TO-LEFT OVERRIDE}bob\N{POP DIRECTIONAL FORMATTING}",
+    "017",
+    "Z\N{CYRILLIC SMALL LETTER O}e",
+    "P-04",
+    "250\0",
+)
+"""The same six people in other spellings; the normal form's own tests know many more."""
 
 
 def file_of(ids: tuple[str, ...], column: str, values: object) -> bytes:
@@ -41,12 +42,11 @@ def ledger(tmp_path: Path) -> Ledger:
     return made
 
 
-@pytest.mark.parametrize("kind", SPELLINGS)
-def test_no_spelling_of_the_same_people_has_a_budget_of_its_own(kind: str, ledger: Ledger):
+def test_no_spelling_of_the_same_people_has_a_budget_of_its_own(ledger: Ledger):
     """Registering is refused, and asking is charged to, and answered from, the one budget there is."""
     scores = np.linspace(0, 1, 6)
     ledger.ask("first", TestSet(ids=IDS, attribute=ATTRIBUTE), scores, epsilon=0.5, asker="x")
-    respelled = TestSet(ids=SPELLINGS[kind][::-1], attribute=ATTRIBUTE[::-1])
+    respelled = TestSet(ids=SPELLED[::-1], attribute=ATTRIBUTE[::-1])
     for another in (False, True):
         with pytest.raises(InputError, match="have a budget for this attribute already, under the name 'first'"):
             ledger.register("second", respelled, budget=2, columns=COLUMNS, another_attribute=another)
@@ -54,15 +54,14 @@ def test_no_spelling_of_the_same_people_has_a_budget_of_its_own(kind: str, ledge
     assert (again.from_past, again.remaining, len(ledger.statuses())) == (True, 1.3, 1)
 
 
-@pytest.mark.parametrize("kind", SPELLINGS)
-def test_predictions_are_matched_whatever_the_spelling(kind: str):
-    scores, ids = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], SPELLINGS[kind]
+def test_predictions_are_matched_whatever_the_spelling():
+    scores = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     test_set = made_of(file_of(IDS, "sex", ATTRIBUTE), "people.csv", COLUMNS)
     parquet = io.BytesIO()
-    pq.write_table(pa.table({"id": ids[::-1], "score": scores[::-1]}), parquet)
+    pq.write_table(pa.table({"id": SPELLED[::-1], "score": scores[::-1]}), parquet)
     assert predictions_of(parquet.getvalue(), "model.parquet", test_set.ids).tolist() == scores
-    if kind != "NUL":  # not taken for text
-        assert predictions_of(file_of(ids[::-1], "score", scores[::-1]), "model.csv", test_set.ids).tolist() == scores
+    text = file_of((IDS[-1], *SPELLED[-2::-1]), "score", scores[::-1])  # what holds a NUL is not taken for text
+    assert predictions_of(text, "model.csv", test_set.ids).tolist() == scores
 
 
 def test_look_alikes_are_named_by_their_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
