@@ -381,7 +381,7 @@ def _columns() -> Named:
 
 def _grouped(sizes: dict[str, int], **how: Any) -> Named:
     column = pd.Series([value for value, size in sizes.items() for _ in range(size)] + [None])
-    made = told(roles.groups_of, column, Roles(label="y", positive="1", sensitive=how.pop("name", "g"), **how))
+    made = told(roles.groups_of, column, Roles(label="y", positive="1", sensitive="g", **how))
     yield f"{sizes} {how}"[:150], made
 
 
@@ -737,27 +737,6 @@ def _ratings() -> Named:
         ([0, 0], "ab"),
     ):
         yield f"stars {cells}", told(ratings._stars, pd.Series(cells), pd.Series(list(items)))
-    rated = "\n".join(f"u{i},{'ab'[i % 2]},{1 + i % 5},{'xyz'[i % 3]}" for i in range(31))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ratings, "read_columns", lambda *given, **more: (_columns_here(*given, **more), ()))
-        for header in (
-            "user,item,rating,town",
-            "Town,USER,Item,Rating",
-            "user,item,rating",
-            "user,item,stars,town",
-            "user,User,item,rating",
-        ):
-            for content in (rated, rated.replace(",b,", ",,"), ""):
-                yield (
-                    f"table {header} {content[:20]!r}",
-                    told(ratings._table, "t.csv", f"{header}\n{content}".encode(), 3)[:300],
-                )
-        yield "table of nothing", told(ratings._table, "t.csv", b" \n", 3)
-
-
-def _columns_here(content: bytes, name: str, **more: Any) -> pa.Table:
-    """Return what a process of the file's own reads."""
-    return columns_of(None, content=content, name=name, header=True, **more)[1]
 
 
 def _catalogue() -> Named:

@@ -129,6 +129,8 @@ def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hi
 BAD_TABLES = [
     ("", "is empty"),
     ("user,item,rating\nu,i,5\n", r"must have the columns user, item, rating and one private attribute"),
+    ("user,User,item,rating\nu,a,i,5\n", r"got 'user, User, item, rating'"),
+    ("user,item,rating,town,age\nu,i,5,a,9\n", r"got 'user, item, rating, town, age'"),
     (TABLE + "u1;i1;5;b\nu1;i1;4;b\n", r"must rate an item once, got user 'u1' and item 'i1' twice"),
     (TABLE + "u1;i5;6;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 6"),
     (TABLE + "u1;i5;0.5;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 0.5"),
