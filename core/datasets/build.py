@@ -60,7 +60,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
         """Leave out, with a note, the records that lack one of the columns."""
         complete = known & frame[list(columns)].notna().all(axis=1).to_numpy(dtype=bool)
         if lost := int(known.sum() - complete.sum()):
-            notes.append(f"{lost:,} records {what} are left out.")
+            notes.append(f"{lost:,} records {what} are left out." if lost > 1 else f"1 record {what} is left out.")
         return complete
 
     needed = [column for column in (roles.prediction or roles.score, roles.sets) if column]

@@ -143,10 +143,11 @@ def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, kee
         return f"not used: {column.set_aside}"
     reasons = ["may be sensitive too; this audit does not cover it"] * names_attribute(column.name)
     if column.missing and not keep:
-        reasons.append(f"{column.missing:,} records without it are dropped")
+        without = "1 record without it is" if column.missing == 1 else f"{column.missing:,} records without it are"
+        reasons.append(f"{without} dropped")
     elif column.missing:
         how = "median fills" if column.kind == "number" else "a category of its own for"
-        reasons.append(f"{how} {column.missing:,} gaps")
+        reasons.append(f"{how} {column.missing:,} gap{'s' * (column.missing > 1)}")
     return "; ".join(reasons)
 
 

@@ -238,8 +238,10 @@ def encode(
         names.append(str(name))
         categories.append(texts)
         categorical.append(not numeric)
-    if filled:
+    if filled > 1:
         notes.append(f"{filled:,} missing numbers are filled with their column's median.")
+    elif filled:
+        notes.append("1 missing number is filled with its column's median.")
     if not columns:
         raise InputError("No feature is left to predict from; every column is constant in the complete records.")
     return np.column_stack(columns), tuple(names), tuple(categories), np.array(categorical, dtype=bool)

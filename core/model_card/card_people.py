@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 EVERYBODY_ELSE = "everybody else"
 """What those are called who are not in the group, where there are more than two groups."""
 
-_RECORDS = re.compile(r"[\d,]+ records (without|with) .* are left out\.$")
+_RECORDS = re.compile(r"[\d,]+ records? (without|with) .* (is|are) left out\.$")
 """Notes on records that the table holds and nobody can be inferred from."""
 
 
@@ -187,7 +187,8 @@ def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
     if dataset.n == dataset.rows_read:
         return ()
     told = tuple(note for note in dataset.notes if _RECORDS.match(note))
-    return told or (f"{dataset.rows_read - dataset.n:,} records are left out.",)
+    lost = dataset.rows_read - dataset.n
+    return told or (f"{lost:,} records are left out." if lost > 1 else "1 record is left out.",)
 
 
 def _given(given: Codes | None, names: Sequence[str], rows: Ints, n: int) -> tuple[Codes, tuple[str, ...]]:

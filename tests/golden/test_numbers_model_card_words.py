@@ -126,7 +126,13 @@ def in_variants() -> Named:
     for without in ((), ("town",), ("town", "skill"), ("town", "skill", "score"), ("height",)):
         yield f"without {without}", refused(kept_columns, data, without)
     yield "drawn", [drawn_people(9, most, seed=1).tolist() for most in (0, 1, 4, 8, 9, 10)]
-    for rows_read, notes in ((260, ()), (263, ()), (263, ("3 records without hired are left out.", "Else."))):
+    for rows_read, notes in (
+        (260, ()),
+        (263, ()),
+        (263, ("3 records without hired are left out.", "Else.")),
+        (261, ()),
+        (261, ("1 record without hired is left out.", "Else.")),
+    ):
         yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, notes=notes))
     given = np.resize([0, 1, 1], (2, 260)).astype(np.uint8)
     for settings in (

@@ -56,6 +56,7 @@ def test_missing_features_are_filled_or_dropped() -> None:
     kept = built(**cells)
     assert kept.n == N and kept.notes == ("24 missing numbers are filled with their column's median.",)
     assert kept.features[:4, 1].tolist() == [1, 2, 9, 3] and kept.features[:4, 2].tolist() == [1, 0, -1, 1]
+    assert built(pay=[None, *range(1, N)]).notes == ("1 missing number is filled with its column's median.",)
     dropped = built(replace(GOOD_ROLES, missing="drop"), **cells)
     assert dropped.n == 64 and dropped.notes == ("56 records with a missing feature are left out.",)
     assert dropped.features[:3, 2].tolist() == [1, 0, 0]

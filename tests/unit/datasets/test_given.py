@@ -103,7 +103,7 @@ def test_records_without_an_answer_are_left_out_and_counted():
     assert data.n == N - 3 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
     assert np.array_equal(data.features[:, 0], 20 + kept % 37)
     assert data.notes[:2] == (
-        "1 records without hired or sex are left out.",
+        "1 record without hired or sex is left out.",
         "2 records without p are left out.",
     )
     # whether a score is withheld is released as well, so the record stays, its label in place of the score
