@@ -12,16 +12,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.neural_network import MLPClassifier
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 from core.models import dp_id3, fair, id3, private_fair, tree_budget
 from core.models.query_access import fair_access
-from core.models.structure import Structure, onnx_structure, structure_of
 from tests.golden.numbers import Named, compare_numbers, refused
 
 ACCOUNTINGS = tree_budget.ACCOUNTINGS
@@ -186,43 +179,6 @@ def models() -> Named:
     other = replace(gradient, method="unmitigated", estimator=_Table(2))
     access = fair_access(lambda: other, x, groups, seed=1)
     yield "access", (access.columns, access.ask(np.random.default_rng(1).integers(0, 160, (30, 4))))
-    for estimator in (
-        DecisionTreeClassifier(max_depth=3, random_state=0),
-        DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
-        RandomForestClassifier(5, max_depth=4, random_state=0),
-        RandomForestClassifier(3, max_depth=3, bootstrap=False, random_state=0),
-        HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=5, min_samples_leaf=5),
-        KNeighborsClassifier(3),
-        LogisticRegression(),
-        SVC(),
-        MLPClassifier((50,), max_iter=1),
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fitted = estimator.fit(x[:60], labels[:60])
-        for rows in (0, 70):
-            found = structure_of([{"a": fitted}], rows=rows)
-            yield f"{type(estimator).__name__} {rows}", (found, found.notes)
-    for parameters, kept, small in ((50, 0, 0), (51, 1, 1), (49, 2, 3)):
-        yield (
-            f"notes {parameters}",
-            Structure(
-                rows=60, parameters=parameters, kept=kept, kept_as="x", leaves=9, small_leaves=small, smallest=4
-            ).notes,
-        )
-
-    def node(kind: str, **attributes: list[int]) -> SimpleNamespace:
-        told = [SimpleNamespace(name=name, ints=ints) for name, ints in attributes.items()]
-        return SimpleNamespace(op_type=kind, attribute=told)
-
-    tables = [SimpleNamespace(dims=dims) for dims in ([7, 2], [9], [12, 3])]
-    for name, nodes, initializer in (
-        ("vectors", [node("SVM", vectors_per_class=[3, 4], other=[9]), node("TopK")], tables),
-        ("nearest", [node("TopK")], tables),
-        ("no tables", [node("TopK")], tables[1:2]),
-        ("no nearest", [node("Tree", other=[2])], tables),
-    ):
-        yield name, onnx_structure(SimpleNamespace(node=nodes, initializer=initializer))
 
 
 CASES: dict[str, Callable[[], Named]] = {

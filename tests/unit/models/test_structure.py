@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -32,16 +32,32 @@ def fitted(model):
     return model.fit(numbers(), binary())
 
 
-def test_small_leaves_records_kept_and_learned_numbers_are_counted():
-    tree = fitted(TREE)
-    _, sizes = np.unique(tree.apply(numbers()), return_counts=True)
-    found = structure_of(tree)
+MACHINE = fitted(SVC())
+VECTORS = len(MACHINE.support_vectors_)
+
+
+@pytest.mark.parametrize("model", [TREE, RandomForestClassifier(4, bootstrap=False, random_state=0)])
+def test_leaves_are_those_into_which_people_fall(model):
+    trees = fitted(model).apply(numbers()).reshape(240, -1).T
+    sizes = np.concatenate([np.unique(leaves, return_counts=True)[1] for leaves in trees])
+    found = structure_of(model)
     assert (found.leaves, found.smallest, found.rows) == (sizes.size, sizes.min(), 240)
-    assert found.small_leaves == np.count_nonzero(sizes < 5) > 0
-    (note,) = found.notes
-    assert note.startswith(
-        f"{found.small_leaves} of the model's {found.leaves} leaves hold fewer than 5 training people"
+    assert found.parameters == found.leaves and found.small_leaves == np.count_nonzero(sizes < 5) > 0
+    assert found.notes[0].startswith(
+        f"{found.small_leaves:,} of the model's {found.leaves:,} leaves hold fewer than 5 training people"
     )
+
+
+def test_other_models_are_counted_by_what_they_learned():
+    boosted = fitted(HistGradientBoostingClassifier(max_iter=3, random_state=0))
+    leaves = sum(tree.get_n_leaf_nodes() for (tree,) in boosted._predictors)
+    assert structure_of(boosted) == Structure(leaves=leaves, smallest=20, parameters=leaves, rows=240)
+    assert structure_of({"a": [logistic()]}) == Structure(parameters=4)
+    (one,) = Structure(leaves=9, small_leaves=1, smallest=4).notes
+    assert one.startswith("1 of the model's 9 leaves holds fewer than 5 training people, the smallest 4")
+
+
+def test_as_many_learned_numbers_as_records_are_told():
     network = fitted(MLPClassifier((60,), tol=1e9, n_iter_no_change=1, random_state=0))
     found = structure_of(network, rows=240)
     assert found.parameters == 3 * 60 + 60 + 60 + 1
@@ -64,7 +80,7 @@ def test_a_leaf_is_small_below_five_people(least: int):
         (as_skops(fitted(STUMP)), "stump.skops", ""),
         (as_skops(fitted(NEIGHBOURS)), "near.skops", "240 training records themselves (nearest neighbours)"),
         (as_skops(fitted(LogisticRegression())), "line.skops", ""),
-        (as_onnx(fitted(SVC()), numbers()[:1]), "machine.onnx", "training records themselves (support vectors)"),
+        (as_onnx(MACHINE, numbers()[:1]), "machine.onnx", f" {VECTORS} training records themselves (support vectors)"),
         (as_onnx(fitted(NEIGHBOURS), numbers()[:1]), "near.onnx", "240 training records themselves (nearest"),
         (as_onnx(fitted(TREE), numbers()[:1]), "tree.onnx", ""),
         (as_onnx(logistic(), numbers()[:1]), "line.onnx", ""),
