@@ -59,14 +59,8 @@ def deciding() -> Named:
     }
     for (name, raw), positive, threshold in product(raws.items(), ("", "yes", "b", "no"), (0.5, 0.25)):
         if threshold == 0.5 or name.startswith("scores"):
-            yield (
-                f"{name} {positive} {threshold}",
-                refused(
-                    lambda raw=raw, positive=positive, threshold=threshold: model_answers.decide(
-                        raw, positive=positive, threshold=threshold
-                    )
-                ),
-            )
+            found = refused(model_answers.decide, raw, positive=positive, threshold=threshold)
+            yield f"{name} {positive} {threshold}", found
     yield "stack", model_answers.stack([[1, 2], np.ones((2, 2)), [[3], [4]]], 2)
     for text in ("[ONNXRuntimeError] : 2 : INVALID : Status Message: bad  shape.", "x" * 201, "x" * 200, ""):
         yield (
@@ -97,9 +91,7 @@ def matching() -> Named:
     for column, kind, missing in product(
         frame, ("any", "number", "whole number", "true or false", "text"), (True, False)
     ):
-        made = refused(
-            lambda c=column, k=kind, m=missing: model_answers.matched(frame, _takes(c, kinds=(k,), missing=m))
-        )
+        made = refused(model_answers.matched, frame, _takes(column, kinds=(kind,), missing=missing))
         if isinstance(made, str):
             yield f"{column} as {kind}, {missing}", made
         else:
@@ -122,7 +114,7 @@ def matching() -> Named:
         ("given many", _takes(kinds=("any",)), ("a b", "bits", "truth", "flag", "digits", "infinite")),
     ):
         small = frame.drop(columns=["infinite"] if len(features) < 6 else []).replace(math.inf, 3.0)
-        made = refused(lambda t=takes, f=features, small=small: model_answers.matched(small, t, f))
+        made = refused(model_answers.matched, small, takes, features)
         yield name, made if isinstance(made, str) else (list(made[0].columns), made[1])
 
 
@@ -224,8 +216,8 @@ def answering() -> Named:
     for content, name in product(
         (b"", b"PK\x03\x04abc", b"abcdefg"), ("m.onnx", "M.SKOPS", "m.pkl", "m.h5", "m", "m.pt")
     ):
-        yield f"kind {content!r} {name}", refused(lambda c=content, n=name: model_files.kind_of(c, n, max_bytes=7))
-    yield "large", refused(lambda: model_files.kind_of(b"abcdefgh", "m.onnx", max_bytes=7))
+        yield f"kind {content!r} {name}", refused(model_files.kind_of, content, name, max_bytes=7)
+    yield "large", refused(model_files.kind_of, b"abcdefgh", "m.onnx", max_bytes=7)
 
 
 def encoded() -> Named:
@@ -256,10 +248,10 @@ def encoded() -> Named:
         )
         yield f"{name}.answers", runtime.ask(pd.DataFrame(data)).labels
         yield f"{name}.scores", np.round(runtime.ask(pd.DataFrame(data)).probability, 3)
-    yield "no classifier", _broken(lambda: skops_model._features(LinearRegression().fit(frame[["n"]], y)))
+    yield "no classifier", _broken(skops_model._features, LinearRegression().fit(frame[["n"]], y))
     single = LogisticRegression().fit(frame[["n"]], y)
     single.classes_ = np.array([1])
-    yield "one class", _broken(lambda: skops_model._features(single))
+    yield "one class", _broken(skops_model._features, single)
     for values, known in product((["a"], ["a", "b"], ["a", None], []), (["a"], ["a", np.nan], ["a", "b", "c"])):
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -269,9 +261,9 @@ def encoded() -> Named:
         yield f"places {chosen}", skops_model._places(chosen, [5, 6, 7], ["a", "b", "c"])
 
 
-def _broken(work: Callable[[], Any]) -> Any:
+def _broken(work: Callable[..., Any], *given: Any) -> Any:
     try:
-        return work()
+        return work(*given)
     except ValueError as error:
         return str(error)
 
@@ -297,7 +289,7 @@ def graphs() -> Named:
         "sequence": [one("x", "seq(tensor(float))", None, 3)],
         "nothing": [],
     }.items():
-        made = refused(lambda inputs=inputs: onnx_model._inputs(session(inputs), "m"))
+        made = refused(onnx_model._inputs, session(inputs), "m")
         yield f"inputs {name}", made if isinstance(made, str) else str(made)
     label, text = one("label", "tensor(int64)", None), one("label", "tensor(string)", None)
     prob, other = one("probabilities", "tensor(float)", None, 2), one("margin", "tensor(float)", None, 2)
@@ -313,10 +305,8 @@ def graphs() -> Named:
         "nothing": [],
     }.items():
         for classes in (None, ("a", "b"), (0, 1), (0, 1, 2)):
-            yield (
-                f"outputs {name} {classes}",
-                refused(lambda o=outputs, c=classes: onnx_model._outputs(session((), o), c, "m")),
-            )
+            found = refused(onnx_model._outputs, session((), outputs), classes, "m")
+            yield f"outputs {name} {classes}", found
 
     def node(kind: str, **told: Any) -> SimpleNamespace:
         made = [SimpleNamespace(name=k, ints=v, strings=[]) for k, v in told.items() if not isinstance(v[0], bytes)]
@@ -335,10 +325,7 @@ def graphs() -> Named:
         yield f"nodes {name}", (onnx_model._classes(nodes), [onnx_model._takes_missing(each) for each in nodes])
     frame = pd.DataFrame({"a": [1, 300], "b": [1.5, 2.5], "c": np.array([True, math.nan], dtype=object)})
     for j, dtype in product((0, 1, 2), ("uint8", np.float32, "int64", np.bool_)):
-        yield (
-            f"column {j} {np.dtype(dtype).name}",
-            _broken(lambda j=j, dtype=dtype: onnx_model._column(frame, j, dtype)),
-        )
+        yield f"column {j} {np.dtype(dtype).name}", _broken(onnx_model._column, frame, j, dtype)
     for text in ("std::bad_alloc", "Failed to allocate memory", "other"):
         yield f"memory {text}", type(onnx_model._memory_or(RuntimeError(text))).__name__
     scores = [np.array([[0.3], [0.6]]), np.array([[0.7], [0.4]])]

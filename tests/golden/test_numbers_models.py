@@ -58,8 +58,8 @@ def ledgers() -> Named:
         yield f"{accounting} {depth} of {columns}", (ledger.slot, ledger.total, ledger.counts_total)
         yield f"{accounting} {depth} of {columns}, columns", list(ledger.to_frame().iloc[-1])
     for epsilon in (math.inf, 5.0, 0.1, 1e-14, 9e-15, math.nan):
-        draw = lambda e=epsilon: tree_budget.noisy_counts(np.arange(20), e, np.random.default_rng(1))  # noqa: E731
-        yield f"noise {epsilon}", refused(draw)
+        drawn = refused(tree_budget.noisy_counts, np.arange(20), epsilon, np.random.default_rng(1))
+        yield f"noise {epsilon}", drawn
     columns = np.array([[0, 99, 100, -1, 0.5, 2.5], [1, 0, 3, 4, 1, 2.5], [4, 1, 0, 2, 2, 2.5]])
     yield "read", tree_budget.read_domains(columns).entries
     domains = tree_budget.public_domains([5, 100, (0, 10), (-1.0, 4), (0.5, 2)], 5)
@@ -79,7 +79,7 @@ def ledgers() -> Named:
     ):
         yield f"given {given}", refused(lambda given=given: tree_budget.public_domains(given, 1).entries)
     for value in (-1, 0, 4, 5, 1.5):
-        yield f"code {value}", refused(lambda v=value: tree_budget._checked(np.array([0.0, v]), 5, 2))
+        yield f"code {value}", refused(tree_budget._checked, np.array([0.0, value]), 5, 2)
     edges = np.array([-9, 0, 0.0999, 0.1, 0.5, 0.99, 1.0, 7])
     for low, high in ((0.0, 1.0), (-1.7e308, 1.7e308), (1.0, np.nextafter(1.0, 2)), (0.0, 5e-324)):
         yield f"bins {low:g} to {high:g}", tree_budget._bins(edges, low, high).tolist()
@@ -108,19 +108,18 @@ def classifiers() -> Named:
     yield "read", (read.domains_, read.budget_ledger_, [str(one.message) for one in told])
     yield "exact", (exact.predict_proba(x), exact.n_nodes_, exact.budget_ledger_)
     for y, classes in ((["a", "b", "a"], None), (["a", "a"], None), (["b"], ["c", "a", "b"]), (["d", "a"], ["a", "b"])):
-        yield f"labels {y} {classes}", refused(lambda y=y, classes=classes: dp_id3._labels(np.array(y), classes))
+        yield f"labels {y} {classes}", refused(dp_id3._labels, np.array(y), classes)
     for depth in (None, 1, 0, True, 2.0, np.int64(3)):
-        yield f"depth {depth!r}", refused(lambda depth=depth: dp_id3._depth(depth))
+        yield f"depth {depth!r}", refused(dp_id3._depth, depth)
     for bad in ([[1.0, math.nan]], [[math.inf, 1.0]], [[math.nan, math.inf]], [[1.0]]):
-        yield f"finite {bad}", refused(lambda bad=bad: dp_id3._finite(np.array(bad)))
+        yield f"finite {bad}", refused(dp_id3._finite, np.array(bad))
 
 
 def fairness() -> Named:
     for bad in (np.ones((1, 2, 2)), np.ones((2, 2)), np.ones((2, 2, 3)), [[[1, math.nan], [1, 1]]] * 2):
-        yield f"bad {np.shape(bad)}", refused(lambda bad=bad: private_fair._people(bad))
+        yield f"bad {np.shape(bad)}", refused(private_fair._people, bad)
     for codes, groups in (([0, 1], 2), ([0, 2], 2), ([], 2), ([0], 1), ([1, 1], 3)):
-        check = lambda codes=codes, groups=groups: private_fair._check_groups(np.array(codes, int), groups)  # noqa: E731
-        yield f"groups {codes} {groups}", refused(check)
+        yield f"groups {codes} {groups}", refused(private_fair._check_groups, np.array(codes, int), groups)
     codes, labels = _records(150, (3, 2, 4), 2, 8)
     groups = np.random.default_rng(9).choice(3, 150, p=[0.5, 0.3, 0.2]).astype(np.uint8)
     for epsilon, share in product((math.inf, 6.0), (0.5, 1.0)):
@@ -134,10 +133,7 @@ def fairness() -> Named:
         yield f"made {epsilon} {share}, fair", refused(lambda made=made: made.fair(1.0).acceptance.sum() * 0)
     for epsilon, share in ((1.0, 0.0), (1.0, 1.01), (-1.0, 0.5)):
         more = {"epsilon": epsilon, "n_groups": 3, "domains": None, "tree_share": share}
-        yield (
-            f"share {share} of {epsilon}",
-            refused(lambda more=more: private_fair.fit_private_fair(codes, labels, groups, **more)),
-        )
+        yield f"share {share} of {epsilon}", refused(private_fair.fit_private_fair, codes, labels, groups, **more)
 
 
 class _Table:
