@@ -216,14 +216,12 @@ def test_what_an_onnx_file_gives_beside_label_and_scores_is_named():
     assert note.startswith("The model also gives embedding, which is not audited")
 
 
-def test_neither_the_order_of_columns_nor_batches_make_a_difference():
-    model = read_model(as_skops(pipeline()), "m.skops")
-    turned = people()[people().columns[::-1]]
-    assert np.array_equal(model.answers(turned, positive="yes").scores, model.answers(people(), positive="yes").scores)
-    assert "The model does not ask for 'approved': ignored." in model.answers(people(), positive="yes").notes
-    model, seen = read_model(as_skops(pipeline()), "m.skops"), []
+def test_neither_the_order_of_columns_nor_batches_make_a_difference(model):
+    plain, seen = model.answers(people(), positive="yes"), []
+    turned = model.answers(people()[people().columns[::-1]], positive="yes")
     parts = model.answers(people(), positive="yes", batch=100, report=lambda done, total: seen.append((done, total)))
-    assert np.array_equal(parts.scores, model.answers(people(), positive="yes").scores)
+    assert np.array_equal(turned.scores, plain.scores) and np.array_equal(parts.scores, plain.scores)
+    assert "The model does not ask for 'approved': ignored." in plain.notes
     assert seen == [(100, 240), (200, 240), (240, 240)]
 
 
@@ -239,37 +237,32 @@ def test_names_that_exporting_changes_are_found_again():
         model.answers(frame.assign(**{"age [years]": 1}))
 
 
-def scoring(*nodes: object, output: int = 1) -> bytes:
-    return graph(list(nodes), inputs=(("age", 1, [None, 1]),), outputs=(("p", output, None),))
+def scoring(operator: str) -> ModelFile:
+    """Return a graph that scores by one operator of an age."""
+    return read_model(graph([helper.make_node(operator, ["age"], ["p"])], inputs=(("age", 1, [None, 1]),)), "m.onnx")
 
 
 def test_scores_alone_become_decisions_at_the_threshold():
-    model = read_model(scoring(helper.make_node("Sigmoid", ["age"], ["p"])), "m.onnx")
+    model = scoring("Sigmoid")
     frame = pd.DataFrame({"age": [-2.0, -0.1, 0.0, 0.1, 2.0]})
     exact = 1 / (1 + np.exp(-frame["age"].to_numpy()))
     answers = model.answers(frame)
     assert np.abs(answers.scores - exact).max() < 1e-6 and answers.labels.tolist() == [0, 0, 1, 1, 1]
-    assert model.answers(frame, threshold=0.8).labels.tolist() == [0, 0, 0, 0, 1]
-    assert (
-        "The model gives scores and no decisions: from 0.8 on counts as yes."
-        in model.answers(frame, threshold=0.8).notes
-    )
+    told = model.answers(frame, threshold=0.8)
+    assert told.labels.tolist() == [0, 0, 0, 0, 1]
+    assert "The model gives scores and no decisions: from 0.8 on counts as yes." in told.notes
 
 
 def test_a_model_that_draws_is_told_and_its_first_answers_kept():
-    model = read_model(scoring(helper.make_node("RandomUniformLike", ["age"], ["p"])), "m.onnx")
-    answers = model.answers(people())
-    assert any(
-        note.startswith("The model draws at random: asked again, it answers differently") for note in answers.notes
-    )
+    drawn = "The model draws at random: asked again, it answers differently"
+    assert any(note.startswith(drawn) for note in scoring("RandomUniformLike").answers(people()).notes)
 
 
-def test_an_older_scikit_learn_is_told():
+def test_an_older_scikit_learn_is_told(model):
     schema, members = opened(as_skops(pipeline()))
     older = json.dumps(schema).replace(sklearn.__version__, "1.8.0")
-    model = read_model(closed(older, members), "m.skops")
-    assert any("saved with scikit-learn 1.8.0" in note for note in model.notes)
-    assert not any("saved with" in note for note in read_model(as_skops(pipeline()), "m.skops").notes)
+    assert any("saved with scikit-learn 1.8.0" in note for note in read_model(closed(older, members), "m.skops").notes)
+    assert not any("saved with" in note for note in model.notes)
 
 
 @pytest.fixture(scope="module")
