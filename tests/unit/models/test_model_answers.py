@@ -248,6 +248,7 @@ def test_scores_alone_become_decisions_at_the_threshold():
     exact = 1 / (1 + np.exp(-frame["age"].to_numpy()))
     answers = model.answers(frame)
     assert np.abs(answers.scores - exact).max() < 1e-6 and answers.labels.tolist() == [0, 0, 1, 1, 1]
+    assert model.answers(frame[:1]).labels.tolist() == [0]  # one record is enough
     told = model.answers(frame, threshold=0.8)
     assert told.labels.tolist() == [0, 0, 0, 0, 1]
     assert "The model gives scores and no decisions: from 0.8 on counts as yes." in told.notes
