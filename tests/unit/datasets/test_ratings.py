@@ -93,6 +93,8 @@ def test_a_bad_file_is_one_sentence(changed: dict[str, bytes], words: str, tmp_p
 def test_an_upload_of_the_four_files_and_of_their_archive():
     found = ratings_from_files(FILES)
     assert found.uploaded and found.attribute == "attribute" and found.values[1] == "attribute 7"
+    fewer = ratings_from_files(FILES | {"test_user.txt": b"0:0.4\n\n"})  # the last item is rated in one file alone
+    assert fewer.people_train.shape == (4, 4) and fewer.people_test.shape == (2, 4)
     assert same(found, ratings_from_files({"mine.zip": packed(FILES | {"prior.txt": b"0.5"})}))
     with pytest.raises(InputError, match="got 2"):
         ratings_from_files(FILES | {"train_label.txt": b"0\n1\n"})
