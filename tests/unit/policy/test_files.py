@@ -16,7 +16,6 @@ from core.policy import (
     Policy,
     default_policy,
     judge,
-    placeholders_text,
     policy_text,
     predictions_policy,
     read_policy,
@@ -175,16 +174,3 @@ def test_both_say_the_same_of_the_checks_they_share() -> None:
     same = ("value", "required")
     for limit in predictions_policy().limits:
         assert all(getattr(of[limit.check], key) == getattr(limit, key) for key in same)
-
-
-def test_a_placeholder_is_a_starting_value_without_a_source() -> None:
-    shipped = default_policy()
-    unsourced = sum(not limit.source for limit in shipped.limits)
-    assert placeholders_text(shipped).startswith(
-        f"{unsourced} of {len(shipped.limits)} limits are FairLeak placeholders"
-    )
-    sourced = replace(shipped, limits=tuple(replace(limit, source="Our law, § 3") for limit in shipped.limits))
-    others = replace(shipped, limits=tuple(replace(limit, author="A. Officer") for limit in shipped.limits))
-    assert placeholders_text(sourced) == placeholders_text(others) == ""
-    one = replace(sourced, limits=(replace(sourced.limits[0], source=" "), *sourced.limits[1:]))
-    assert placeholders_text(one).startswith("1 of 12 limits is a FairLeak placeholder.")

@@ -111,24 +111,9 @@ def test_records_that_are_unknown_or_do_not_matter() -> None:
     assert what_would_settle(row_of("answers_excess", 0.05, repeats)).startswith("About 2,700 more repetitions")
 
 
-def test_a_check_without_a_number() -> None:
-    assert what_would_settle(row_of("membership_gap", 0.05, not_run("membership_gap", "No scores."))) == (
-        "Supply what the reason names, or remove the requirement."
-    )
-    assert what_would_settle(row_of("membership_gap", 0.05)) == (
-        "Supply what is missing (needs scores), or remove the requirement."
-    )
-    no_sets = what_would_settle(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
-    assert no_sets.startswith("Add a column that says train, attack or test for each person") and "needs" not in no_sets
-    broken = not_run("membership_gap", "It ended.", outcome="failed")  # type: ignore[arg-type]
-    assert what_would_settle(row_of("membership_gap", 0.05, broken)).startswith("Remove the cause of the error")
-    row = row_of("membership_gap", 0.05)
-    assert row.limit is not None
-    optional = replace(row, limit=replace(row.limit, required=False))
-    assert what_would_settle(optional) == "Nothing to do: the policy does not require it here."
-    assert what_would_settle(replace(optional, limit=None)) == ""
-    excused = replace(row, limit=replace(row.limit, if_not_run="allowed"))
-    assert what_would_settle(excused) == "Not blocking: the policy requires it only where it can be run."
+def test_where_the_training_records_are_unknown_a_column_that_tells_them_is_asked_for() -> None:
+    told = what_would_settle(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
+    assert told.startswith("Add a column that says train, attack or test for each person") and "needs" not in told
 
 
 def test_a_withheld_number_is_not_revealed() -> None:
