@@ -190,29 +190,6 @@ def test_a_margin_asks_for_proof():
             compare(report(), report(), margin=margin)
 
 
-def test_what_changed_is_named_part_by_part():
-    policy = dataclasses.replace(POLICY, version="4", limits=POLICY.limits[1:])
-    before, after = report(), report(policy=policy, seed=7)
-    after["data"]["fingerprint"] = "ab" * 32
-    after["data"]["features"] = [*after["data"]["features"][1:], "tenure"]
-    after["provenance"]["code"] = "cd" * 32
-    after["plan"]["config"]["tolerance"] = 0.02
-    before["plan"]["outputs"]["decimals"], after["plan"]["outputs"]["decimals"] = None, 1
-    after["plan"]["model"] |= {"threshold": 0.6, "positive": "grant"}
-    after["plan"]["config"]["roles"]["sets"] = "part"
-    comparison = compare(before, after)
-    found = {(one.part, one.what): (one.before, one.after) for one in comparison.changed}
-    assert found["Policy", "version"] == ("3", "4") and found["Plan", "model.tolerance"][1] == "0.02"
-    assert found["Policy", "limit: Unfairness on the test set"] == ("at most 0.02", "no limit")
-    assert found["Data", "fingerprint"][1] == "abab abab" and "tenure" in found["Data", "columns"][1]
-    assert found["Code", "code (fingerprint)"][1] == "cdcd cdcd" and found["Seeds", "audit"] == ("42", "7")
-    assert found["Plan", "outputs.decimals"] == ("none", "1")
-    assert found["Plan", "model.threshold"] == ("0.5", "0.6") and found["Plan", "model.positive"] == ("none", "grant")
-    assert found["Data", "role of sets"] == ("none", "part")
-    assert comparison.same_people is False
-    assert "Also changed: data, plan, code, seeds." in comparison.detail
-
-
 def test_a_table_without_one_feature_is_not_said_to_be_about_other_people():
     before, after = report(), report()
     after["data"]["fingerprint"], after["data"]["features"] = "ab" * 32, after["data"]["features"][1:]
