@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -43,23 +41,6 @@ def test_a_history_killed_while_it_is_made_is_not_there(step: str, place: str):
         History.open(place, create=False)
     History.open(place)
     assert checked(place) == {}
-
-
-def test_eight_writers_killed_at_any_moment_lose_nothing_acknowledged(history: History, place: str):
-    chance, acknowledged = random.Random(7), []
-    for wave in range(2):
-        running = [Worker(work, place, "many", 10 * wave + k, "none") for k in range(8)]
-        acknowledged += [first for worker in running[:4] if (first := worker.next()) is not None]
-        for worker in running:
-            time.sleep(chance.random() * 0.6)
-            worker.process.kill()
-        for worker in running:
-            acknowledged += worker.shown()
-            assert worker.process.exitcode == -signal.SIGKILL
-    there = checked(place)
-    assert len(acknowledged) >= 8
-    assert {one["id"]: one["fingerprint"] for one in acknowledged}.items() <= there.items()
-    print(f"{len(acknowledged)} acknowledged, {len(there)} there")
 
 
 def test_eight_writers_of_the_same_audit_keep_it_once(history: History, place: str, tmp_path: Path):
