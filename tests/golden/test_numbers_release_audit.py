@@ -1,4 +1,4 @@
-"""Plans, self-tests and small audits are as they were: what is read, refused and suggested, and what an audit says."""
+"""Plans and small audits are as they were: what is read, refused and suggested, and what an audit says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from core.datasets import build_dataset
-from core.estimates import Estimate, proportion
 from core.policy import default_policy, predictions_policy
 from core.release_audit import (
     AuditPlan,
@@ -20,20 +19,16 @@ from core.release_audit import (
     audit_with_people,
     catalogue_plan,
     data_fingerprint,
-    failed_tests,
     kept_tolerance,
     plan_text,
     read_plan,
-    self_tests,
     suggested_outputs,
     suggested_plan,
 )
 from core.release_audit.card_plan import read_release, release_text
 from core.release_audit.inputs import roles_of
-from core.study import Measurement
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
-from tests.samples_report import sample
 
 OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
 DEMO = '[data]\ndataset = "demo"\n'
@@ -63,7 +58,22 @@ PLANS = {
     "no model file": f'{OWN}[model]\nkind = "file"\n',
     "a threshold of a trained one": f"{DEMO}[model]\nthreshold = 0.4\n",
     "no toml": "[data",
+    "a key of no table": f"seed = 1\n{DEMO}",
+    "no table but a number": "data = 1",
+    "a file anywhere": OWN.replace("people.csv", "/etc/passwd"),
+    "a file above": OWN.replace("people.csv", "../people.csv"),
+    "a file of another system": OWN.replace("people.csv", "C:\\\\people.csv"),
+    "a policy above": 'policy = "../policy.toml"',
+    "a cut that is no number": f"{OWN}cuts = [1, nan]",
+    "predictions of a trained one": f'{OWN}prediction = "p"',
+    "a file of a trained one": f'{DEMO}[model]\nfile = "m.onnx"',
+    "features of a trained one": f'{DEMO}[model]\nfeatures = ["a"]',
+    "epsilon of a fair one": f"{DEMO}[model]\nepsilon = 1",
+    "a forest with depth": f"{DEMO}[model]\nforest = {{depth = 3}}",
+    "odd shadows": f"{DEMO}[membership]\nshadows = 3",
 }
+
+GAP = '[[number]]\nmodel = "audited model"\nstatistic = "sp_gap"\n'
 
 CARDS = {
     "variants": f'title = "C"\n{DEMO}[models]\nfamily = "mixed"\n[publish]\ndecimals = 2\nsizes = false\n',
@@ -82,6 +92,23 @@ CARDS = {
     "neither": f'{DEMO}[[number]]\nstatistic = "size"\n',
     "no statistic": f"{DEMO}[[number]]\nvalue = 1\n",
     "another model": f'{DEMO}[[number]]\nmodel = "x"\nstatistic = "sp_gap"\nvalue = 1\n',
+    "a table of audits": f"{DEMO}[answers]\nquestions = 3",
+    "columns of one": f"{DEMO}[models]\ncolumns = ['a']",
+    "a count of one": f"{DEMO}[models]\ncount = 3",
+    "one without": f"{DEMO}[models]\nwithout = ['a']",
+    "low above high": f"{DEMO}{GAP}low = 0.3\nhigh = 0.1",
+    "a gap too wide": f"{DEMO}{GAP}value = 1.7",
+    "a gap up to too much": f"{DEMO}{GAP}low = 0\nhigh = 1.1",
+    "a rate below 0": f"{DEMO}{GAP.replace('gap', 'rate_1')}value = -0.1",
+    "a gap twice": f"{DEMO}{GAP}value = 0.1\n{GAP}low = 0\nhigh = 0.25",
+    "a gap of nobody": f"{DEMO}[[number]]\nstatistic = 'sp_gap'\nvalue = 0",
+    "a size of a model": f"{DEMO}[[number]]\nstatistic = 'size'\nmodel = 'a'\nvalue = 3",
+    "half a person": f"{DEMO}[[number]]\nstatistic = 'size'\nvalue = 3.5",
+    "people below 0": f"{DEMO}[[number]]\nstatistic = 'size'\nvalue = -3",
+    "no finite number": f"{DEMO}[[number]]\nstatistic = 'size'\nvalue = 1{'0' * 400}",
+    "a size between": f"{DEMO}[[number]]\nstatistic = 'size'\nlow = 3\nhigh = 4",
+    "numbers that are none": f"number = 3\n{DEMO}",
+    "a number that is none": f"number = [3]\n{DEMO}",
     "a size too large": f'{DEMO}[[number]]\nstatistic = "size_label_1"\nvalue = 100000\n',
 }
 
@@ -110,33 +137,6 @@ def in_plans() -> Named:
     for dataset, attribute in (("demo", ""), ("adult", "race/each"), ("adult", "height"), ("nothing", "")):
         plan = refused(catalogue_plan, dataset, attribute)
         yield f"{dataset} {attribute}", plan if isinstance(plan, str) else plan_text(plan)
-
-
-def in_self_tests() -> Named:
-    """What a trial must keep to, and how many runs it has."""
-    yield "allowed", [self_tests.allowed_false_alarms(runs) for runs in (10, 50, 200)]
-    for false, n, found, m in (
-        (4, 50, 19, 20),
-        (5, 50, 19, 20),
-        (6, 50, 20, 20),
-        (0, 50, 18, 20),
-        (1, 10, 10, 10),
-        (2, 10, 9, 10),
-    ):
-        yield f"{false} of {n}, {found} of {m}", self_tests.passes(proportion(false, n), proportion(found, m))
-    plant = self_tests.trials()[0][1]
-    for share in (0.05, 0.21, 1.0):
-        yield f"share {share}", [self_tests._runs_of(replace(plant, share=share), runs) for runs in (10, 51, 200)]
-    for value, low, high in (
-        (0.1, 0.05, 0.2),
-        (0.1, 0.0499, 0.2),
-        (0.0, -0.1, 0.02),
-        (0.06, 0.06, 0.06),
-        (0.05, 0.05, 0.05),
-    ):
-        measured = Measurement(check="attribute_excess", estimate=Estimate(value=value, low=low, high=high, n=90))
-        yield f"breaks {value}, {low}", self_tests.breaks(measured, 0.05)
-    yield "failed", failed_tests([*sample().self_tests, *(replace(one, passed=False) for one in sample().self_tests)])
 
 
 def _kept(steps: list[int], done: int, total: int) -> None:
@@ -215,7 +215,7 @@ def in_audits() -> Named:
         yield f"suggested {wanted}", found if isinstance(found, str) else [plan_text(found[0]), found[1]]
 
 
-CASES: dict[str, Callable[[], Named]] = {"plans": in_plans, "self_tests": in_self_tests, "audits": in_audits}
+CASES: dict[str, Callable[[], Named]] = {"plans": in_plans, "audits": in_audits}
 
 
 @pytest.mark.parametrize("case", CASES)
