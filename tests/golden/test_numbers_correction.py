@@ -22,7 +22,6 @@ from core.correction.exact import (
     allowed_interval,
     best_repair,
     flip_cheapest,
-    full_search,
     highest_b,
     repairs,
     smallest_fraction,
@@ -31,8 +30,9 @@ from core.correction.exact import (
     true_tolerance,
 )
 from core.correction.integer_programs import _Programs, solve_counts_by_ilp
-from core.correction.problem import Bound, Claim, Disclosed, bound_of, certify, correct, correct_jointly
+from core.correction.problem import Bound, Claim, Disclosed, bound_of, certify, correct_jointly
 from core.correction.tangents import _Search, relaxed_bound, solve_counts
+from core.fairness import METRICS
 from core.solvers import empty_model, linear, rescaled, run
 from tests.golden.numbers import Named, compare_numbers, refused
 
@@ -64,24 +64,12 @@ COUNTS = {
 
 
 def _fractions() -> Named:
-    for n, k in product(range(1, 13), (2, 3, 4, 7)):
-        yield f"smallest of {n} for {k}", " ".join(str(smallest_fraction(n, p, k)) for p in range(n + 1))
     yield "large", [float(smallest_fraction(n, p, 2) or 0) for n, p in ((1000, 317), (997, 500), (10**9, 333_333_333))]
-    for metric, k in product(
-        ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds"), (2, 3, 7)
-    ):
+    for metric, k in product(METRICS, (2, 3, 7)):
         yield f"{metric}, {k}", smallest_tolerance(ANSWERS, metric=metric, labels=LABELS, n_groups=k)
     for k in (1, 20, 21, 2.5):
         yield f"{k} groups", refused(smallest_tolerance, ANSWERS, n_groups=k)
-    for given in (
-        (0.0, 0.0),
-        (0.02, 0.01),
-        (0.02, 0.02),
-        (0.02, 0.0200001),
-        (0.02, 0.0235),
-        (0.9995, 1.0),
-        (0.3, 0.304),
-    ):
+    for given in ((0.02, 0.01), (0.02, 0.02), (0.02, 0.0200001), (0.02, 0.0235), (0.9995, 1.0), (0.3, 0.304)):
         yield f"true {given}", true_tolerance(*given)
 
 
@@ -105,32 +93,16 @@ def _counted() -> Named:
 
 def _rows() -> Named:
     whole = RowProblem(guess=GUESS, predictions=ANSWERS, cost=COST, upper=0.1 * WIDENING)
-    for upper in (0.0, 0.01, 1 / 26, 0.05, 0.1, 3 / 26, 0.2, 0.5, 1.0):
-        for lower, sizes in (
-            (0.0, None),
-            (0.0, (3, 5)),
-            (0.0, (6, 6)),
-            (0.0, (0, 13)),
-            (0.7 * upper, None),
-            (0.9 * upper, (2, 9)),
-        ):
-            asked = replace(whole, upper=upper * WIDENING, lower=lower, sizes=sizes)
-            yield f"up to {upper:.3g}, from {lower:.3g}, sizes {sizes}", _solved(*solve_rows(asked))
-        both = [
-            _solved(*search)
-            for search in (
-                solve_rows(replace(whole, upper=upper)),
-                full_search(replace(whole, upper=upper), replace(whole, upper=upper).counts()),
-            )
-        ]
-        yield f"up to {upper:.3g}: the searches agree", both[0] == both[1]
+    between = ((0.0, None), (0.0, (3, 5)), (0.0, (6, 6)), (0.7, None), (0.9, (2, 9)))
+    for upper, (lower, sizes) in product((0.0, 1 / 26, 0.1, 3 / 26, 0.2, 0.5), between):
+        asked = replace(whole, upper=upper * WIDENING, lower=lower * upper, sizes=sizes)
+        yield f"up to {upper:.3g}, from {lower * upper:.3g}, sizes {sizes}", _solved(*solve_rows(asked))
+    for upper in (1 / 26, 0.05, 0.1):
         other = replace(whole, guess=1 - GUESS, cost=COST[::-1], upper=upper * WIDENING)
         yield f"groups exchanged, up to {upper:.3g}", _solved(*solve_rows(other))
     for n in (0, 1, 2, 3):
-        yield (
-            f"of {n}",
-            _solved(*solve_rows(replace(whole, guess=GUESS[:n], predictions=ANSWERS[4 : 4 + n], cost=COST[:n]))),
-        )
+        few_people = replace(whole, guess=GUESS[:n], predictions=ANSWERS[4 : 4 + n], cost=COST[:n])
+        yield f"of {n}", _solved(*solve_rows(few_people))
     rng, few = np.random.default_rng(2), []
     for _ in range(150):
         n = int(rng.integers(8, 15))
@@ -141,7 +113,6 @@ def _rows() -> Named:
     yield "of few people", np.array(few)
     for prediction, guess in product((0, 1), repeat=2):
         cell = whole.cell(prediction, guess)
-        yield f"cell {prediction} {guess}", str(np.flatnonzero(cell).tolist())
         for k in (0, 1, 2):
             vector, costs = GUESS.copy(), np.sort(COST[cell])
             flip_cheapest(vector, cell, COST, k, costs[k - 1] if k else 0.0)
@@ -228,24 +199,18 @@ def _sorted() -> Named:
             own = f"{name}, part {place}"
             yield f"{own}: rates", part.rates
             yield f"{own}: what it is", [part.meets(part.old), part.surely_possible(), is_one_row_set(part)]
-            yield (
-                f"{own}: ways",
-                str([[(each.rate.n, each.group, each.sign) for each in ways] for ways in part.alternatives()]),
-            )
-            for number, choice in enumerate([(), *list(part.choices())[:3]]):
+            ways = [[(each.rate.n, each.group, each.sign) for each in ways] for ways in part.alternatives()]
+            yield f"{own}: ways", str(ways)
+            for number, choice in enumerate([(), *list(part.choices())[:2]]):
                 rows = Rows(part, choice, 1e-5 * number)
-                yield (
-                    f"{own}, choice {number}: rows",
-                    (rows.matrix, rows.low, rows.high, rows.multipliers, rows.impossible),
-                )
+                told = rows.matrix, rows.low, rows.high, rows.multipliers, rows.impossible
+                yield f"{own}, choice {number}: rows", told
             new = np.roll(part.old, 1, axis=1)
             vector = ASKED[name][0].copy()
             part.place(new, vector)
             yield f"{own}: moved", (part.cost_of(new), part.meets(new), str(vector.tolist()))
-            yield (
-                f"{own}: not counts",
-                [part.meets(part.old + 1), part.meets(part.old - np.eye(*part.old.shape, dtype=int) * 9)],
-            )
+            wrong = part.old + 1, part.old - np.eye(*part.old.shape, dtype=int) * 9
+            yield f"{own}: not counts", [part.meets(each) for each in wrong]
 
 
 def _listed() -> Named:
@@ -253,34 +218,20 @@ def _listed() -> Named:
         none = np.zeros(1, bool)
         rate = Rate(disclosure=0, inside=none, positive=none, n=n, positives=positives, lower=0.0, upper=upper)
         yield f"interval of {n}, {positives}, {upper}", _interval(rate, np.arange(positives + 1), (9, n - 30))
-    for name in (
-        "a tolerance",
-        "no slack",
-        "three groups",
-        "three without slack",
-        "exact",
-        "an interval",
-        "an interval of two",
-    ):
+    for name in ("a tolerance", "no slack", "three groups", "exact", "an interval", "an interval of two"):
         whole, multipliers = _problem(name), (0.4, -0.7)
         rate = whole.rates[0]
         for sizes in ((0, rate.n), (3, 6)):
-            yield (
-                f"{name}: interval {sizes}",
-                str([each.tolist() for each in _interval(rate, np.arange(rate.positives + 1), sizes)]),
-            )
+            ends = _interval(rate, np.arange(rate.positives + 1), sizes)
+            yield f"{name}: interval {sizes}", str([each.tolist() for each in ends])
         for g in range(whole.n_groups):
             group = _Group(whole, g, multipliers)
-            yield (
-                f"{name}, group {g}",
-                (group.u, group.w, group.turn, group.falling, group.rising, group.best, group.least),
-            )
-            for budget in (0.0, 0.5, 2.0, 9.0):
+            told = group.u, group.w, group.turn, group.falling, group.rising, group.best, group.least
+            yield f"{name}, group {g}", told
+            for budget in (0.0, 2.0, 9.0):
                 points = group.points(budget)
-                yield (
-                    f"{name}, group {g} within {budget}",
-                    (group.count(budget), points.a, points.b, points.attained, points.r),
-                )
+                found = group.count(budget), points.a, points.b, points.attained, points.r
+                yield f"{name}, group {g} within {budget}", found
         for value, at in product((3.0, 30.0), (multipliers, (0.0, 0.0))):
             yield f"{name}: cheapest below {value} at {at}", cheapest_counts(whole, at, value, math.inf)
 
@@ -311,21 +262,15 @@ def _programs() -> Named:
             added = broken, search.surround(part.old), search.surround(new)
             yield f"{name}, part {place}: tangents", (added, str(sorted(search.tangents)))
             programs = _Programs(problem=part, per_record=False, deadline=math.inf, best=best, value=part.cost_of(best))
-            yield (
-                f"{name}, part {place}: unit",
-                (programs.unit, [programs.costs(j) * programs.unit for j in range(part.old.size)]),
-            )
+            units = [programs.costs(j) * programs.unit for j in range(part.old.size)]
+            yield f"{name}, part {place}: unit", (programs.unit, units)
     for name in ("a tolerance", "shares", "an interval of two", "three without slack", "impossible together"):
         (part,) = components(_problem(name))
         for per_record in (False, True):
             best, bound = solve_counts_by_ilp(part, per_record=per_record, seconds=600)
             yield f"{name}, by CBC{', each record' * per_record}", (None if best is None else part.cost_of(best), bound)
-    for name, least, seconds in (
-        ("solved", 1.5, 60.0),
-        ("none", 6.0, 60.0),
-        ("time is up", 1.5, 0.0),
-        ("late", 1.5, -1.0),
-    ):
+    asked = (("solved", 1.5, 60.0), ("none", 6.0, 60.0), ("time is up", 1.5, 0.0), ("late", 1.5, -1.0))
+    for name, least, seconds in asked:
         model = empty_model()
         x, y = (model.add_variable(letter, 0, 5, "Integer") for letter in "xy")
         model += x + y >= least
@@ -343,107 +288,35 @@ def _programs() -> Named:
         search = _Search(part, math.inf)
         search.accept(best)
         yield f"of 240 to {power}", (part.cost_of(best), bound, relaxed_bound(part, best), search.run())
-    for values, bounds in (
-        ([9, 9, 2, 2, 2], [1, 2]),
-        ([9, 9, 2.25, 2.25], [1, 2]),
-        ([9, 2, 2, 0.1], [1, 2]),
-        ([math.inf], []),
-    ):
+    for values, bounds in (([9, 9, 2.25, 2.25], [1, 2]), ([9, 2, 2, 0.1], [1, 2]), ([math.inf], [])):
         falls, found = iter(values), iter(bounds)
-        yield (
-            f"rescaled {values}",
-            rescaled(lambda falls=falls: next(falls, 0.1), lambda found=found: next(found, 7), lambda: False),
-        )  # type: ignore[misc]
+        lower = rescaled(lambda falls=falls: next(falls, 0.1), lambda found=found: next(found, 7), lambda: False)
+        yield f"rescaled {values}", lower
     yield "rescaled, over", rescaled(lambda: 5.0, lambda: 3.0, lambda: True)
 
 
 def _corrected() -> Named:
     for name, (guess, k, shares, asked) in ASKED.items():
         for cost in (None, COST[: guess.size]):
-            found = correct_jointly(
-                guess, _disclosed(asked, guess.size), cost=cost, n_groups=k, group_shares=shares, time_limit=math.inf
-            )
-            yield (
-                f"{name}, {'counted' if cost is None else 'priced'}",
-                replace(found, reconstruction=None, n_changed=None),
-            )
-    claim = _claim("two metrics")
-    for vector in (GUESS, 1 - GUESS, ANSWERS, LABELS, GUESS * 0):
-        yield (
-            f"residuals of {vector.tolist()}",
-            ([bound.residual(vector, 2) for bound in claim.bounds], claim.residual(vector), claim.objective(vector)),
-        )
-        yield "with shares", replace(claim, sizes=((0, 4), (7, 8))).residual(vector)
-        exact = replace(claim.bounds[0], lower=0.4, upper=0.5)
-        yield "between limits", exact.residual(vector, 2)
-        for bounds in ([1.0], [3.25, 3.0], [math.inf], [99.0]):
-            yield f"certified {bounds}", certify(claim, vector, bounds, solver="exact", seconds=0.0)
-    met, other = _claim("met already"), 1 - GUESS
-    for bounds in ([0.0], [21.25], [21.0, 0.25 + 1e-8], [20.0], [22.0], [math.inf]):
-        yield (
-            f"met, certified {bounds}",
-            [certify(met, vector, bounds, solver="exact", seconds=0.0).status for vector in (GUESS, other)],
-        )
-    yield "without one", [certify(claim, None, [each], solver="ilp", seconds=0.0).status for each in (math.inf, 0.0)]
+            told = _disclosed(asked, guess.size)
+            found = correct_jointly(guess, told, cost=cost, n_groups=k, group_shares=shares, time_limit=math.inf)
+            counted = replace(found, reconstruction=None, n_changed=None)
+            yield f"{name}, {'counted' if cost is None else 'priced'}", counted
+    met = _claim("met already")
+    for bounds in ([21.25], [21.0, 0.25 + 1e-8], [20.0]):
+        yield f"met, certified {bounds}", certify(met, 1 - GUESS, bounds, solver="exact", seconds=0.0).status
 
 
-def _refused() -> Named:
-    for given in (
-        (None, None),
-        (0.1, 0.1),
-        (0.0, None),
-        (1.0, None),
-        (1.1, None),
-        (None, 0.0),
-        (None, 0.25),
-        (None, (0.2, 0.3)),
-        (None, (0.3, 0.2)),
-        (None, (0.3, 0.3)),
-        (None, (0.1, 0.2, 0.3)),
-        (None, 1.0),
-        (None, -0.1),
-        (None, "a"),
-    ):
-        yield f"limits {given}", refused(problems._limits, *given)
+def _told() -> Named:
+    for given in ((0.0, None), (1.0, None), (None, 0.25), (None, (0.2, 0.3)), (None, (0.3, 0.3)), (None, 1.0)):
+        yield f"limits {given}", problems._limits(*given)
     for value in (0.0, 1e-5, 2e-4, 0.3):
         _, lower, upper = problems._limits(None, value)
         yield f"a hair around {value}", ((lower - value) * 1e16, (upper - value) * 1e16)
-    for n, shares in product(
-        (2, 7, 10),
-        (
-            None,
-            [None] * 3,
-            [0.3] * 3,
-            [0.25, 0.25, 0.5],
-            [0.2, 0.3, 0.5],
-            [(0.2, 0.3), 0.3, 0.5],
-            [0.05, None, None],
-            [(0.2, 0.45), None, 0.4],
-            [(0.11, 0.19), None, None],
-            [1.0, None, None],
-            [(0, 1), (0, 0.2), (0, 0.1)],
-            [0.5, 0.5],
-            [0.9, 0.9, None],
-            [(0, 0), None, None],
-        ),
-    ):
-        yield f"{n} by {shares}", refused(problems.share_counts, shares, n, 3)
-    for more in (
-        {"solver": "none"},
-        {"time_limit": 0},
-        {"n_groups": 1},
-        {"n_groups": 21},
-        {"cost": COST - 1},
-        {"cost": COST[:3]},
-        {"metric": "equal_opportunity"},
-        {"group_shares": [0.5]},
-        {"n_groups": 2, "guess": THIRDS},
-        {"guess": THIRDS - 0.5},
-        {"guess": np.full(13, np.nan)},
-        {"guess": list("abababababaab")},
-    ):
-        yield " and ".join(more), refused(correct, **{"guess": GUESS, "predictions": ANSWERS, "tolerance": 0.1, **more})
-    yield "nothing disclosed", refused(correct_jointly, GUESS, [])
+    shares: list[Any] = [None, [None] * 3, [0.25, 0.25, 0.5], [(0.2, 0.3), 0.3, 0.5], [0.05, None, None]]
+    shares += [[(0.2, 0.45), None, 0.4], [(0.11, 0.19), None, None], [1.0, None, None], [(0, 1), (0, 0.2), (0, 0.1)]]
+    for n, given in product((7, 10), [*shares, [0.9, 0.9, None], [(0, 0), None, None]]):
+        yield f"{n} by {given}", refused(problems.share_counts, given, n, 3)
     for name in ASKED:
         yield f"sortable: {name}", problems._is_sortable(_claim(name))
 
@@ -456,7 +329,7 @@ CASES: dict[str, Callable[[], Named]] = {
     "listed": _listed,
     "programs": _programs,
     "corrected": _corrected,
-    "refused": _refused,
+    "told": _told,
 }
 
 
