@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,39 +18,20 @@ from core.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.correction.findings import constraint_effect, step_rows
 from core.estimates import Estimate, accuracy_gain, over_seeds
 from core.quantities import plain_row
+from tests.unit.correction.test_bootstrap import people
 
 
-def people(seed: int = 0, *, n: int = 600, k: int = 2) -> dict[str, Any]:
-    """Return the arguments of one attribution: informative posteriors, and predictions that favour group 0."""
-    rng = np.random.default_rng(seed)
-    truth = rng.choice(k, size=n, p=np.arange(k, 0, -1) / (k * (k + 1) / 2))
-    predictions = (rng.random(n) < np.where(truth == 0, 0.4, 0.3)).astype(np.uint8)
-    logits = rng.normal(size=(n, k)) + 1.2 * np.eye(k)[truth]
-    features = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    sharper = features**1.2 / (features**1.2).sum(axis=1, keepdims=True)
-    return {
-        "attacker": "test",
-        "features": features,
-        "with_predictions": sharper,
-        "prior": np.bincount(truth, minlength=k) / n,
-        "truth": truth,
-        "predictions": predictions,
-        "labels": (rng.random(n) < 0.5).astype(np.uint8),
-        "metric": "statistical_parity",
-        "tolerance": 0.08,
-    }
+def records(seed: int = 0, *, k: int = 2) -> tuple[AttackedRecords, AttackedRecords]:
+    """Return 600 people as an attacker sees them without predictions and with them."""
+    without, with_ = (people(600, seed, groups=k, bias=bias) for bias in (0.0, 0.5))
+    return without, with_
 
 
-def attributed(case: dict[str, Any]) -> Attribution:
-    """Return the attribution of such a case."""
-    known = {name: case[name] for name in ("truth", "predictions", "labels")}
-    records = {
-        name: AttackedRecords(probability=case[name], calibrated=case[name], **known)
-        for name in ("features", "with_predictions", "permuted")
-        if name in case
-    }
+def attributed(features: AttackedRecords, with_predictions: AttackedRecords, *, tolerance: float = 0.08) -> Attribution:
+    """Return the attribution, told the groups' true sizes before."""
+    prior = (np.bincount(features.truth) / 600).tolist()
     return attribute_leak(
-        case["attacker"], **records, **{name: case[name] for name in ("prior", "metric", "tolerance")}
+        "test", features, with_predictions, prior=prior, metric="statistical_parity", tolerance=tolerance
     )
 
 
@@ -59,28 +41,28 @@ def by_name(found: Attribution) -> dict[str, LeakStep]:
 
 @pytest.mark.parametrize(("k", "tolerance"), [(2, 0.08), (4, 0.08), (2, 0.9)], ids=str)  # 0.9 says nothing
 def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None:
-    case = people(k=k) | {"tolerance": tolerance}
-    shares = (np.bincount(case["truth"], minlength=k) / 600).tolist()
+    features, with_predictions = records(k=k)
+    truth, yhat, q = features.truth, features.predictions, with_predictions.probability
+    shares = (np.bincount(truth) / 600).tolist()
     told = {"metric": "statistical_parity", "labels": None}
-    q, yhat = case["with_predictions"], case["predictions"]
     posteriors = {
-        "majority": np.tile(case["prior"], (600, 1)),
-        "features": case["features"],
+        "majority": np.tile(shares, (600, 1)),
+        "features": features.probability,
         "predictions": q,
         "shares": soft_correct(q, yhat, tolerance=None, group_shares=shares, **told),
         "constraint": soft_correct(q, yhat, tolerance=tolerance, group_shares=shares, **told),
         "constraint_without_shares": soft_correct(q, yhat, tolerance=tolerance, **told),
     }
-    found = by_name(attributed(case))
+    found = by_name(attributed(features, with_predictions, tolerance=tolerance))
     assert list(found) == list(posteriors)
     figures: dict[str, tuple[float, float, float]] = {}
     for name, p in posteriors.items():
-        right = p.argmax(axis=1) == case["truth"]
-        recalls = [right[case["truth"] == g].mean() for g in range(k)]
+        right = p.argmax(axis=1) == truth
+        recalls = [right[truth == g].mean() for g in range(k)]
         figures[name] = (
             right.mean(),
             float(np.mean(recalls)),
-            -np.log([row[g] for row, g in zip(p, case["truth"], strict=True)]).mean(),
+            -np.log([row[g] for row, g in zip(p, truth, strict=True)]).mean(),
         )
     for name, step in found.items():
         assert [step.values[m].value for m in MEASURES] == pytest.approx(figures[name])
@@ -92,28 +74,21 @@ def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None
             assert all(c.low <= c.value <= c.high for c in changes)
     if tolerance == 0.9:  # it changes nothing, in no resample: the interval is that of two guesses that are the same
         guess, change = posteriors["shares"].argmax(axis=1), found["constraint"].changes["accuracy"]
-        own = accuracy_gain(case["truth"], guess, guess)
+        own = accuracy_gain(truth, guess, guess)
         assert (change.value, change.low, change.high) == pytest.approx((0.0, own.low, own.high), abs=1e-6)
 
 
-def test_permuted_predictions_are_a_step_beside_the_others() -> None:
-    case = people()
-    found = by_name(attributed(case | {"permuted": case["features"]}))["permuted_predictions"]
-    assert found.builds_on == "features"
-    assert found.changes["accuracy"].value == 0
-    assert found.changes["log_loss"].estimate == Estimate(value=0.0, low=0.0, high=0.0, n=600)
-
-
 def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
-    case = people()
-    wrong = np.arange(600) < np.flatnonzero(case["truth"])[19]  # twenty people of group 1, for certain
-    certain = case | {"with_predictions": np.eye(2)[case["truth"] * ~wrong], "tolerance": 0.0}
-    found = by_name(attributed(certain))
+    features, certain = records()
+    wrong = np.arange(600) < np.flatnonzero(certain.truth)[19]  # twenty people of group 1, for certain
+    certain = replace(certain, probability=np.eye(2)[certain.truth * ~wrong])
+    seed = attributed(features, certain, tolerance=0.0)
+    found = by_name(seed)
     assert found["shares"].reasons[0].startswith("No probabilities meet the constraints")
     assert all(math.isnan(found["shares"].values[m].value) and not found["shares"].changes[m].seeds for m in MEASURES)
     assert found["predictions"].values["accuracy"].value == 1 - 19 / 600
     assert found["constraint_without_shares"].reasons[0].startswith("No probabilities")
-    summary = attribute_over_seeds([attributed(certain)] * 2)
+    summary = attribute_over_seeds([seed] * 2)
     assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
     assert "could not be measured" in constraint_effect(summary).text
     measured = [plain_row(row)["accuracy"] is not None for row in step_rows(summary)]
@@ -121,16 +96,16 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
 
 
 def test_whether_the_bound_was_true_is_said() -> None:
-    true, false = attributed(people()), attributed(people() | {"tolerance": 0.0})
+    true, false = attributed(*records()), attributed(*records(), tolerance=0.0)
     assert (true.n_true, false.n_true) == (1, 0)
     assert "does not hold" not in constraint_effect(true).text
     assert constraint_effect(false).caveats == ("The disclosed tolerance does not hold for this model.",)
-    many = attribute_over_seeds([attributed(people(seed) | {"tolerance": 0.0}) for seed in range(3)])
+    many = attribute_over_seeds([attributed(*records(seed), tolerance=0.0) for seed in range(3)])
     assert constraint_effect(many).text.endswith("does not hold for the model in 3 of 3 seeds.")
 
 
 def test_seeds_are_summed_up_by_student() -> None:
-    seeds = [attributed(people(seed)) for seed in range(5)]
+    seeds = [attributed(*records(seed)) for seed in range(5)]
     found = attribute_over_seeds(seeds)
     assert (found.n_seeds, found.n_true) == (5, sum(s.n_true for s in seeds))
     for name in [*STEPS, "constraint_without_shares"]:
@@ -151,7 +126,7 @@ def test_seeds_are_summed_up_by_student() -> None:
 
 
 def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
-    found = attributed(people())
+    found = attributed(*records())
     assert attribute_over_seeds([found]) == found
     change = found.step("features").changes["accuracy"]
     assert change.over == "people" and "600 people, one seed" in constraint_effect(found).text

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adversaries.adversary import AttackedRecords
 from core.config import AuditConfig
 from core.correction import CorrectionResult, Disclosure, correct, disclose, disclose_more, run, smallest_tolerance
 from core.correction.disclosure import permuted_records
@@ -29,21 +28,8 @@ from core.errors import InputError
 from core.fairness import METRICS, row_sets, unfairness
 from core.quantities import plain_row
 from tests.samples import ROLES, dataset
+from tests.unit.correction.test_bootstrap import people
 from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD
-
-
-def _blended(n: int, seed: int) -> AttackedRecords:
-    """Return records of a model that is exactly as likely to accept both groups, guessed by how they score.
-
-    The score carries both the group and the decision, so the guess takes accepted people for group 0 too often.
-    """
-    rng = np.random.default_rng(seed)
-    truth = (rng.random(n) < 0.4).astype(np.uint8)
-    predictions = (rng.random(n) < 0.4).astype(np.uint8)
-    labels = (rng.random(n) < 0.3 + 0.4 * predictions).astype(np.uint8)
-    first = 1 / (1 + np.exp(-1.2 * (truth - 0.5) + 1.0 * (predictions - 0.4) - rng.normal(size=n)))
-    p = np.column_stack([1 - first, first])
-    return AttackedRecords(probability=p, calibrated=p, predictions=predictions, labels=labels, truth=truth)
 
 
 def _timeless(told: Disclosure) -> Disclosure:
@@ -52,15 +38,15 @@ def _timeless(told: Disclosure) -> Disclosure:
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_permuted_predictions_keep_every_rate_and_lose_the_gain(metric: str) -> None:
-    people, own = _blended(8000, 1), _blended(4000, 2)
-    permuted, other = (permuted_records(people, metric=metric, seed=seed) for seed in (3, 4))
-    for _, rows in row_sets(metric, people.labels, people.truth.size):
+    attacked, own = people(8000, 1, bias=1.5), people(4000, 2, bias=1.5)
+    permuted, other = (permuted_records(attacked, metric=metric, seed=seed) for seed in (3, 4))
+    for _, rows in row_sets(metric, attacked.labels, attacked.truth.size):
         inside = slice(None) if rows is None else rows
-        assert permuted.predictions[inside].sum() == people.predictions[inside].sum()
-    same = [smallest_tolerance(r.predictions, metric=metric, labels=r.labels) for r in (people, permuted)]
+        assert permuted.predictions[inside].sum() == attacked.predictions[inside].sum()
+    same = [smallest_tolerance(r.predictions, metric=metric, labels=r.labels) for r in (attacked, permuted)]
     assert same[0] == same[1] and not np.array_equal(permuted.predictions, other.predictions)
     held_out = permuted_records(own, metric=metric, seed=3, name="held out")
-    real = disclose(people, own, tolerance=0.05, metric=metric)
+    real = disclose(attacked, own, tolerance=0.05, metric=metric)
     control = disclose(permuted, held_out, tolerance=0.05, metric=metric)
     assert real.gain is not None and control.gain is not None and real.gain.low > 0
     assert control.before == real.before and control.is_true  # the permuted answers are as fair as chance
@@ -133,10 +119,10 @@ def _direct(rows: list[tuple[int, int, int]]) -> dict[str, Fraction | None]:
     return dict(zip(METRICS, (worst((0, 1)), pe, eo, both), strict=True))
 
 
-people = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40)
+drawn = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40)
 
 
-@given(people)
+@given(drawn)
 def test_the_estimate_is_the_first_of_the_smallest_violations(rows: list[tuple[int, int, int]]) -> None:
     arrays = [np.array(column) for column in zip(*rows, strict=True)]
     expected = _direct(rows)

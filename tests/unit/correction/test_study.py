@@ -98,17 +98,3 @@ def test_fewer_than_400_people_are_a_hint(leaking: CorrectionResult) -> None:
     for n, hints in ((399, ("Only 399 people are attacked: take it as a hint.",)), (400, ())):
         few = replace(now, after=replace(now.after, n=n))
         assert findings.headline(leaking, few, adversary="features").caveats == hints
-
-
-def test_an_attacker_below_the_majority_class_is_called_worse_than_it(leaking: CorrectionResult) -> None:
-    now = leaking.disclose(0.1, adversary="features")
-    own = now.after or now.before
-    above = replace(now, majority=replace(now.majority, value=own.high + 0.001))
-    said = [findings.headline(leaking, each, adversary=who) for who in ("features", "strong") for each in (now, above)]
-    assert ["worse than always guessing" in one.so_what for one in said] == [
-        own.high < now.majority.value,
-        True,
-        False,
-        False,
-    ]
-    assert all(one.so_what.endswith(findings.ONLY_THE_DIFFERENCE) for one in said)
