@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
 from core.model_card import Published, Release
 
 GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
@@ -76,17 +74,3 @@ def impossible() -> Published:
     release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
     given = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
     return Published.from_values(release, given)
-
-
-def agreeing(case: Case) -> list[tuple[int, ...]]:
-    """Return all vectors that would have been published the same, told by publishing them."""
-    wanted = [number.value for number in case.published.numbers]
-    found = []
-    for vector in product((0, 1), repeat=case.release.n):
-        try:
-            told = [number.value for number in case.release.publish(np.array(vector)).numbers]
-        except InputError:
-            continue  # a group would be empty
-        if np.allclose(told, wanted, atol=1e-9):
-            found.append(vector)
-    return found

@@ -42,56 +42,30 @@ def constraints(pattern: Any, *rows: tuple[Any, Any, float, bool], **more: Any) 
 MIXED = [2, 0, 1, 0, 2, 1, 1, 0, 3, 2]
 GIVEN: dict[str, tuple[Any, Constraints]] = {
     "share": (TWO, constraints([0] * 10, ([1], [0, 1], 6.0, True))),
-    "share met": (TWO, constraints([0] * 10, ([1], [0, 1], float(TWO.sum()), True))),
-    "at most, met": (TWO, constraints([0] * 10, ([1], [0, 1], 6.0, False))),
     "at most": (TWO, constraints([0] * 10, ([2], [0, 1], 7.5, False))),
     "two bounds": (TWO, constraints(MIXED, ([1, -1, 0.5, 0], [0, 1], -1.2, False), ([1, 1, 1, 1], [1, 0], 4.0, False))),
-    "one of two bites": (TWO, constraints(MIXED, ([1, -1, 0.5, 0], [0, 1], 5, False), ([1] * 4, [1, 0], 4.0, False))),
     "equal and at most": (
         TWO,
         constraints(MIXED, ([0, 3, 1, 1], [1, 0], 5.5, True), ([1, 0, 0, -2], [0, 1], 0.1, False)),
     ),
     "a row of nothing": (TWO, constraints(MIXED, ([0] * 4, [0, 1], 0.0, True), ([1, 2, 0, 1], [0, 1], 3.0, True))),
-    "both groups": (TWO, constraints(MIXED, ([1, 2, 0, 1], [0.5, -1.0], 0.8, True))),
     "a pattern nobody has": (TWO, constraints([4] * 3 + [1] * 7, ([9, 1, 9, 9, -0.5], [0, 1], 2.0, True))),
     "up to a rounding": (
         TWO,
         constraints(MIXED, ([1] * 4, [0, 1], 6, True), ([1, 0, 1, 0], [0, 1], 3.3, True), width=np.array([0.5, 0])),
     ),
-    "within a rounding": (
-        TWO,
-        constraints(MIXED, ([1] * 4, [0, 1], 5, True), ([1, 0, 1, 0], [0, 1], 3.3, True), width=np.array([0.5, 0.2])),
-    ),
     "below a rounding": (TWO, constraints(MIXED, ([2] * 4, [0, 1], 5, True), width=np.array([1.0]))),
     "up to noise": (TWO, constraints(MIXED, ([2] * 4, [0, 1], 5, True), variance=np.array([3.0]))),
-    "noise beyond all": (TWO, constraints(MIXED, ([2] * 4, [0, 1], 50, True), variance=np.array([6.0]))),
-    "impossible": (TWO, constraints([0] * 10, ([1], [0, 1], 9.7, True))),
     "impossible at most": (TWO, constraints(MIXED, ([1, 0, 1, 1], [0, -1], -7.5, False))),
     "impossible up to a rounding": (TWO, constraints(MIXED, ([1, 0, 1, 1], [0, 1], 9, True), width=np.array([0.75]))),
     "only certainty": (TWO, constraints([0] * 10, ([1], [0, 1], 9.0, True))),
-    "three groups": (
-        THREE,
-        constraints([0, 1, 1, 0, 1, 0], ([1, 1], [0, 1, 0], 2.5, True), ([1, 0], [0, 0, 1], 0.2, False)),
-    ),
     "three, two bite": (
         THREE,
         constraints([0, 1, 1, 0, 1, 0], ([1, 2], [1, 0, -1], -2.5, False), ([2, -1], [0, 1, 0], 0.4, False)),
     ),
-    "three, impossible": (
-        THREE,
-        constraints([0, 1, 1, 0, 1, 0], ([1, 1], [0, 1, 0], 0.05, True), ([1, 1], [0, 0, 1], 0.85, True)),
-    ),
-    "many records": (
-        LARGE,
-        constraints(np.arange(700) % 3, ([1, 0, -1], [0, 1], -9, False), ([1, 1, 1], [1, 0], 350, True)),
-    ),
     "thousands of patterns": (
         np.tile(LARGE, 7),
         constraints(np.arange(4900), (np.linspace(-1, 2, 4900), [0, 1], 1200, True), ([1] * 4900, [1, 0], 2600, False)),
-    ),
-    "many patterns": (
-        LARGE,
-        constraints(np.arange(700) // 9, (np.linspace(-1, 2, 78), [0, 1], 150, True), ([1] * 78, [1, 0], 380, False)),
     ),
 }
 """Name -> (posterior, constraints)."""
@@ -130,10 +104,8 @@ def _directions() -> Named:
                     yield f"newton {slope} at {at}", newton_direction(*given)
                     width = np.array([0.4, 0.0, 0.0]) * equality
                     yield f"split {slope} at {at}", _split_direction(*given, width)
-                    yield (
-                        f"split {slope} at the other {at}",
-                        _split_direction(*given[:2], np.where(equality, -given[2], given[2]), equality, width * 3),
-                    )
+                    other = np.where(equality, -given[2], given[2])
+                    yield f"split {slope} at the other {at}", _split_direction(*given[:2], other, equality, width * 3)
     rng = np.random.default_rng(3)
     for size in (2, 3, 4, 5, 6, 6, 6, 6):
         mixed = rng.normal(size=(size, size))
@@ -155,7 +127,7 @@ def _edges() -> Named:
     yield "a truth of 0 loses by rounding", bool((1.0 - said < rest).any())
     yield "and no more than it must", float(np.abs(1.0 - said - rest).max() <= 2.3e-16)
     yield "of the certain", _one_number(np.array([0.0, 1.0] * 4 + [0.9]), zero, one)
-    asked, three = GIVEN["share"][1], GIVEN["three groups"][1]
+    asked, three = GIVEN["share"][1], GIVEN["three, two bite"][1]
     for name, posterior in (
         ("as given", TWO),
         ("ends", np.array([0.0, 1.0] * 5)),

@@ -36,7 +36,7 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[n
     q = probabilities(prior, release.n, name="posterior")
     if release.n > MOST_PEOPLE:
         raise InputError(f"Every vector can be visited for up to {MOST_PEOPLE} people, got {release.n}.")
-    vectors = ((np.arange(2**release.n)[:, None] >> np.arange(release.n)) & 1).astype(np.float64)
+    vectors = _every_vector(release.n)
     with np.errstate(divide="ignore"):
         said = np.log(q), np.log1p(-q)
     weight = np.where(vectors == 1, *said).sum(axis=1)
@@ -45,6 +45,16 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[n
         raise InputError("No memberships agree with the published numbers and the probabilities before them.")
     weight = np.exp(weight - weight.max())
     return np.asarray(weight @ vectors / weight.sum())
+
+
+def agreeing(published: Published) -> Floats:
+    """Return all vectors of memberships that agree with numbers without noise."""
+    vectors = _every_vector(published.release.n)
+    return np.asarray(vectors[np.isfinite(_log_likelihood(vectors, published))])
+
+
+def _every_vector(n: int) -> Floats:
+    return ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
 
 
 def _log_likelihood(vectors: Floats, published: Published) -> Floats:

@@ -11,15 +11,13 @@ Repeated here with seed 42 alone. Bands: accuracies ± .03; the strong adversary
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from core.config import AuditConfig
-from core.datasets import build_dataset, load
+from core.datasets import AuditDataset
 from core.fairness import METRICS
 from core.sweep import SweepRow, grid, summarise, sweep
-from tests.reference.data import FOLDER, needs_adult
+from tests.reference.data import needs_adult
 
 pytestmark = [needs_adult, pytest.mark.long]
 
@@ -36,13 +34,11 @@ MEASURED = {
 
 
 @pytest.fixture(scope="module")
-def rows() -> Iterator[dict[tuple[str, str], SweepRow]]:
-    table = load("adult", data_folder=FOLDER)
-    dataset = build_dataset(table, table.roles[0])
-    base = AuditConfig(dataset="adult", roles=dataset.roles)
+def rows(adult: AuditDataset) -> dict[tuple[str, str], SweepRow]:
+    base = AuditConfig(dataset="adult", roles=adult.roles)
     configs = grid(base, tolerances=[0.0], metrics=METRICS, seeds=[42])
-    summary = summarise(list(sweep(configs, dataset)))
-    yield {
+    summary = summarise(list(sweep(configs, adult)))
+    return {
         (row.metric, row.adversary): row for row in summary if (row.protocol, row.cost) == ("as_published", "published")
     }
 

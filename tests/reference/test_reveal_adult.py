@@ -27,11 +27,9 @@ import math
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
-from core.datasets import build_dataset, load
-from core.datasets.catalog import black_and_white
-from core.queries import People, leakage, query_pool, reveal_compressed, statistical_parity_gap
+from core.queries import People, leakage, reveal_compressed, statistical_parity_gap
 from core.queries.gaps import design_scores
+from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
 
 pytestmark = needs_adult
@@ -50,10 +48,7 @@ METHODS = ("l1", "nonnegative", "box")
 
 @pytest.fixture(scope="module")
 def people() -> People:
-    table = load("adult", data_folder=FOLDER)
-    table, roles = black_and_white(table)
-    config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=0)
-    pool = query_pool(config, build_dataset(table, roles))
+    pool = adult_pool(FOLDER)
     assert (pool.advantaged, pool.disadvantaged) == ("White people", "Black people")
     return pool.people
 

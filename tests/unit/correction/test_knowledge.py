@@ -73,11 +73,6 @@ def test_knowing_more_never_makes_the_correction_cheaper(audit: CorrectionResult
     attacked = audit.attack("features").attacked
     if unfairness(attacked.predictions, attacked.truth, metric=audit.config.metric, labels=attacked.labels) <= 0.02:
         assert objective["bound"] <= found["exact"].certificate.objective  # the exact value is one of those allowed
-    late = [replace(more, after=None, reason="Too late.") for more in found.values()]
-    assert stronger_disclosure(late, 0.02).caveats[3:] == (
-        "No correction with exact unfairness and group proportions: Too late.",
-        "No correction with three metrics at once: Too late.",
-    )
     assert found["bound"].after is not None
     wide = replace(found["bound"].after, high=0.5)
     for low, point in ((0.5, "Stronger disclosure"), (0.501, "Group proportions leak more than the tolerance")):
