@@ -19,6 +19,7 @@ from core.report.tables import csv_files
 from core.study import Measurement
 from tests.leaky_report import FILE, leaky, people_in
 from tests.policy_samples import measurements, policies, values
+from tests.samples_report import _estimate, sample
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 SHOWN = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters=TURNING)
@@ -176,15 +177,10 @@ def _strings(value):
 
 @pytest.mark.parametrize("value", [0.0496, 0.0504, 0.2])
 def test_the_reason_of_a_verdict_tells_rounded_intervals_and_no_p_value(value):
-
-    from tests.samples_report import _estimate, sample
-
     audit, check = sample(), "correction_gain"
     decided = _estimate(value, value - 0.012345, value + 0.0003412)
     rows = tuple(
-        replace(row, decided=decided, p_value=0.00123456, p_adjusted=0.0345678)
-        if row.check == "correction_gain"
-        else row
+        replace(row, decided=decided, p_value=0.00123456, p_adjusted=0.0345678) if row.check == check else row
         for row in audit.verdict.rows
     )
     found = disclosure_edition(replace(audit, verdict=replace(audit.verdict, rows=rows)))

@@ -7,13 +7,7 @@ import importlib
 import numpy as np
 import pytest
 
-from core.model_card import (
-    Release,
-    ReleaseSettings,
-    ReleaseStudy,
-    desia,
-    project,
-)
+from core.model_card import Release, ReleaseSettings, ReleaseStudy, desia, project
 from core.model_card.ceiling import exact_posterior
 from core.model_card.desia import OPEN, classified, proved_cells
 from core.model_card.findings import by_proof_and_simulation
@@ -116,13 +110,3 @@ def test_a_model_that_accepts_one_group_alone_proves_everybody_and_one_that_draw
         assert found is not None and found.proved == 0 and found.pinned.count == 0
         gains.append(found.gain)
     assert sum(gain.low > 0 for gain in gains) <= 2
-
-
-def test_it_repeats_itself_and_is_told_under_noise():
-    case = large_case(2, n=200, k=3, epsilon=20.0)
-    projected = project(case.posterior, case.published).probability
-    one, two = (
-        desia(case.posterior, case.published, projected, sensitive=case.sensitive, seed=seed) for seed in (5, 5)
-    )
-    assert one.figures == two.figures and (one.probability == two.probability).all()
-    assert one.proved == 0 and one.programs_open == 0
