@@ -11,7 +11,7 @@ import pytest
 
 from core.correction import Disclosed, correct, enumeration, integer_programs, tangents
 from core.correction import problem as problems
-from core.correction.problem import Claim, Correction, bound_of, certify
+from core.correction.problem import SOLVERS, Claim, Correction, bound_of, certify
 from tests.problem_bank import adult_like
 
 
@@ -137,6 +137,13 @@ def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.Fixtu
     assert same(fast, correct(**asked, time_limit=math.inf))
     stopped = correct(**asked, time_limit=60.0)  # with one it does
     assert stopped.certificate.status == "not_solved" and "within 60 seconds" in stopped.reason
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_time_limit_is_told_with_its_reason(solver: str) -> None:
+    result = correct(**problem(), solver=solver, time_limit=1e-9)
+    assert result.certificate.status == "not_solved" and result.reconstruction is None
+    assert "1e-09 seconds" in result.reason and result.smallest_tolerance is None
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 4])

@@ -16,16 +16,6 @@ from tests.problem_bank import HAND_SOLVED, adult_like, joint_bank, joint_brute_
 BANK = joint_bank()
 
 
-def groups_like(n, k, seed, exponent=6.0):
-    """Return guesses of unequal groups whose rates differ, with distinct costs."""
-    rng = np.random.default_rng(seed)
-    predictions = (rng.random(n) < rng.uniform(0.1, 0.5)).astype(np.uint8)
-    weight, other = (rng.dirichlet(np.full(k, 2.0)) + 0.02 for _ in range(2))
-    mixed = [w / w.sum() for w in (weight, weight + other)]
-    guess = np.where(predictions, rng.choice(k, n, p=mixed[0]), rng.choice(k, n, p=mixed[1]))
-    return {"guess": guess, "predictions": predictions, "cost": (1 + rng.random(n)) ** exponent, "n_groups": k}
-
-
 def check_vector(problem, result):
     """Check a reconstruction in exact fractions, with nothing of core."""
     vector = tuple(result.reconstruction.tolist())
@@ -110,14 +100,6 @@ def test_a_value_just_off_is_refused():
     for factor, good in ((1.0, True), (1 + 1e-13, True), (1 + 1e-11, False), (1 - 1e-11, False)):
         bound = bound_of(Disclosed(predictions=predictions, unfairness=true * factor))
         assert (bound.residual(vector, 2) == 0) is good
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_time_limit_is_told_with_its_reason(solver):
-    arguments = groups_like(400, 6, seed=1)
-    result = correct(**arguments, tolerance=0.02, solver=solver, time_limit=1e-9)
-    assert result.certificate.status == "not_solved" and result.reconstruction is None
-    assert "1e-09 seconds" in result.reason and result.smallest_tolerance is None
 
 
 def test_why_nothing_is_feasible():
