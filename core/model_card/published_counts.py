@@ -53,11 +53,6 @@ def number_names(statistic: str) -> tuple[str, ...]:
     return (statistic,) if statistic.endswith("_gap") else (f"{statistic}_1", f"{statistic}_0")
 
 
-def statistic_of(name: str) -> str:
-    """Return the statistic a number belongs to."""
-    return name.removesuffix("_1").removesuffix("_0")
-
-
 def part_of(name: str) -> str:
     """Return the part of people a number looks at."""
     return SIZE_PARTS[name] if name in SIZE_PARTS else PARTS[name.partition("_")[0]]

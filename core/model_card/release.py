@@ -33,7 +33,6 @@ from core.model_card.published_counts import (
     known_sizes,
     part_name,
     part_of,
-    statistic_of,
     value_of,
 )
 from core.serialize import Result
@@ -313,7 +312,7 @@ def check_number(
         if low != high or low != round(low) or low < 0:
             raise InputError(f"{name} must be a whole number of people, got {_written(value)}.")
         return low, high
-    if statistic_of(name) not in STATISTICS or (name in STATISTICS) != name.endswith("_gap"):
+    if name not in each_number(STATISTICS):
         raise InputError(f"A published number must be a gap, a rate ending in _1 or _0, or a size, got {name!r}.")
     if not model or (models and model not in models):
         more = f" and {len(models) - _SHOWN} more" if len(models) > _SHOWN else ""

@@ -107,6 +107,7 @@ def typed(values: dict, **told) -> Published:
         (lambda: Release(H, labels=Y, epsilon=1.0).publish(S), "needs a random generator"),
         (lambda: typed({}), "At least one published number"),
         (lambda: typed({("a", "sp_gap"): "x"}), "must be a number or an interval"),
+        (lambda: typed({("a", "sp_gap_1"): 0.5}), "a gap, a rate ending in _1 or _0, or a size, got 'sp_gap_1'"),
         (lambda: typed({("", "size"): 4}, epsilon=1.0), "no privacy noise of known size"),
     ],
 )
