@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
-from core.model_card import Published, Release, ReleaseSettings, measure_card, measured, meter, pinned, predict, project
+from core.model_card import Published, Release, measured, meter, pinned, predict, project
 from core.model_card.equations import LATTICE, modes_of
 from core.model_card.meter import Chance, formula_chance, gained_bits, moved_bits
 from tests.release_cases import large_case
-from tests.release_samples import people
 
 LN2 = math.log(2)
 
@@ -217,20 +216,3 @@ def test_draws_of_a_handful_that_are_all_alike_explain_nothing():
     release = Release(models, labels=labels, statistics=("fpr_gap", "tpr_gap"), epsilon=1000.0)
     found = predict(np.array([0.999, 1.0, 0.1, 0.1]), release, seed=133)
     assert 0 < found.low < found.bits.low < found.bits.high < found.high < 1
-
-
-def test_chance_explains_what_draws_from_the_posterior_gain():
-    who, rng, found = people(), np.random.default_rng(9), []
-    settings = ReleaseSettings(count=4, decimals=None)
-    prediction = measure_card(who, settings).prediction
-    release = Release(who.predictions[:4], labels=who.labels)
-    for _ in range(60):
-        s = (rng.random(who.n) < who.posterior).astype(np.uint8)
-        gain = gained(who.posterior, release, s)
-        inside = prediction.low <= gain <= prediction.high
-        held = prediction.chance.expected(gain, who.n)
-        assert inside == (held.low <= prediction.bits.value <= held.high)
-        found.append(inside)
-    assert np.mean(found) >= 0.88
-    again = replace(who, codes=s)
-    assert measure_card(again, settings).measured.bits.value == pytest.approx(gain, abs=1e-6)
