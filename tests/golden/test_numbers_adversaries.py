@@ -148,23 +148,11 @@ def _released() -> Named:
         )
         yield f"{decimals} decimals: logits", released_outputs._logits(rounded)
     yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=own["answers"][:3])
-    yield "decimals", [released_outputs.decimals_of(np.array(each)) for each in ([1.0], [0.5, 0.25], [1 / 3], [np.nan])]
-    for k in (4, 5):
-        crowd = people(100, k, 4)
-        outputs = Outputs(labels=crowd["answers"], scores=crowd["scores"], decimals=3)
-        known = released_outputs._Teaching(crowd["x"], outputs, crowd["groups"], k, CATEGORICAL, 4)
-        learn = known, crowd["x"], crowd["groups"], *released_outputs._logits(outputs)
-        residuals, spread = released_outputs._linear(*learn)
-        yield f"linear, {k} groups", (residuals(crowd["x"][:5], learn[3][:5]), spread)
     for asked, kind in product((people(), three), (None, CATEGORICAL)):
         k = int(asked["groups"].max()) + 1
         outputs = Outputs(labels=asked["answers"], scores=asked["scores"], decimals=3)
         known = released_outputs._Teaching(asked["x"], outputs, asked["groups"], k, CATEGORICAL & (kind is not None), 4)
-        logits, variance = released_outputs._logits(outputs)
-        residuals, spread = released_outputs._linear(known, asked["x"], asked["groups"], logits, variance)
         name = f"{k} groups, {kind is not None}"
-        yield f"{name}: linear", (residuals(asked["x"][:5], logits[:5]), spread)
-        yield f"{name}: ratios", released_outputs._ratios(residuals(asked["x"], logits), variance + spread**2)
         yield f"{name}: labels", released_outputs._label_ratios(known, asked["x"][:20], asked["answers"][:20]).round(4)
         yield (
             f"{name}: columns",
@@ -177,8 +165,6 @@ def _released() -> Named:
             f"{name}: codes",
             [str(each.tolist()) for each in released_outputs._frequent_codes(asked["x"], known.categorical)],
         )
-        boosted, spread = released_outputs._boosted(known, asked["x"], asked["groups"], logits, variance)
-        yield f"{name}: boosted", (boosted(asked["x"][:5], logits[:5]).round(4), round(spread, 4))
     for tied, asked in (
         ([0.1, 0.1, 0.3, 0.3, 0.3, 0.7], [0.1, 0.2, 0.3, 0.9]),
         (np.arange(20) / 20, [0.05]),
@@ -186,33 +172,6 @@ def _released() -> Named:
     ):
         groups = np.arange(len(tied)) % 3
         yield f"values {len(tied)}", released_outputs._value_columns(np.array(tied), groups, 3, np.array(asked))
-    rng = np.random.default_rng(3)
-    wide = np.column_stack([np.ones(30), rng.normal(size=30)])
-    for noise in (0.0, 0.01, 0.5):
-        yield (
-            f"weighted {noise}",
-            released_outputs._reweighted(
-                wide, wide @ [1.0, 2.0] + noise * rng.normal(size=30), np.linspace(1e-4, 0.1, 30)
-            ),
-        )
-    many = np.column_stack([np.repeat(np.arange(90), [1 + j % 4 for j in range(90)]) % each for each in (90, 60, 7)])
-    yield (
-        "many codes",
-        [
-            str(each.tolist())
-            for each in released_outputs._frequent_codes(many.astype(float), np.array([True, True, True]))
-        ],
-    )
-    for columns in (117, 118, 119, 120):
-        coded = np.column_stack([np.zeros((9, columns)), [0, 0, 0, 0, 1, 1, 1, 2, 3]])
-        codes = released_outputs._frequent_codes(coded, np.arange(columns + 1) == columns)
-        yield f"codes beside {columns} columns", [str(each.tolist()) for each in codes]
-    for count, positive in ((39, 20), (40, 4), (60, 30), (40, 5), (3, 0)):
-        labels = (np.arange(count) < positive).astype(np.uint8)
-        yield (
-            f"chance of {positive} in {count}",
-            released_outputs._label_chance(own["x"][:count], labels, known, own["x"][:6]).round(4),
-        )
     cut = released_outputs._cut(np.arange(20, 60), own["groups"], 0.7, np.random.default_rng(1))
     yield "cut", [str(each.tolist()) for each in cut]
     for given, columns in ((own, None), (own, scores), (three, three["scores"]), (three, None)):

@@ -30,8 +30,8 @@ from core.membership import (
     inference,
     study,
 )
-from core.membership.attack import NEEDS, above_threshold, best_threshold
-from core.membership.attacks import attacks_on, bavaria, boundary, lira, network, quantile, rmia
+from core.membership.attack import above_threshold
+from core.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
 from core.membership.evidence import Shadows, judging_everybody, member_split
 from core.membership.findings import curve_rows, deleted_rows, tables
 from core.membership.people import member_people
@@ -109,14 +109,6 @@ def attacks() -> Named:
     nobody = replace(given, split=replace(given.split, aside=given.split.aside[:0]))
     for name in ("quantile", "rmia"):
         yield f"{name}, nobody", refused(lambda name=name: REGISTRY[name].judge(nobody).score)
-    for score, member in (
-        ([1, 2, 3, 4], [0, 1, 0, 1]),
-        ([1, 1, 2, 2, 3], [0, 1, 1, 0, 0]),
-        ([2, 1], [0, 1]),
-        ([1, 2, 2, 3, 3, 3], [0, 1, 0, 1, 0, 1]),
-        ([5, 5, 5], [1, 0, 1]),
-    ):
-        yield f"threshold {score} {member}", best_threshold(np.array(score, float), np.array(member, np.uint8))
     yield "above", above_threshold(np.round(given.own, 1), given)
     for released, shadows, queries in product(("scores", "labels", "study"), (True, False), (True, False)):
         yield (
@@ -124,8 +116,6 @@ def attacks() -> Named:
             [attack.name for attack in attacks_on(released, shadows=shadows, queries=queries)],
         )
     for name, attack in REGISTRY.items():
-        assert attack.needs <= NEEDS.keys()
-        yield f"{name}.told", (attack.described, attack.learns)
         yield f"{name}.knows", [attack.knows(scores=scores, shadows=6) for scores in (True, False)]
 
 
@@ -137,18 +127,10 @@ def parts() -> Named:
     for online in (True, False):
         shadows = Shadows(n_judged=7, own=own, trained=trained & online, online=online)
         yield f"marginal {online}", rmia._marginal(shadows)
-        for used in (shadows.inside, ~shadows.inside):
-            yield f"sums {online}", (shadows.sums(used), shadows.normal(used, True), shadows.normal(used, False))
     count, mean, squares = np.array([3, 0, 2, 5]), np.array([0.5, -1.0, 2.0, 0.1]), np.array([2.0, 0.0, 0.5, 4.0])
-    yield "rate", bavaria._rate(0.7, 1.5, count, squares, mean**2)
-    shadows = Shadows(n_judged=9, own=own, trained=trained, online=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bavaria, "fitted_prior", lambda *told: (0.6, 1.7, 0.9 + 0 * told[3]))
-        yield "predictive", [bavaria.predictive(shadows, used) for used in (trained, ~trained)]
     for means in (mean, np.zeros(4)):
         prior = bavaria.fitted_prior(count, means, squares, 0.3)
         yield "prior", [f"{each:.2g}" for each in prior]
-    yield "density", lira._log_density(np.array([0.0, 1.0]), np.array([1.0, -1.0]), np.array([0.5, 2.0]))
     p = np.round(rng.random(60), 1)
     member = (rng.random(60) < 0.2 + 0.6 * p).astype(np.uint8)
     for balance, inside in product((True, False), (member, member[:0], np.ones(60, np.uint8))):
@@ -160,7 +142,6 @@ def parts() -> Named:
     robust, isolated = rng.integers(0, 5, 60) / 5, rng.integers(0, 5, 60) / 5
     for better in (robust, isolated):
         yield "either", boundary._either(robust, isolated, (better + rng.random(60) > 1.0).astype(np.uint8), seed=1)
-    yield "halves", [cross_fitting.halves(np.array([1] * a + [0] * b), seed=2) for a, b in ((3, 4), (5, 2), (1, 0))]
 
 
 def _people(n: int, groups: int, seed: int) -> Any:
@@ -332,13 +313,6 @@ def releases() -> Named:
         yield f"{make.__name__} {planted}.steps", study.STUDY.steps(subject, MembershipPlan(shadows=6))
     own = study._law(np.zeros(4), np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 1, 0], dtype=np.uint8))
     yield "law", own(np.array([1, 3]), 5)
-    yield (
-        "both ways",
-        [
-            cross_fitting.taught_both_ways(Estimate(value=0.6, low=low, high=0.7, n=9), 0.5)
-            for low in (0.4, 0.51, 0.55, 0.53)
-        ],
-    )
 
 
 CASES: dict[str, Callable[[], Named]] = {

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.adversaries import cross_fitting
-from core.adversaries.cross_fitting import halves, taught_both_ways
+from core.adversaries.cross_fitting import taught_both_ways
 from core.docs import page
 from core.estimates import Estimate
 from core.glossary import chapters
@@ -104,19 +103,6 @@ def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():
     assert not nobody.any() and np.isnan(precision.value) and recall.value == 0.0
 
 
-def test_a_label_of_one_kind_gets_one_verdict():
-    split = half(N)
-    p, y = remembered(split, N)
-    known, member = split.known
-    y[known[member == 0]] = 0
-    found = guess("network", p, y, split)
-    ones = y[found.rows] == 1
-    assert (found.score[ones] == 1.0).all() and found.verdict[ones].all()
-    assert np.unique(found.score[~ones]).size > 1
-    y[known] = 0  # nobody known has label 1
-    assert (guess("network", p, y, split).score[ones] == 0.5).all()
-
-
 def test_balance_forgets_how_many_members_were_deleted():
     split = half(4000)
     y = np.random.default_rng(0).integers(0, 2, 4000)
@@ -176,19 +162,6 @@ def test_labels_alone_are_the_gap_attack():
     assert advantage(by_gap.score, member, seed=0).value == pytest.approx(own)
     assert area(by_gap, split).value == pytest.approx(0.5 + own / 2)
     assert advantage(boosted.score, member, seed=0, verdict=boosted.verdict).value == pytest.approx(own, abs=0.03)
-
-
-def test_one_score_a_tie_and_the_same_seed_the_same_scores(monkeypatch: pytest.MonkeyPatch):
-    labels, feature, _ = people(2)
-    score, split = np.round(1 / (1 + np.exp(-feature)), 1), everybody()
-    first, again = (guess("released", score, labels, split, seed=5).score for _ in range(2))
-    assert np.array_equal(first, again) and first.min() > 0 and first.max() < 1
-    side = halves(split.judged[1], seed=5)
-    for part in (side, ~side):
-        assert np.unique(first[part]).size <= np.unique(np.column_stack([score, labels])[part], axis=0).shape[0]
-    monkeypatch.setattr(cross_fitting, "TAUGHT", 300)  # all are judged though few teach
-    few = guess("released", score, labels, split, seed=5).score
-    assert few.size == 2 * SIDE and not np.array_equal(few, first)
 
 
 def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():

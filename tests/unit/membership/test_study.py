@@ -21,26 +21,21 @@ from core.membership import (
     MembershipFindings,
     MembershipPlan,
     MembershipSettings,
-    accountings,
     attack_steps,
     attacked,
     epsilon_curve,
-    fairpick_curve,
     guesses,
     judge,
-    ledger_of,
     roc,
-    summarise_curve,
     target_of,
     vulnerability_disparity,
 )
 from core.membership.disparity import Disparities
-from core.membership.findings import MEASURES, NO_BETTER, Reading, curve_rows, gap_rows, headline
-from core.membership.inference import two_sides
+from core.membership.findings import MEASURES, NO_BETTER, Reading, gap_rows, headline
 from core.membership.study import STUDY, JudgedMembers
 from core.planted import Drawn, subject_of
 from core.quantities import plain_row
-from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, low_fpr
+from tests.unit.charts.membership_samples import REASON, attack, compared, low_fpr
 from tests.unit.membership.samples import invented, study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
@@ -109,14 +104,6 @@ def test_the_gaps_are_those_of_the_verdicts_about_the_judged():
     assert found.recall.value == pytest.approx(guess.verdict[member].mean())
 
 
-def test_of_many_groups_the_chosen_one_is_set_against_all_others():
-    own = people(n_groups=3)
-    sides = two_sides(own, 2)
-    assert sides.names == ("all others", "group 2")
-    assert np.array_equal(sides.groups == 1, own.groups == 2)
-    assert two_sides(people(), 1).names == ("group 0", "group 1")
-
-
 @cache
 def whole_curve() -> tuple[CurvePoint, ...]:
     return tuple(points())
@@ -161,39 +148,6 @@ def test_a_resumed_curve_is_the_same_as_one_never_stopped():
     assert points(there=whole) == []
 
 
-def test_fairpick_and_its_control_delete_as_many():
-    made = list(fairpick_curve(people(2000), SETTINGS, thetas=(0.5, 1.0), repeats=2))
-    by_way = {(point.repeat, point.at, point.variant): point for point in made}
-    assert len(by_way) == len(made) == 8
-    for repeat in range(2):
-        assert by_way[repeat, 0.5, "fairpick"].deleted == by_way[repeat, 0.5, "random"].deleted > 0
-        nobody = (by_way[repeat, 1.0, "fairpick"], by_way[repeat, 1.0, "random"])
-        assert replace(nobody[0], variant="") == replace(nobody[1], variant="")
-        assert nobody[0].deleted == 0
-
-
-def test_bands_are_means_over_the_repeats_that_were_measured():
-    point = whole_curve()[0]
-    lacking = replace(point, precision=math.nan)
-    bands = summarise_curve([point, replace(point, repeat=1, vd=point.vd + 0.2), replace(lacking, repeat=2)])
-    (band,) = bands
-    assert band.repeats == 3 and band.values["precision"].n == 2
-    assert band.values["vd"].value == pytest.approx(point.vd + 0.2 / 3)
-    assert band.values["vd"].low < band.values["vd"].value < band.values["vd"].high
-    (lone,) = summarise_curve([lacking])
-    assert math.isnan(lone.values["precision"].value) and math.isnan(lone.values["auc"].low)
-
-
-@pytest.mark.filterwarnings("ignore::core.errors.PrivacyLeakWarning")
-def test_accountings_cost_what_their_ledgers_say():
-    own, settings = people(), replace(SETTINGS, epsilon=2.0)
-    savings, literal, naive = accountings(own, settings)
-    assert savings.ledger.total == pytest.approx(2.0, abs=1e-9) == literal.ledger.total
-    assert naive.ledger.total == math.inf and naive.ledger.counts_total > 2.0
-    assert ledger_of(own, settings).entries == savings.ledger.entries
-    assert {found.target.majority_test for found in (savings, literal, naive)} == {savings.target.majority_test}
-
-
 def test_every_interval_has_the_level_that_was_asked_for():
     target, guess = network()
     target = replace(target, settings=replace(SETTINGS, level=0.8))
@@ -231,12 +185,3 @@ def test_gaps_stand_with_their_rates_and_tests_or_the_reason_why_there_are_none(
     )
     notes = [row["note"] for row in rows.values()]
     assert notes == [f"greyed out: {NO_BETTER}", "", "", small[1], REASON]
-
-
-def test_curves_say_how_many_rows_each_way_deletes():
-    rows, made = [plain_row(row) for row in curve_rows(fairpick_bands(), "θ")], fairpick_bands()
-    assert {(row["θ"], row["deleted on average"]) for row in rows} == {(b.at, b.values["deleted"].value) for b in made}
-    assert {row["rows deleted"] for row in rows if row["θ"] == 1.0} == {"none"}
-    over = [plain_row(row) for row in curve_rows(bands(), "ε")]
-    assert [row["VD"] for row in over] == [b.values["vd"].value for b in sorted(bands(), key=lambda band: band.at)]
-    assert "rows deleted" not in over[0]

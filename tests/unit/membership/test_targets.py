@@ -68,12 +68,6 @@ def test_the_tree_is_the_classifier_on_public_domains():
     assert not np.array_equal(target(rows, 7), target(rows, 8))
 
 
-def test_one_label_alone_is_what_a_library_target_says():
-    people = villagers(N)
-    ones = np.flatnonzero(people.labels == 1)
-    assert (made("logistic")(ones, 0) == 1.0).all() and (made("dp_id3")(ones, 0) == 1.0).all()
-
-
 @pytest.mark.parametrize(
     "method", ["unmitigated", "exponentiated_gradient", "threshold_optimizer", "correlation_remover"]
 )
