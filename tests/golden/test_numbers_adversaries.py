@@ -108,16 +108,9 @@ def _scaled() -> Named:
     for groups in ([0, 0], [0, 1], [0, 2], [1, 2], [2, 1, 0], [1, 1]):
         yield f"groups {groups}", refused(adversary.check_groups, np.array(groups))
     yield "a group is missing", refused(adversary.calibrate, three, np.array([0, 1, 1, 0]))
-    answers, labels = np.array([1, 0, 0, 1, 1, 0, 1, 0, 0], np.uint8), np.array([1, 1, 0, 0, 0, 1, 1, 0, 1], np.uint8)
-    for within, seed in product((None, labels), (0, 1)):
-        yield (
-            f"permuted {seed}",
-            str(adversary.permuted_predictions(answers, within, seed=seed, records="some").tolist()),
-        )
-        sets = {"a": np.array([0, 2, 4, 6]), "b": np.array([1, 3, 5])}
-        yield f"by set {seed}", str(adversary.permuted_by_set(answers, within, sets, seed=seed).tolist())
-    yield "columns", adversary.known_columns(np.arange(6.0).reshape(3, 2), labels[:3], answers[:3])
-    yield "columns without answers", adversary.known_columns(np.arange(6.0).reshape(3, 2), labels[:3])
+    own = np.arange(6.0).reshape(3, 2), np.array([1, 1, 0])
+    yield "columns", adversary.known_columns(*own, np.array([1, 0, 0]))
+    yield "columns without answers", adversary.known_columns(*own)
 
 
 def _crossed() -> Named:
@@ -352,17 +345,10 @@ def _tuned() -> Named:
         "frame",
         found.to_frame()[["evaluation", "n_estimators", "max_features", "score", "chosen"]].to_numpy().tolist(),
     )
-    for counts in ((9, 20), (10, 10)):
-        groups = np.repeat([0, 1], counts)
-        asked = np.zeros((groups.size, 1)), groups, groups
-        if counts[0] < 10:
-            yield f"of {counts}", refused(tuning.tune_forest, "features", *asked)
     trials = [
         replace(found.trials[0], score=replace(found.trials[0].score, value=value)) for value in (0.5, 0.7, 0.7, 0.6)
     ]
     yield "best", tuning._best(trials)
-    for parts in tuning._halves(own["x"], own["groups"], 3):
-        yield "part", parts
 
 
 CASES: dict[str, Callable[[], Named]] = {

@@ -21,7 +21,6 @@ from core.membership import (
     MembershipFindings,
     MembershipPlan,
     MembershipSettings,
-    attack_steps,
     attacked,
     epsilon_curve,
     guesses,
@@ -73,12 +72,7 @@ def test_attacks_come_in_order_and_nothing_before_is_lost():
     assert alone == {"quantile", *(name for name in ATTACKS if "shadows" in REGISTRY[name].needs)}
 
 
-def test_every_step_is_reported_and_the_report_may_stop_it():
-    told: list[tuple[int, int]] = []
-    list(study(people(), SETTINGS, report=lambda done, total: told.append((done, total))))
-    steps = sum(attack_steps(SETTINGS).values())
-    assert told == [(done, steps) for done in range(1, steps + 1)]
-
+def test_the_report_of_a_step_may_stop_it():
     def stop(done: int, total: int) -> None:
         if done == 5:  # within LiRA
             raise Cancelled("Stopped.")
@@ -102,11 +96,6 @@ def test_the_gaps_are_those_of_the_verdicts_about_the_judged():
         assert getattr(result, gap).value == pytest.approx(getattr(alone, gap).value, abs=1e-12)
     assert found.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
     assert found.recall.value == pytest.approx(guess.verdict[member].mean())
-
-
-@cache
-def whole_curve() -> tuple[CurvePoint, ...]:
-    return tuple(points())
 
 
 def points(**more: object) -> list[CurvePoint]:
@@ -135,17 +124,12 @@ def test_the_table_of_an_audit_has_a_row_a_group_and_no_others_that_differ_by_gr
         assert shown[name] == pytest.approx(one)
 
 
-def test_a_curve_goes_through_all_budgets_of_a_repeat_first():
-    made = whole_curve()
+def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is_the_same():
+    made = points()
+    assert made[:4] + points(there=made[:4]) == made and points(there=made) == []
     assert [(point.repeat, point.at) for point in made] == [(r, e) for r in range(3) for e in (0.5, math.inf)]
     assert all(point.advantage_gap == pytest.approx(point.vd - point.fpr_gap) for point in made)
     assert len({point.auc for point in made if point.at == math.inf}) == 3  # each repeat is another split
-
-
-def test_a_resumed_curve_is_the_same_as_one_never_stopped():
-    whole = whole_curve()
-    assert (*whole[:4], *points(there=whole[:4])) == whole
-    assert points(there=whole) == []
 
 
 def test_every_interval_has_the_level_that_was_asked_for():
