@@ -341,14 +341,6 @@ def _tuned() -> Named:
         "predictions", own["x"], own["labels"], own["groups"], own["answers"], evaluations=2, seed=1
     )
     yield "tuned", {field.name: getattr(found, field.name) for field in fields(found)}
-    yield (
-        "frame",
-        found.to_frame()[["evaluation", "n_estimators", "max_features", "score", "chosen"]].to_numpy().tolist(),
-    )
-    trials = [
-        replace(found.trials[0], score=replace(found.trials[0].score, value=value)) for value in (0.5, 0.7, 0.7, 0.6)
-    ]
-    yield "best", tuning._best(trials)
 
 
 CASES: dict[str, Callable[[], Named]] = {

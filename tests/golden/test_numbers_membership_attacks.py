@@ -44,7 +44,6 @@ from core.subject import OutputsPlan
 from core.subject import subject_of as trained
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
-from tests.unit.charts import membership_samples as members
 from tests.unit.membership.samples import invented
 
 
@@ -207,8 +206,6 @@ def over_settings() -> Named:
     for point in (*budgets, *picked):
         short = replace(point, auc=round(point.auc, 3))
         yield f"{point.variant} {point.at:g} {point.repeat}", short
-    again = curves.epsilon_curve(people, settings, epsilons=(2.0, math.inf), repeats=2, there=budgets[:1] + budgets[2:])
-    yield "again", [(point.at, point.repeat) for point in again]
     again = curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2, there=picked[:1] + picked[2:])
     yield "again picked", [(point.at, point.repeat, point.variant) for point in again]
     rng = np.random.default_rng(37)
@@ -256,16 +253,6 @@ def limits() -> Named:
     def auc(low: float, n: int = 50) -> Estimate:
         return Estimate(value=0.75, low=low, high=1.0, n=n)
 
-    attack = members.attack("loss")
-    for name, lows in {"one": (0.5,), "above": (0.51,), "two": (0.5, 0.7), "unmeasured": (0.6, math.nan)}.items():
-        attacks = [
-            replace(
-                attack, name=each, roc=replace(attack.roc, auc=auc(low, 0 if math.isnan(low) else 50)), muted=low <= 0.5
-            )
-            for each, low in zip(("loss", "lira"), lows, strict=False)
-        ]
-        found = members.findings(attacks)
-        yield f"succeeds {name}", (findings.succeeds(found), findings.strongest_attack(found).name)
     for low, high in ((0.0, 0.5), (1e-9, 0.5), (-0.5, 0.0), (-0.5, -1e-9), (-0.1, 0.1), (math.nan, math.nan)):
         yield f"significant {low} {high}", findings.significant(replace(auc(low), high=high))
         checks = {f"membership_{name}": not_run(name, "") for name in ("auc", "caught", "gap")}

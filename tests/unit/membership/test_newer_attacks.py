@@ -5,9 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
-import skops.io
 from scipy.stats import invgamma, norm, t
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -19,9 +17,7 @@ from core.membership.evidence import Shadows, logit
 from core.membership.findings import succeeds
 from core.membership.roc import advantage, is_muted
 from core.membership.targets import id3_target
-from core.models.model_files import read_model
-from core.models.query_access import QueryAccess, file_access
-from core.planted import draw_people
+from core.models.query_access import QueryAccess
 from tests.unit.membership.samples import villagers
 
 N = 1200
@@ -206,19 +202,6 @@ def test_labels_of_a_model_trained_on_none_of_them_say_nothing_when_asked():
     for values, chance, widest in ((areas, 0.5, 0.008), (rates, 0.01, 0.003), (gains, 0.0, 0.012)):
         error = np.std(values, ddof=1) / np.sqrt(len(values))
         assert abs(np.mean(values) - chance) <= 3 * error and error < widest
-
-
-def test_a_model_file_is_asked_about_records_put_together():
-    people = draw_people(900, np.random.default_rng(0))
-    names = [f"f{j}" for j in range(4)]
-    frame = pd.DataFrame(people.features, columns=names).assign(
-        y=people.labels, s=people.sensitive, part=np.tile(["train", "attack", "test"], 300)
-    )
-    tree = DecisionTreeClassifier(random_state=0).fit(frame.loc[frame["part"] == "train", names], people.labels[::3])
-    file, wanted = read_model(skops.io.dumps(tree), "tree.skops"), np.random.default_rng(1).integers(0, 900, (50, 4))
-    access = file_access(file, frame, positive="1", threshold=0.5, features=names)
-    expected = tree.predict(pd.DataFrame(people.features[wanted, np.arange(4)], columns=names))
-    assert np.array_equal(access.ask(wanted), expected)
 
 
 # ------------------------------------------------------------------------------------------------ the best of several

@@ -29,12 +29,9 @@ from core.membership import (
     target_of,
     vulnerability_disparity,
 )
-from core.membership.disparity import Disparities
-from core.membership.findings import MEASURES, NO_BETTER, Reading, gap_rows, headline
+from core.membership.findings import Reading, headline
 from core.membership.study import STUDY, JudgedMembers
 from core.planted import Drawn, subject_of
-from core.quantities import plain_row
-from tests.unit.charts.membership_samples import REASON, attack, compared, low_fpr
 from tests.unit.membership.samples import invented, study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
@@ -142,30 +139,3 @@ def test_every_interval_has_the_level_that_was_asked_for():
     assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
     told = headline(Reading(replace(target.findings, attacks={guess.name: found}), target.settings)).evidence
     assert told.count("80% CI") == told.count("CI") > 0
-
-
-# Tables: every number that was measured, and why one was not.
-
-
-def test_gaps_stand_with_their_rates_and_tests_or_the_reason_why_there_are_none():
-    one, small = compared(), ("few", "few has 3 members.")
-    measured = Disparities(results=(one,), not_measured=(small,))
-    found = attack("network", disparities=measured, low_fpr=(low_fpr(reason=REASON),), muted=True)
-    rows = {(row["group"], row["gap"]): plain_row(row) for row in gap_rows(found)}
-    for name, title in MEASURES.items():
-        row, test = rows[one.group, title], one.tests[name]
-        own = getattr(one, name)
-        columns = ("group − others", "group − others, low", "group − others, high", "p (Holm)", "smallest detectable")
-        assert [row[key] for key in columns] == [
-            own.value,
-            own.low,
-            own.high,
-            test.p_adjusted,
-            test.smallest_detectable,
-        ]
-    assert (rows[one.group, "VD"]["rate of the group"], rows[one.group, "FPR gap"]["rate of the others"]) == (
-        one.recall[0].value,
-        one.false_alarms[1].value,
-    )
-    notes = [row["note"] for row in rows.values()]
-    assert notes == [f"greyed out: {NO_BETTER}", "", "", small[1], REASON]

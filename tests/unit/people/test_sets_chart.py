@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from core.charts.people import draw_sets
@@ -50,16 +48,3 @@ def test_a_row_a_set_with_its_attacks_and_its_number():
     lengths = [bar.x[0] for bar in bars]
     np.testing.assert_allclose(np.array(lengths) / lengths[0], np.array([11, 5, 3, 1]) / 11)
     assert {bar.base[0] for bar in bars} == {bars[0].base[0]}
-
-
-def test_every_set_there_can_be_and_an_attack_that_was_not_run():
-    every = np.array([[bool(i >> j & 1) for j in range(4)] for i in range(16)])
-    drawing = draw_sets(risk(every))
-    check(drawing)
-    assert len(drawing.rows) == 15 and [row["people"] for row in drawing.rows] == [1] * 15
-    sizes = [row["attacks"].count(" and ") for row in drawing.rows]
-    assert sizes == sorted(sizes)
-    words = written(check(draw_sets(risk(every, reason="No scores."))))
-    assert "not run" in words and words.count("0.5") == 3
-    alone = replace(risk(every[:2]))
-    assert len(draw_sets(alone).rows) == 1
