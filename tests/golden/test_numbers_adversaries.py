@@ -72,19 +72,7 @@ def _trained() -> Named:
             truth=own["groups"][60:],
         )
         yield f"{k} groups: records", (records.guess, records.calibrated_guess, records.confidence, records.n_groups)
-    for counts in (
-        (3, 1),
-        (1, 9),
-        (5, 5),
-        (5, 6),
-        (7, 7, 6),
-        (7, 7, 7),
-        (20, 1),
-        (19, 2),
-        (9, 12, 11),
-        (4, 4, 2),
-        (1, 10, 8, 8),
-    ):
+    for counts in ((5, 5), (5, 6), (7, 7, 6), (7, 7, 7), (20, 1), (19, 2)):
         groups = np.repeat(np.arange(len(counts)), counts)
         strong = adversary.train_strong(np.arange(groups.size)[:, None] % 7, groups % 2, groups, seed=1)
         yield f"stops early with {counts}", bool(strong.estimator.do_early_stopping_)

@@ -127,7 +127,6 @@ def low_rates() -> Named:
 
 
 def splits() -> Named:
-    rng = np.random.default_rng(17)
     for n, known, judging in ((205, 0.1, 0.1), (204, 0.3, 0.7), (202, 0.1, 0.1), (301, 0.07, 0.4), (41, 0.5, 0.5)):
         yield (
             f"split of {n}, {known}",
@@ -152,25 +151,6 @@ def splits() -> Named:
         ],
     )
     yield "logits", evidence.logit(np.array([0.0, 0.01, 0.0101, 0.3, 0.99, 0.995, 1.0]))
-    for online, shadows in product((True, False), (4, 6)):
-        split = evidence.member_split(240, seed=1, known_share=0.2, judged_share=0.5)
-        split = replace(split, outsiders=split.outsiders[:90])
-
-        def law(rows: np.ndarray, seed: int) -> np.ndarray:
-            told = np.random.default_rng(seed).random(240)
-            told[rows] = told[rows] ** 0.3
-            return np.round(told, 2)
-
-        told: list[tuple[int, int]] = []
-        labels = rng.integers(0, 2, 240).astype(np.uint8)
-        given = evidence.Evidence(
-            labels=labels, split=split, train=law, shadows=shadows, online=online, seed=9, released=law(np.arange(9), 1)
-        )
-        given = replace(given, report=lambda done, of, told=told: told.append((done, of)))
-        name, made = f"{'on' if online else 'off'}line, {shadows}", given.shadow_models
-        yield name, (made, told, given.predicted, given.own, [rows.size for rows in evidence._draws(given)])
-        for used in (made.inside, ~made.inside, made.inside & (np.arange(made.n_judged) % 3 > 0)):
-            yield f"{name}.sums", (made.sums(used), made.normal(used, True), made.normal(used, False))
     yield "shadows", [refused(lambda n=n: check_shadows(n, least="0 or ")) for n in (0, 2, 3, 4, 5, 6)]
 
 
