@@ -142,10 +142,6 @@ def _released() -> Named:
                 for each in released_outputs._score_columns(known, asked["x"][:9], outputs.of(np.arange(9)))
             ],
         )
-        yield (
-            f"{name}: codes",
-            [str(each.tolist()) for each in released_outputs._frequent_codes(asked["x"], known.categorical)],
-        )
     for tied, asked in (
         ([0.1, 0.1, 0.3, 0.3, 0.3, 0.7], [0.1, 0.2, 0.3, 0.9]),
         (np.arange(20) / 20, [0.05]),
