@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from core.datasets import build_dataset
 from core.membership import (
     MembershipSplit,
-    column_grouping,
     grouped_by,
     member_people,
     member_split,
@@ -52,21 +51,13 @@ def test_numbers_go_into_ten_bins_of_equal_width():
     assert (people.codes[~there, 0] == 10).all()
 
 
-def test_groups_by_a_pair():
-    people, cells = villagers(), frame()
-    own = Grouping(codes=people.groups, names=people.group_names, attribute=people.attribute)
-    both = grouped_by(people, own, column_grouping(people, "town"))
-    assert both.n_groups == 6 and both.attribute == "origin and town"
-    for code, name in enumerate(both.group_names):
-        origin, town = name.split(", ")
-        assert np.array_equal(both.groups == code, (cells["origin"] == origin) & (cells["town"] == town))
-
-
 def test_pairs_that_nobody_has_make_no_group():
     first = Grouping(codes=np.array([0, 0, 1, 1], dtype=np.uint8), names=("a", "b"), attribute="x")
     second = Grouping(codes=np.array([0, 1, 1, 1], dtype=np.uint8), names=("c", "d"), attribute="y")
-    both = grouped_by(villagers(), first, second)
+    people = villagers()
+    both = grouped_by(people, first, second)
     assert both.group_names == ("a, c", "a, d", "b, d") and both.groups.tolist() == [0, 1, 2, 2]
+    assert both.attribute == "x and y" and both.fingerprint != people.fingerprint
 
 
 # Splits: disjoint sets of the sizes asked for, the same for the same seed.
