@@ -87,25 +87,9 @@ def test_entries_dropped_swapped_doubled_or_cut_off_are_found(lines: list[str], 
 FORGED = [
     (2, {"budget": 99_000_000}, None),  # consistent in itself: only a noted hash tells
     (3, {"asker": "somebody else"}, None),
-    (3, {"charged": 0}, "entry 3 charges something else than what it released"),
-    (3, {"spent": 200_000}, "entry 3 adds up the budget wrongly"),
-    (3, {"gap": 0.0123}, "entry 3 tells another gap than the released numbers give"),
-    (3, {"high": 1.1}, "entry 3 tells another gap than the released numbers give"),
-    (3, {"low": -1.1}, "entry 3 tells another gap than the released numbers give"),
-    (4, {"part": 1.5}, "entry 4 does not follow from what was released"),
     (4, {"part_from": [[6, "sum", 1.0]]}, "entry 4 lacks something"),
-    (5, {"count": None}, "entry 5 charges something else than what it released"),
-    (2, {"budget": 500_000}, "spends more than the budget"),
-    (2, {"form": 3}, "entry 2 has identifiers in form 3, which is not known here"),
-    (2, {"charged": 1}, "entry 2 charges something else than its price"),
     (3, {"metric": "accuracy"}, "entry 3 answers an unknown metric"),
     (3, {"kind": "opened"}, "entry 3 is not of a kind that may stand there"),
-    (3, {"standard_error": 0.0}, "entry 3 tells another standard error than the released numbers give"),
-    (3, {"n": 3}, "entry 3 is about another number of people than registered"),
-    (1, {"format": 2}, "format 2 is not the one this version knows"),
-    (1, {"time": "2999-01-01T00:00:00Z"}, "entry 2 was written at 20"),
-    (4, {"time": "2020-01-01T00:00:00Z"}, "entry 4 was written at 2020-01-01T00:00:00Z, and one before it at 2"),
-    (6, {"time": "yesterday"}, "entry 6 does not say when it was written"),
 ]
 
 
