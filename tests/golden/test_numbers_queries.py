@@ -70,10 +70,8 @@ def rng() -> np.random.Generator:
 
 
 def _gaps() -> Named:
-    yield (
-        "scores",
-        [refused(gaps.score_matrix, h, n=2) for h in ([0, 1], [[1.0, 0.0]], [0.5], [1.0, 1.01], [0, -0.1], [[]])],
-    )
+    wrong = [0, 1], [[1.0, 0.0]], [0.5], [1.0, 1.01], [0, -0.1], [[]]
+    yield "scores", [refused(gaps.score_matrix, h, n=2) for h in wrong]
     yield "answers", [refused(gaps.answer_array, y) for y in (0.5, [1, -1], [[1.0]], [0, math.inf, math.nan], "x")]
     yield "attribute", [refused(gaps.attribute_array, a) for a in ([0, 1], [0, 0], [1], [], [2, 0])]
     yield "sizes", [refused(gaps.check_sizes, *s) for s in ((1, 1), (0, 3), (3, 0), (2, 3, 5), (3, 3, 5), (2, 2, 5))]
@@ -90,9 +88,6 @@ def _gaps() -> Named:
         base = np.linspace(0, 1, n) ** 2
         yield f"{design} {n} {m}", refused(gaps.design_scores, design, base, m, rng=rng())
     yield "most", [gaps.most_questions(design, n) for design in gaps.DESIGNS for n in (1, 49, 50, 51, 100, 101)]
-    for m, absolute in product((1, 3), (False, True)):
-        yield f"local {m} {absolute}", [gaps.local_sensitivity(*s, m, absolute=absolute) for s in SIZES]
-    yield "global", [[gaps.global_sensitivity(n, m, **how) for m in (1, 3) for how in KINDS] for n in (3, 4, 11)]
     for beta, how in product((0.0, 0.04, 0.6, math.inf), KINDS):
         found = np.array([gaps.smooth_sensitivity(*s, m, beta, **how) for s in SIZES for m in (1, 3)])
         yield f"smooth {beta} {how}", found
@@ -132,32 +127,24 @@ def _mechanisms() -> Named:
 
 
 def _guarantees() -> Named:
-    yield "limit", [guarantees.accuracy_limit(e, sizes_known=k) for e in (0.0, 0.3, 2.0, 60) for k in (False, True)]
     yield "no limit", [refused(guarantees.accuracy_limit, e) for e in (-0.1, math.nan)]
-    prior = np.array([[0.2, 0.5, 0.9, 0.01, 0.7], [0.4, 0.4, 0.4, 0.4, 0.4]])
-    for one in (prior, prior[:1], prior[1:]):
-        yield f"with prior {len(one)}", [guarantees.accuracy_limit_with_prior(one, e) for e in (0.0, 0.3, 2.0, 9.0)]
-    yield "given sizes", [guarantees.prior_given_sizes(prior, n1) for n1 in (1, 2, 3, 4)]
-    yield "sums", guarantees._sums(prior, 2)[-1]
+    prior, limit = np.array([0.2, 0.5, 0.9, 0.01, 0.7]), guarantees.exact_accuracy_limit
     for n1, absolute, m in product((1, 2, 3, 4), (False, True), (0, 1, 2, 3)):
         a = attribute(5, 5 - n1)
         truth = gaps.statistical_parity_gap(SCORES[:m], a) if m else np.zeros(0)
         truth = np.abs(truth) if absolute else truth
         limits = [
-            guarantees.exact_accuracy_limit(SCORES[:m], y, prior[0], n1, half_width=w, absolute=absolute)
+            limit(SCORES[:m], y, prior, n1, half_width=w, absolute=absolute)
             for w in (0.0, 0.05, 0.5)
             for y in (truth, np.round(truth, 1), truth + w, truth - 0.3)
         ]
-        yield f"exact limit {n1} {absolute} {m}", np.array([math.nan if one is None else one for one in limits])
-    known = {"half_width": 0.0, "absolute": False}
-    sure = guarantees.exact_accuracy_limit(np.zeros((0, 400)), np.zeros(0), np.full(400, 0.99), 399, **known)
+        yield f"exact limit {n1} {absolute} {m}", flat(limits)
+    untold: dict[str, Any] = {"answers": np.zeros(0), "half_width": 0.0, "absolute": False}
+    sure = limit(np.zeros((0, 400)), prior=np.full(400, 0.99), n_advantaged=399, **untold)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guarantees, "MOST_CELLS", 50)
-        few = [guarantees.exact_accuracy_limit(SCORES[:0], np.zeros(0), prior[0], n1, **known) for n1 in (1, 2, 3)]
-        many = [
-            guarantees.exact_accuracy_limit(np.zeros((0, 6)), np.zeros(0), np.full(6, 0.5), n1, **known)
-            for n1 in (1, 2)
-        ]
+        few = [limit(np.zeros((0, 5)), prior=prior, n_advantaged=n1, **untold) for n1 in (1, 2, 3)]
+        many = [limit(np.zeros((0, 6)), prior=np.full(6, 0.5), n_advantaged=n1, **untold) for n1 in (1, 2)]
     yield "ways", [sure, few, many]
     for each in MECHANISMS:
         found = [
@@ -165,10 +152,8 @@ def _guarantees() -> Named:
         ]
         yield f"{name(each)}", np.array([[math.nan if one is None else one for one in pair] for pair in found])
         yield "error", guarantees.answer_error(each, SCORES, SENSITIVE, rng=rng(), draws=40)
-    yield (
-        "laws",
-        [guarantees._two_laws(d, s, law) for d in (0.0, 0.5) for s in (0.0, 0.2) for law in ("cauchy", "laplace")],
-    )
+    laws = product((0.0, 0.5), (0.0, 0.2), ("cauchy", "laplace"))
+    yield "laws", [guarantees._two_laws(*one) for one in laws]
     yield "useless", [guarantees.ErrorQuantiles(median=m, high=2.0).exceeds_range for m in (0.999, 1.0, 1.001)]
 
 
@@ -258,49 +243,9 @@ def _reveal() -> Named:
     for one, other in ((0.2, 0.7), (0.7, 0.2), (0.5, 0.5), (0.0, 1e-13)):
         for answers in ((0.1, 0.3), (0.3, 0.1), (0.2, 0.2), (0.0, math.inf)):
             yield f"double {one} {other} {answers}", refused(reveal.reveal_double, answers, (one, other))
-    for base in (
-        [0.1, 0.9, 0.2, 0.3, 0.6],
-        [0.5, 0.9, 0.2, 0.5, 0.6],
-        [0.5] * 4 + [0.1],
-        [1, 0, 1, 0],
-        [0.5, 0.9, 0.2, 0.3],
-        [0.2, 0.8],
-        [0.3, 0.3],
-        [0.9, 0.8],
-    ):
-        n, h = len(base), np.array(base, dtype=float)
-        for n0, fewer in product(range(1, n), (0, 1, 2)):
-            a = attribute(n, n0, 3)
-            flipped = np.where(np.eye(n) == 1, 1 - h, h)[: n - fewer]
-            found = refused(reveal.recover_flips, h, gaps.statistical_parity_gap(flipped, a)) if n > fewer else ""
-            yield f"flips {base} {n0} {fewer}", flat(found)
-    for v in (
-        [0.25, 0.25, 0, -0.5],
-        [-0.5, -0.5, 0],
-        [0.2, math.nan, math.nan, -0.3],
-        [math.nan, 0, 0.4, 0.3, -1],
-        [0, 0],
-    ):
-        yield f"read {v}", reveal._read(np.array(v))
-    priors = (None, np.array([0.6, 0.59, 0.61, 0.4, 0.5]))
-    yield (
-        "before",
-        [reveal._before(sizes, p) for sizes in ((3, 2), (2, 3)) for p in priors] + [reveal._before((2, 2), None)],
-    )
-    for n, n0, off in product((3, 50, 51, 103), (1, 2, 30), (0.0, 1e-16, 0.01)):
-        if n0 < n:
-            a = attribute(n, n0)
-            m = min(2, math.ceil(n / 50))
-            asked = gaps.statistical_parity_gap(gaps.design_scores("bits", np.zeros(n), m, rng=rng()), a) + off
-            found = reveal.reveal_bits(asked, n, n_advantaged=n - n0, n_disadvantaged=n0)
-            yield f"bits {n} {n0} {off}", "".join(map(str, found))
     for m in (0, 2):
         yield f"bits refused {m}", refused(reveal.reveal_bits, np.zeros(m), 50, n_advantaged=49, n_disadvantaged=1)
-    for n, n0 in ((1, 0), (2, 1), (3, 1), (4, 1), (4, 2), (4, 3), (6, 3), (8, 2), (8, 6)):
-        a = attribute(n, n0, 1)
-        for first in (a, a[::-1], 1 - a):
-            found = refused(reveal.partition_absolute, lambda h, a=first: np.abs(gaps.statistical_parity_gap(h, a)), n)
-            yield f"parted {n} {n0}", flat(found)
+    yield "alone", refused(reveal.partition_absolute, lambda h: np.ones(1), 1)
     yield "size", [refused(reveal._size, y, 5) for y in (1.0, 0.5, 0.25, 0.2, 0.0, 1 + 9e-7, 1 + 2e-6, 0.3, -0.5)]
     for (n1, n0), method, slack in product(((6, 2), (2, 6), (4, 4)), reveal.RECOVERY_METHODS, (0.0, 0.004)):
         answered = _answered(Exact(), "jitter", 7, n1, n0)
@@ -310,24 +255,20 @@ def _reveal() -> Named:
             none = reveal.recover_compressed(answered.scores[1], answered.answers[1] + 5.0, prior=prior, **given)
             kept = () if slack else (found.values,)
             yield f"{n1} {n0} {method} {slack} {prior is None}", flat(found.recovered, found.threshold, none, *kept)
-    compressed = reveal.recover_compressed
-    for given in ({"slack": -0.1}, {"slack": math.inf}, {"prior": [0.5] * 5}, {"n_advantaged": 3}, {"method": "l2"}):
-        yield f"refused {given}", refused(compressed, SCORES, [0.1, 0.2, 0.3], **given)
-    yield "refused", refused(compressed, SCORES, [0.1, 0.2], n_advantaged=3, n_disadvantaged=2)
-    yield "face", reveal.reveal_compressed(SCORES, [0.1, 0.2, 0.3], n_advantaged=3, n_disadvantaged=2)
-    for s in (
-        [0.9, 0.8, 0.1, 0.05, 0],
-        [0.35, 0.3, 0.3, 0.2, 0.2, 0.1],
-        [0.5, 0.5, 0, 0],
-        [0.4, 0, 0, 0],
-        [1, 1, 1, 0],
-        [0.5, 0.4, 0.1, 0.0, 0.0, 0.0],
+    box, sizes = {"method": "box"}, {"n_advantaged": 3, "n_disadvantaged": 2}
+    for given in (
+        *({"slack": slack} | sizes for slack in (-0.1, math.inf)),
+        *({"prior": [0.5] * 5, "method": method} | sizes for method in ("l1", "l2")),
+        *({"prior": prior} | box | sizes for prior in ([0.5] * 4, [2.0] * 5, 0.5)),
+        *(box | one for one in ({}, {"n_advantaged": 3}, {"n_advantaged": 3, "n_disadvantaged": 3})),
     ):
+        yield f"refused {given}", refused(reveal.recover_compressed, SCORES, [0.1, 0.2, 0.3], **given)
+    yield "refused", refused(reveal.recover_compressed, SCORES, [0.1, 0.2], **sizes)
+    yield "face", reveal.reveal_compressed(SCORES, [0.1, 0.2, 0.3], n_advantaged=3, n_disadvantaged=2)
+    for s in ([0.9, 0.8, 0.1, 0.05, 0], [0.35, 0.3, 0.3, 0.2, 0.2, 0.1], [0.4, 0, 0, 0], [1, 1, 1, 0]):
         yield f"two values {s}", reveal._nearest_two_values(np.array(s, dtype=float))
     for cost, low in (([1.0, 2.0], 0.5), ([-1.0, 1.0], 0.5), ([1.0, 1.0], 3.0)):
-        found = reveal.solve_program(
-            np.array(cost), np.array([[1.0, 1.0]]), np.array([low]), np.array([2.0]), upper=1.0
-        )
+        found = reveal.solve_program(np.array(cost), np.ones((1, 2)), np.array([low]), np.array([2.0]), upper=1.0)
         yield f"program {cost} {low}", [found.x, found.status]
 
 
@@ -338,23 +279,10 @@ def _trials() -> Named:
     yield "errors", [error_text(size) for size in sizes]
     for mechanism, questions in product(("exact", "rounded", "cauchy"), (0, 1)):
         yield f"declared {mechanism}", declared_limits(PlannedAnswers(questions=questions, mechanism=mechanism))
-    yield "defaults", [trials.Asking(), trials.RevealSettings(), Answering(), PlannedAnswers()]
     yield "repeats", [trials.repeats_for(n) for n in (4, 150, 151, 400, 401, 1000, 1001)]
     people = pool(60, 14, seed=3)
     people = replace(people, people=replace(people.people, base=np.round(people.people.base, 1)))
-    for n, n0 in (
-        (3, None),
-        (4, None),
-        (9, None),
-        (20, None),
-        (60, None),
-        (61, None),
-        (20, 2),
-        (20, 1),
-        (20, 14),
-        (20, 15),
-        (50, 3),
-    ):
+    for n, n0 in (*((n, None) for n in (3, 4, 9, 20, 60, 61)), (20, 2), (20, 1), (20, 14), (20, 15), (50, 3)):
         yield f"sizes {n} {n0}", refused(people.sizes, n, n0)
         yield "drawn", flat(refused(people.sample, n, rng(), n_disadvantaged=n0))
     for n, design, most in ((12, "jitter", None), (12, "targeted", 5), (8, "single", None), (12, "bits", 1)):
@@ -362,36 +290,20 @@ def _trials() -> Named:
         single = design == "single"
         yield f"{n} {design}", [made.numbers, made.n_advantaged, made.n_disadvantaged, list(made.curve(("strongest",)))]
         yield "limits", [made.limit(e, sizes_known=known) for e in (0.0, 0.5, 3.0) for known in (False, True)]
-        for how in (
-            Exact,
-            lambda **k: Rounded(1, **k),
-            lambda **k: SmoothCauchy(500.0, **k),
-            lambda **k: LaplaceGlobal(1.0, **k),
-        ):
-            mechanism = how(absolute=single)
+        for how in (Exact(), Rounded(1), SmoothCauchy(500.0), LaplaceGlobal(1.0)):
+            mechanism = replace(how, absolute=single)
             for m in (0, 1, made.numbers[-1]):
                 yield f"{name(mechanism)} {m}", flat(made.leak(m, mechanism, "strongest"), made.ceiling(m, mechanism))
             yield "error", made.error(1, mechanism)
-        yield (
-            "kept",
-            [made.bound(SmoothCauchy(0.3, as_published=True)), made.bound(SmoothLaplace(0.3, 0.1, as_published=True))],
-        )
+        published = SmoothCauchy(0.3, as_published=True), SmoothLaplace(0.3, 0.1, as_published=True)
+        yield "kept", [made.bound(one) for one in published]
         for m, how in product((0, 1, 3), (Answering(absolute=single), Answering(noise="cauchy", absolute=single))):
             if m <= made.numbers[-1]:
-                yield (
-                    f"leak {m} {how.noise}",
-                    flat(answers_leak(made, m, how, attribute="x", noises=("rounded", "laplace"))),
-                )
+                found = answers_leak(made, m, how, attribute="x", noises=("rounded", "laplace"))
+                yield f"leak {m} {how.noise}", flat(found)
         yield "sums", [made.bound(NoisySums(0.7)), refused(made.ask, made.numbers[-1] + 1, Exact())]
         yield "accuracy", flat([made.accuracy(m) for m in (0, 1, made.numbers[-1])])
         yield "reading", flat(made.reading(1, Exact(absolute=single), "strongest", 2))
-    leak = made.leak(1, Exact(), "strongest")
-    rows = [(0, 0.5, 0.0), (2, 0.96, 1.0), (4, 0.9, 0.5), (6, 0.95, 1.0), (8, 1.0, 1.0)]
-    for last, share in product(range(len(rows) + 1), (0.9, 0.95, 0.96, 1.0)):
-        curve = [
-            replace(leak, m=m, leakage=replace(leak.leakage, value=v), complete=c) for m, v, c in reversed(rows[:last])
-        ]
-        yield f"needed {last} {share}", trials.needed(curve, share)
     for n, m in ((20, 6), (20, 19)):
         yield f"row {n} {m}", flat(noiseless_row(pool(80, 10, seed=2), n, m, repeats=3))
 

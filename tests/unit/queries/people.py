@@ -53,11 +53,6 @@ def pool(
     return QueryPool(people=everybody, advantaged="north", disadvantaged="south", metric=metric)
 
 
-def tuples(n: int) -> list[tuple[int, ...]]:
-    """Return the same as tuples."""
-    return [tuple(a) for a in vectors(n).tolist()]
-
-
 def neighbours(a: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the vectors that differ in one person and still have both groups."""
     flipped = [(*a[:j], 1 - a[j], *a[j + 1 :]) for j in range(len(a))]

@@ -13,7 +13,6 @@ from core.queries import (
     SmoothCauchy,
     noiseless_row,
 )
-from core.queries.paper_table import PAPER_SHARE, NoiselessRow
 from tests.unit.queries.people import pool
 
 # Table 1 of Hamman et al. (2023), column by column. n: (m: (error ×1000 of Attribute-Conceal, of Laplace, leakages))
@@ -52,27 +51,10 @@ def test_its_noisy_errors_are_not_those_of_its_formulas():
         assert low < min(column) < 1.1 * low and 0.95 * high < max(column) < high
 
 
-@pytest.fixture(scope="module")
-def row() -> NoiselessRow:
-    return noiseless_row(pool(), 50, 18, repeats=6, seed=1)
-
-
-def test_a_row_orders_the_attacks_by_what_they_know(row: NoiselessRow):
+def test_a_row_orders_the_attacks_by_what_they_know():
+    row = noiseless_row(pool(), 50, 18, repeats=6, seed=1)
     values = {attack: row.leakages[attack].value for attack in NOISELESS_ATTACKS}
     assert values["box_with_prior"] >= values["box"] >= values["nonnegative"] - 0.05 >= values["l1"] - 0.05
     assert values["l1"] > 0.5 and all(found.n == 6 for found in row.leakages.values())
     assert row.bits_complete and row.bits_questions == 1
     assert all(row.complete[a] == 1 for a in NOISELESS_ATTACKS if row.leakages[a].value == 1)
-
-
-def test_a_sample_holds_the_share_the_paper_names():
-    seen = []
-
-    class Watched:
-        def sample(self, n, rng, *, n_disadvantaged):
-            seen.append((n, n_disadvantaged))
-            return pool().sample(n, rng, n_disadvantaged=n_disadvantaged)
-
-    noiseless_row(Watched(), 100, 5, repeats=1)
-    assert seen == [(100, 11)] and PAPER_SHARE == 0.104
-    assert math.ceil(PAPER_SHARE * 1000) == 104

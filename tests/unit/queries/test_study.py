@@ -190,20 +190,3 @@ def test_the_finding_on_the_best_of_several_decoders_is_that_of_the_check(gain: 
     (told,) = findings(tried, Answering(noise="cauchy"))
     assert ("a gain of" in told.point) == (answers_excess(tried, SUMS).estimate.low > 0) == clear
     assert "a gain of" in findings(found, Answering(noise="cauchy"))[0].point
-
-
-@pytest.mark.parametrize(("noise", "advice"), [("laplace", "Noisy sums keep the same ε"), ("noisy_sums", "raise ε")])
-@pytest.mark.parametrize("error", [0.5, 5.0])
-def test_answers_off_by_more_than_any_gap_are_useless(noise: str, advice: str, error: float):
-    found = leaked(0.65, 0.002, 0.02, error=error)
-    errors = found.errors | {"noisy_sums": ErrorQuantiles(median=0.9 * error, high=9.0)}
-    (told,) = findings(replace(found, errors=errors), Answering(noise=noise))
-    assert ("useless" in told.point) == (error > 1)
-    assert f"off by more than {errors[noise].median:.2g}" in told.so_what
-    assert advice in told.to_do or error < 1
-
-
-@pytest.mark.parametrize("noise", list(NOISES))
-def test_without_an_answer_nothing_is_a_leak_yet(noise: str):
-    (told,) = findings(leaked(0.65, 0.0, 0.02, m=0), Answering(noise=noise))
-    assert told.point.startswith("Without any answer") and "Only what the answers add" in told.so_what

@@ -29,7 +29,7 @@ from core.queries import (
     needed,
     statistical_parity_gap,
 )
-from core.queries.trials import FEWEST_IN_GROUP, query_pool, question_numbers
+from core.queries.trials import FEWEST_IN_GROUP, query_pool
 from core.subject import train_model
 from tests.samples import dataset
 from tests.unit.queries.people import pool
@@ -113,16 +113,6 @@ def test_a_leak_is_the_mean_over_repeats(mechanism, decoder: str):
     assert leak.gain.value == pytest.approx(np.mean(each) - np.mean(alone)) and leak.gain.low < leak.gain.high
 
 
-def test_a_curve_is_coarse_first_and_complete():
-    made = trials(design="random_binary")
-    points = list(made.curve())
-    assert sorted({m for m, _ in points}) == list(made.numbers)
-    assert len(set(points)) == len(points) == len(made.numbers) * 3
-    assert [m for m, _ in points[:6:3]] == [0, made.numbers[-1]]
-    only = list(made.curve(("published",)))
-    assert {decoder for _, decoder in only} == {"published"} and len(only) == len(made.numbers)
-
-
 def test_how_odd_the_models_look():
     made = trials()
     found = made.accuracy(18)
@@ -133,16 +123,6 @@ def test_how_odd_the_models_look():
     assert found.spread == pytest.approx(np.mean([right.mean(axis=1).std() for right in asked]))
     assert abs(found.base.value - found.asked.value) < 0.05
     assert made.accuracy(0) == made.accuracy(1)
-
-
-@pytest.mark.parametrize(
-    ("n", "design", "last"),
-    [(20, "jitter", 12), (100, "random_binary", 60), (1000, "bits", 20), (300, "jitter", 180), (1000, "jitter", 420)],
-)
-def test_numbers_of_questions_run_from_none_to_where_all_is_known(n: int, design: str, last: int):
-    numbers = question_numbers(n, design)
-    assert numbers[0] == 0 and numbers[-1] == last and len(numbers) >= min(last, 12)
-    assert list(numbers) == sorted(set(numbers)) and len(numbers) <= 38
 
 
 ENDS = {"jitter": 18, "random_binary": 18, "bits": 1, "targeted": 31, "single": 30}
@@ -160,21 +140,6 @@ def test_enough_exact_answers_are_the_truth(design: str):
     if design in ("bits", "targeted", "single"):  # which end there
         with pytest.raises(InputError, match=f"must be in 0 to {last}, got {last + 1}"):
             made.ask(last + 1, Exact())
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"design": "magic"}, "design must be one of"),
-        ({"repeats": 0}, "repeats must be at least 1, got 0"),
-        ({"seed": -1}, "seed must be a whole number"),
-        ({"n": 3}, "must hold 4 to 400 people, got 3"),
-    ],
-)
-def test_bad_settings_are_one_sentence(changes, told: str):
-    with pytest.raises(InputError, match=told) as raised:
-        trials(**changes)
-    assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
 
 
 def leak(m: int, value: float, complete: float = 0.0) -> Leak:
@@ -220,22 +185,6 @@ def test_a_sample_is_of_different_people_in_no_order():
     assert 100 < np.flatnonzero(drawn.sensitive == 0).mean() < 300
     again, other = (made.sample(50, np.random.default_rng(seed)) for seed in (2, 3))
     assert (again.prior == made.sample(50, np.random.default_rng(2)).prior).all() and (again.prior != other.prior).any()
-
-
-@pytest.mark.parametrize(
-    ("n", "disadvantaged", "told"),
-    [
-        (10, 1, "a sample of 10 holds 1 of south"),
-        (10, 9, "a sample of 10 holds 1 of north"),
-        (10, 11, "a sample of 10 holds -1 of north"),
-        (20, 8, "The test set holds 6 of south, too few for a sample with 8"),
-        (30, 5, "The test set holds 24 of north, too few for a sample with 25"),
-    ],
-)
-def test_impossible_samples_are_one_sentence(n: int, disadvantaged: int, told: str):
-    with pytest.raises(InputError, match=told) as raised:
-        pool(30, 6).sample(n, np.random.default_rng(0), n_disadvantaged=disadvantaged)
-    assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
 
 
 @pytest.fixture(scope="module")
