@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from types import SimpleNamespace
@@ -10,91 +10,34 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from core.attriguard import allocation, attackers, comparators, findings, noisy_records, study, table, utility
-from core.attriguard.exposure import Exposure, Guesses
-from core.attriguard.guard import READERS, Guarded, TableGuard, attackers_fitted, transfer
-from core.attriguard.panda import POLICIES, panda, read_scores, representatives
-from core.attriguard.settings import DEFENDERS, GuardPlan, GuardSettings, TableSettings
+from core.attriguard import attackers, comparators, noisy_records, table, utility
+from core.attriguard.guard import READERS, Guarded, TableGuard, transfer
+from core.attriguard.panda import POLICIES, read_scores, representatives
+from core.attriguard.settings import GuardSettings, TableSettings
 from core.attriguard.table_search import Defender, TableSearch, log_odds
 from core.datasets.ratings import build_ratings
-from core.estimates import Estimate
-from core.examples.attriguard import RATED, attacker
-from core.quantities import plain_row
 from tests import ratings_samples, table_people
 from tests.golden.numbers import Named, compare_numbers
 from tests.linear_cases import classifier_of
 from tests.unit.attriguard.test_panda import fitted
 
-GOALS = ((1.0,), (0.5, 0.5), (0.1, 0.6, 0.3), (0.0, 0.25, 0.75), (0.7, 0.0, 0.0, 0.3))
-
-
-def _sizes(m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return noise sizes with ties and free values for seven people, and which of them were found."""
-    rng = np.random.default_rng(seed)
-    size = rng.integers(0, 4, (7, m)).astype(float)
-    size[np.arange(5), rng.integers(m, size=5)] = 0.0
-    found = (rng.random((7, m)) < 0.7) | (size == size.min(axis=1, keepdims=True))
-    return size, found
-
-
-def _allocation() -> Named:
-    for seed, goal in enumerate(GOALS):
-        size, found = _sizes(len(goal), seed)
-        least = np.where(found, size, np.inf).min(axis=1).max()
-        for budget in (0.0, 0.3, 0.5, 1.0, 2.5)[: 1 + 4 * (len(goal) > 1)]:
-            for which, usable in (("all", None), ("found", found)):
-                made = allocation.allocate(size, goal, least + budget, found=usable)
-                yield f"{len(goal)} values, seed {seed}, {budget} above the least, {which}", made
-                yield f"{len(goal)} values, seed {seed}, {budget}, {which}, size", allocation.expected_size(made, size)
-    for size, goal, budget in ((((0, 1, 4),), (0.2, 0.5, 0.3), 1.7), (((2, 1, 3),), (1, 0, 0), 1.25)):
-        yield f"{size} {goal} {budget}", allocation.allocate(size, goal, budget)
-    for kind in allocation.TARGETS:
-        yield kind, allocation.target_distribution(kind, (0.2, 0.3, 0.5000004), (0.0, 0.25, 0.75))
-
 
 def _search() -> Named:
     rng = np.random.default_rng(1)
     weights = {m: np.round(rng.normal(size=(1 if m == 2 else m, 40)), 2) for m in (2, 3, 4)}
-    public = np.where(rng.random((9, 40)) < 0.3, rng.choice([0.2, 0.6, 1.0], (9, 40)), 0.0)
-    public[3] = 0.0
     for m, rows in weights.items():
         one = classifier_of(rows, np.linspace(0.3, -0.6, len(rows)), multinomial=m == 3)
         yield f"{m} values, scores", read_scores(one)
         yield f"{m} values, tie", read_scores(classifier_of(-np.abs(rows), rows[:, 0], multinomial=m == 3)).tie * 1e9
-        for policy, step, margin in (
-            ("modify_add", 1.0, 0.0),
-            ("modify_add", 0.4, 2.0),
-            ("add_new", 1.0, 1.0),
-            ("modify_exist", 1.0, 0.0),
-            ("modify_exist", 0.3, 0.5),
-        ):
-            told: list[tuple[int, int]] = []
-            given = sparse.csr_array(public) if margin else public
-            noise = representatives(
-                given,
-                one,
-                policy=policy,
-                step=step,
-                margin=margin,
-                n_values=m + 1,
-                report=lambda *done, told=told: told.append(done),
-            )
-            yield f"{m} values, {policy}, {step:g}, {margin:g}", noise
-            yield f"{m} values, {policy}, {step:g}, {margin:g}, told", told
-    for step in (1.0, 0.5):
-        yield f"five apps, {step:g}", representatives(RATED, attacker(), step=step)
     for m in (2, 3):
         records, network = fitted(m)
         for policy in POLICIES:
             yield f"network, {m} values, {policy}", representatives(records[:8], network, policy=policy).size
     for outputs in (1, 3):
-        layers = [np.arange(12.0).reshape(4, 3) - 5, np.linspace(-2, 1, 3 * outputs).reshape(3, outputs)]
-        offsets = [np.array([0.1, -0.2, 0.3]), np.linspace(0.4, 0.6, outputs)]
         made = SimpleNamespace(
-            coefs_=layers,
-            intercepts_=offsets,
+            coefs_=[np.arange(12.0).reshape(4, 3) - 5, np.linspace(-2, 1, 3 * outputs).reshape(3, outputs)],
+            intercepts_=[np.array([0.1, -0.2, 0.3]), np.linspace(0.4, 0.6, outputs)],
             activation="relu",
             out_activation_="logistic" if outputs == 1 else "softmax",
             classes_=np.arange(max(outputs, 2)),
@@ -105,105 +48,14 @@ def _search() -> Named:
         yield f"layers, {outputs}", (scores, scores.tie * 1e9, scores.scores(state), gradient, scores.n_columns)
         leads = [scores.leading(state, np.array([1, 0]), lead).tolist() for lead in (0.0, 1.0, 9.0)]
         yield f"leads, {outputs}", leads
-    one = panda(RATED, attacker(), 1, margin=3.0)
-    yield "one target", (one.noisy, one.size, one.found.tolist())
 
 
 def _where() -> Named:
-    noise = representatives(RATED, attacker())
-    for budget in (0.0, 0.6, 2.0):
-        used = noise.mechanism(np.array([0.2, 0.3, 0.5]), budget)
-        yield f"changes, {budget}", noisy_records.changes_per_entry(RATED, noise, used)
-        if budget:
-            yield f"concentration, {budget}", noisy_records.concentration(RATED, noise, used)
-    for seed in range(3):
-        yield f"drawn {seed}", attackers.drawn(used * (seed + 1), np.random.default_rng(seed))
-    yield "chosen", noise.chosen(np.array([0, 1, 2, 2, 1, 0, 0, 1]))
-    carried = noisy_records.Concentration(
-        entries=np.array([3, 0, 1]), share=np.array([0.5, 0.25, 0.25]), n_entries=3
-    )  # all carry some
+    share = np.array([0.5, 0.25, 0.25])  # all three carry some
+    carried = noisy_records.Concentration(entries=np.array([3, 0, 1]), share=share, n_entries=3)
     for share in (0.0, 0.3, 0.5, 0.75, 0.9, 1.0):
         yield f"without {share}", carried.without(share)
         yield f"without {share} of 5", replace(carried, n_entries=5).without(share)
-
-
-def _study(m: int, seed: int) -> Exposure:
-    """Return what five attackers name of nine people, a value nobody has among theirs."""
-    rng = np.random.default_rng(seed)
-    truth, (size, found) = np.array([0, 0, 0, 1, 1, 0, 2 % m, 1, 0]), _sizes(m, seed)
-    size, found = np.vstack([size, size[:2]]), np.vstack([found, found[:2]])
-    guesses = tuple(
-        Guesses(
-            attacker=name,
-            trained_at=at,
-            clean=np.where(rng.random(9) < sure, truth, 0),
-            noisy=np.where(rng.random((9, m)) < sure, truth[:, None], rng.integers(0, m, (9, m))),
-        )
-        for name, at, sure in (
-            ("logistic", None, 0.9),
-            ("forest", None, 0.2),
-            ("adversarial", 1.0, 0.6),
-            ("adversarial", 3.0, 0.8),
-            ("dropping", None, 0.5),
-        )
-    )
-    return Exposure(
-        title="nine",
-        attribute="town",
-        unit="columns",
-        values=tuple("abcd"[:m]),
-        truth=truth,
-        size=size,
-        predicted=np.where(found, size, 9.0).argmin(axis=1),
-        found=found,
-        target=np.full(m, 1 / m),
-        shares=np.array([0.3, 0.5, 0.1, 0.1])[:m] / sum([0.3, 0.5, 0.1, 0.1][:m]),
-        n_known=60,
-        n_entries=7,
-        guesses=guesses,
-    )
-
-
-def _ends(found: Iterable[Estimate]) -> list[tuple[float, ...]]:
-    return [(each.value, each.low, each.high, each.n) for each in found]
-
-
-def _exposure() -> Named:
-    for m in (2, 3, 4):
-        some = _study(m, m)
-        least = float(np.where(some.found, some.size, np.inf).min(axis=1).max())
-        yield f"{m}, baselines", _ends([some.baseline(balanced=False), some.baseline(balanced=True)])
-        for points in (some.undefended(), *(some.at(budget) for budget in (least, 2.0, least + 2.1))):
-            for point in points:
-                told = _ends([point.accuracy, point.balanced, point.reported])
-                yield f"{m}, {point.attacker}, {point.budget}, {point.trained_at}", np.array(told)
-        yield f"{m} curves", list(some.curves([least]))
-        made = findings.tables(some, (*some.at(least), *some.at(least + 1)), {0.3: 0.41})
-        for budget, state, balanced in (
-            (least, "growing", True),
-            (2.0, "stopped", False),
-            (least + 1, "finished", True),
-        ):
-            told = {"state": state, "balanced": balanced, "defender": ("ranges", "forest", "logistic")[m - 2]}
-            for one in findings.findings(some, budget, of_paper=balanced, **told):
-                yield f"{m} {budget} {state} said", (one.point, one.evidence, one.so_what, one.to_do, *one.caveats)
-        yield f"{m} surrogates", [findings.surrogate_attacker(some, kind) for kind in (*DEFENDERS, "ranges")]
-        for title, rows in made.items():
-            yield (
-                f"{m} {title}",
-                [plain_row(row) for row in rows if "attacker" not in row or row["attacker"] in ("Baseline", "Forest")],
-            )
-        for budget in (least, 2.0):
-            yield f"{m}, {budget} spent", _ends([some.spent(budget)])
-            checks = study.STUDY.checks(some, GuardPlan(budget=budget))
-            yield f"{m}, {budget} checks", _ends(filter(None, (one.estimate for one in checks.values())))
-            yield f"{m}, {budget} control", checks["attriguard_exposure"].control
-            yield f"{m}, {budget} details", np.array([*checks["attriguard_exposure"].details.values()])
-    for leaks in (False, True):
-        subject, _ = study._people(3, leaks)
-        yield f"planted {leaks}", (subject.dataset.features, subject.dataset.labels, subject.model.predictions)
-    yield "steps", [study.guard_steps(GuardPlan(budget=budget)) for budget in (0.0, 0.5)]
-    yield "fitted", [attackers_fitted(one, some) for one in (GuardSettings(), TableSettings()) for some in (None, 1, 2)]
 
 
 def _small(seed: int = 0, **settings: Any) -> TableGuard:
@@ -212,22 +64,11 @@ def _small(seed: int = 0, **settings: Any) -> TableGuard:
 
 
 def _table() -> Named:
-    for share in (0.0, 1 / 9, 0.3):
-        people = table_people.people(3, n=90, u=14, leak=1.2)
-        yield f"columns, {share:.2f}", table.table_columns(people, share=share, frozen=("club",))
     known = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 0, 40], [1, 0, 40], [-1, 1, 7.5]])
     columns = tuple(table._column(f"{j}", known[:, j], j < 2, ("x", "y"), False, 0.2) for j in range(3))
     yield "hand", columns
-    yield "texts", [[column.text(v) for v in (-1.0, 0.0, 1.0, 2.0, 0.1)] for column in columns]
     for expected in (0.0, 1 / 3, 0.34, 2 / 3, 1.0):
         yield f"rules, {expected:.2f}", table.find_rules(known, columns, least_expected=expected)
-    rules = table.pair_rules(columns, table.find_rules(known, columns, least_expected=0), added=(("0", "x", "1", "y"),))
-    yield "places", rules.places(np.vstack([known, [[2, 2, 3]]]))
-    yield "forbidden", rules.forbidden
-    for ranges in (False, True):
-        encoder = table.fit_encoder(known, columns, ranges=ranges)
-        yield f"inputs, {ranges}", encoder.transform(np.vstack([known[::2], [[1, -1, 9]]])).toarray().tolist()
-    yield "unseen", table._unseen(np.array([[0, 0, 1], [0, 1, 1], [1, 1, 7.5], [-1, 0, 2]]), known, [0, 1, 2]).tolist()
 
 
 def _columns() -> Named:
@@ -247,14 +88,10 @@ def _columns() -> Named:
         defender = Defender(encoder=encoder, classifier=named, weights=weights, offsets=offsets, starts=starts)
         if seed > 4:  # many pairs in each other's way
             values = table._listed(columns)
-            pairs = [
-                values[i] + values[k]
-                for i, k in rng.integers(len(values), size=(40, 2))
-                if values[i][0] != values[k][0]
-            ]
-            noise = TableSearch(columns, defender, table.pair_rules(columns, added=pairs), margin=margin).noise(
-                people.public
-            )
+            drawn = rng.integers(len(values), size=(40, 2))
+            pairs = [values[i] + values[k] for i, k in drawn if values[i][0] != values[k][0]]
+            rules = table.pair_rules(columns, added=pairs)
+            noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
             yield f"{seed}, blocked", (noise.size, noise.noisy, noise.found)
             continue
         found = table.find_rules(people.known, columns, least_expected=(2.0, 0.2)[seed % 2])
@@ -277,11 +114,8 @@ def _attackers() -> Named:
     trained = attackers.fit_adversarial(known, noise, noise.mechanism(np.full(3, 1 / 3), 0.5), seed=1)
     yield "adversarial", trained.predict_proba(some.people_test)
     yield "distilled", attackers.fit_distilled(known, network, seed=1).predict_proba(some.people_test)
-    yield "region", [attackers.RegionBased(network, seed=2, radius=r).predict(some.people_test) for r in (0.05, 0.9)]
     for kind in ("one_vs_rest", "logistic_smooth", "forest"):
         yield kind, np.round(attackers.fit_unaware(known, kind, seed=3).predict_proba(some.people_test), 3)
-    for one in (attackers.fit_dropping(known, np.array([0, 2, 5, 7]), seed=1), attackers.fit_low_rank(known, seed=1)):
-        yield type(one).__name__, (one.guess(some.people_test), one.classifier.n_iter_, one.classifier.coefs_[0].shape)
     one = attackers.Known(records=known.records[:1], values=known.values[:1], n_values=3)
     yield "of one person", attackers.fit_network(one, seed=0).predict_proba(some.people_test)
     guard = _small(1)
@@ -329,8 +163,8 @@ def _ratings() -> Named:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
     guard = Guarded(some, GuardSettings(trained_at=(0.2, 2.5), attackers=("logistic", "adversarial", "forest")))
     told: list[tuple[int, int]] = []
-    for exposure in guard.expose(lambda *done: told.append(done)):
-        yield f"{len(exposure.guesses)} attackers", exposure.at(1.0)
+    for found in guard.expose(lambda *done: told.append(done)):
+        yield f"{len(found.guesses)} attackers", found.at(1.0)
     yield "told", told
     yield "without", guard.unattacked()
     yield "card", guard.card(3).to_csv(index=False).split("\n")
@@ -359,12 +193,13 @@ def _ratings() -> Named:
     )
     yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
     asked: list[float] = []
+
+    def mechanism(budget: float, *, known: bool) -> Any:
+        asked.append(budget)
+        return guard.search(known=known).mechanism(guard.target, budget)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            guard,
-            "mechanism",
-            lambda budget, known: (asked.append(budget), guard.search(known=known).mechanism(guard.target, budget))[1],
-        )
+        patch.setattr(guard, "mechanism", mechanism)
         patch.setattr("core.attriguard.guard.fit_dropping", lambda known, kept, seed: kept)
         yield "left", [kept for _, kept in guard.fitted("dropping")]
     yield "at", asked
@@ -374,19 +209,13 @@ def _ratings() -> Named:
 
 
 def _decisions() -> Named:
-    for seed in (0, 1):
-        guard = _small(seed)
-        labels = (np.arange(14) % 3 > 0).astype(np.uint8)
-        for metric in ("statistical_parity", "equalized_odds"):
-            if seed and metric == "equalized_odds":
-                continue
-            made = utility.utility_of(
-                guard,
-                lambda rows, groups: np.clip(0.3 + rows @ (0.11, -0.07, 0.2, 0.05, 0.13) - 0.2 * groups, 0, 1),
-                labels=labels,
-                metric=metric,
-            )
-            yield f"{seed}, {metric}", (made.clean, made.noisy, made.without_noise(), made.at(0.0), made.at(0.7))
+    def accepts(rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        return np.clip(0.3 + rows @ (0.11, -0.07, 0.2, 0.05, 0.13) - 0.2 * groups, 0, 1)
+
+    labels = (np.arange(14) % 3 > 0).astype(np.uint8)
+    for seed, metric in ((0, "statistical_parity"), (0, "equalized_odds"), (1, "statistical_parity")):
+        made = utility.utility_of(_small(seed), accepts, labels=labels, metric=metric)
+        yield f"{seed}, {metric}", (made.clean, made.noisy, made.without_noise(), made.at(0.0), made.at(0.7))
     values, groups = np.array([0.1, 0.9, 0.4, 0.4, 1.0, 0.0, 0.7]), np.array([0, 0, 1, 2, 2, 2, 2])
     two = np.array([0, 0, 0, 0, 0, 1, 1])
     for name, parts, after in (
@@ -398,10 +227,8 @@ def _decisions() -> Named:
 
 
 CASES: dict[str, Callable[[], Named]] = {
-    "allocation": _allocation,
     "search": _search,
     "where": _where,
-    "exposure": _exposure,
     "table": _table,
     "columns": _columns,
     "attackers": _attackers,

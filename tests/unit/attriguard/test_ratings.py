@@ -10,7 +10,7 @@ from scipy import sparse
 
 from core.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
 from core.attriguard.attackers import RATING_ATTACKERS
-from core.attriguard.findings import beside_the_paper, recommendations
+from core.attriguard.findings import recommendations
 from core.attriguard.guard import MAKERS
 from core.attriguard.panda import POLICIES
 from core.attriguard.settings import DEFENDERS
@@ -121,15 +121,6 @@ def test_transfer(guarded: Guarded):
         transfer(guarded, makers=("x",))
 
 
-def test_recommendation(guarded: Guarded):
-    found = recommendation(guarded, people=60, recommended=10, rank=8)
-    assert found.clean.shape == found.popular.shape == (60,) and found.noisy.shape == found.noise.size.shape == (60, 4)
-    assert set(np.round(np.unique(10 * found.noisy), 9)) <= set(range(6))
-    assert found.before.value > found.control.value > 0
-    assert found.at(0.0).value == found.before.value
-    assert found.at(9.0).value == pytest.approx((found.noisy @ found.target).mean())
-
-
 def test_noise_moves_recommendations():
     """Two tastes with ten items each, all rated by everybody who has it; five of a person's are set aside.
 
@@ -168,9 +159,3 @@ def test_recommendation_needs_ratings():
         poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
         with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
             recommendation(Guarded(poor, SETTINGS))
-
-
-@pytest.mark.parametrize(("budget", "point"), [(0.1, "41% at β = 0.3"), (0.6, "37% at β = 0.5"), (4.4, "9% at β = 4")])
-def test_the_paper_is_beside_the_nearest_of_its_budgets(whole: Exposure, budget: float, point: str):
-    found = beside_the_paper(whole, budget)
-    assert point in found.point and found.evidence.startswith(f"Here at β = {budget:g}: ")
