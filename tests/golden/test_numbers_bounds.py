@@ -93,27 +93,16 @@ def _said() -> Named:
     for method, tolerance, train, test in kinds:
         made = subject(1, method=method, tolerance=tolerance, epsilon=0.5)
         unseen = replace(made.model.unfairness_test, **dict(zip(("value", "low", "high"), test, strict=True)))
-        found = fairness.headline(
-            replace(made, model=replace(made.model, unfairness_train=train, unfairness_test=unseen))
-        )
+        model = replace(made.model, unfairness_train=train, unfairness_test=unseen)
+        found = fairness.headline(replace(made, model=model))
         yield f"{method} {tolerance} {train} {test[0]}", [found.point, found.so_what]
     for method, metric, scores, known in product(
         ("given", "dp_id3", "threshold_optimizer"), METRICS[:2], (False, True), (True, False)
     ):
-        made = subject(
-            2,
-            3,
-            scores=scores,
-            method=method,
-            metric=metric,
-            tolerance=0.01 * scores,
-            epsilon=3.0 if known else math.inf,
-        )
-        made = replace(
-            made,
-            dataset=replace(made.dataset, sets=made.dataset.sets if known else None),
-            model=replace(made.model, needs_sensitive=scores),
-        )
+        config = {"method": method, "metric": metric, "tolerance": 0.01 * scores, "epsilon": 3.0 if known else math.inf}
+        made = subject(2, 3, scores=scores, **config)
+        dataset = replace(made.dataset, sets=made.dataset.sets if known else None)
+        made = replace(made, dataset=dataset, model=replace(made.model, needs_sensitive=scores))
         found = fairness.headline(made)
         yield f"{method} {metric} {scores} {known}", [found.evidence, found.to_do, *fairness.cautions(made)]
         assumed = FAIRNESS.checks(made, FairnessSettings())["unfairness"].assumptions
@@ -129,10 +118,8 @@ def _subject() -> Named:
         made = subject(7, scores=scores)
         for released, decimals in (("scores", None), ("scores", 0), ("scores", 1), ("labels", None)):
             plan = OutputsPlan(released=released, decimals=decimals)
-            yield (
-                f"{released} {decimals}",
-                [plan.text, made.scores_of(plan), replace(made, outputs=plan).released_scores],
-            )
+            scores_given = made.scores_of(plan), replace(made, outputs=plan).released_scores
+            yield f"{released} {decimals}", [plan.text, *scores_given]
     made = subject(8, 3, scores=True)
     one_unlike = replace(made.model, predictions=np.zeros(sum(SETS), dtype=np.uint8))
     for place in (0, SETS[0] - 1, SETS[0], sum(SETS) - 1):
@@ -140,12 +127,9 @@ def _subject() -> Named:
         yield f"one unlike {place}", one_unlike.constant(made.splits)
     for rows in (np.arange(sum(SETS)) % 12 != 11, np.arange(sum(SETS)) % 4 > 0, made.dataset.sensitive < 2):
         part = refused(made.part, rows)
-        yield (
-            "part",
-            part
-            if isinstance(part, str)
-            else [part.model.unfairness_test, part.splits.test, part.model.accuracy_train],
-        )
+        if not isinstance(part, str):
+            part = [part.model.unfairness_test, part.splits.test, part.model.accuracy_train]
+        yield "part", part
     yield "model", replace(made.model, predictions=made.model.predictions[:8])
     for metric in METRICS:
         for name, keep in product(("train", "validation", "test"), (2, 3)):
@@ -167,15 +151,11 @@ def _subject() -> Named:
             found = refused(train_model, config, kept, made.splits)
             yield f"trained {method}", found if isinstance(found, str) else found.accuracy_test
     yield "folds", [subjects._folds(np.array(s, dtype=np.uint8), 3) for s in ([0] * 7 + [1] * 4 + [2], [1, 0, 1])]
-    prior = subjects.prior_of(made.dataset, made.splits, made.splits.test, seed=3)
-    yield (
-        "prior",
-        [
-            prior,
-            prior.sum(axis=1),
-            refused(subjects.prior_of, made.dataset, made.splits, made.splits.known[:2], seed=3),
-        ],
-    )
+    prior, *known = [
+        refused(subjects.prior_of, made.dataset, made.splits, rows, seed=3)
+        for rows in (made.splits.test, made.splits.known[:2])
+    ]
+    yield "prior", [prior, prior.sum(axis=1), *known]
     steps: list[Any] = []
     progress = Progress(3, lambda done, total: steps.append((done, total)))
     progress.tick()
@@ -186,30 +166,13 @@ def _subject() -> Named:
 
 
 def _budgets() -> Named:
-    yield (
-        "defaults",
-        [MeasuredEpsilonSettings(), MeasuredEpsilonSettings(confidence=0.991).level, audits.DELTA, audits.COLUMNS],
-    )
     counts = [(1, 0), (1, 1), (20, 0), (20, 10), (20, 17), (20, 20), (300, 190)]
     for delta in (0.0, 1e-3, 0.2):
         for epsilon in (0.0, 0.7, 4.0):
             yield f"p {delta} {epsilon}", [bounds.one_run_p_value(*one, epsilon, delta) for one in counts]
         for confidence in (0.5, 0.95, 0.9999):
-            yield (
-                f"one run {delta} {confidence}",
-                [bounds.one_run_bound(*one, delta=delta, confidence=confidence) for one in counts],
-            )
-            yield (
-                "two tables",
-                bounds.two_table_bound(
-                    20, np.arange(21)[:, np.newaxis], np.arange(21), delta=delta, confidence=confidence
-                ),
-            )
-            some = [
-                bounds.two_table_bound(50, one, other, delta=delta, confidence=confidence)
-                for one, other in ((0, 0), (50, 0), (50, 50), (0, 50), (30, 5))
-            ]
-            yield "some", some
+            every, level = np.arange(21), {"delta": delta, "confidence": confidence}
+            yield "two tables", bounds.two_table_bound(20, every[:, np.newaxis], every, **level)
     rng = np.random.default_rng(2)
     for shift, n, delta in ((0.0, 9, 0.0), (1.5, 40, 0.0), (-2.5, 41, 0.0), (3.0, 200, 0.05)):
         one = np.round(rng.normal(size=n) + shift, 1)
@@ -217,10 +180,8 @@ def _budgets() -> Named:
     for epsilon, noise in ((1.0, 1.0), (1.0, 0.25), (4.0, 0.5)):
         found = [make() for make in audits.audits(epsilon, noise=noise, canaries=50, repeats=60, seed=4)]
         for one in found:
-            yield (
-                f"{one.mechanism} {epsilon} {noise}",
-                [one.promised, one.spent, one.delta, one.seen, one.spends, one.measured(0.9)],
-            )
+            told = [one.promised, one.spent, one.delta, one.seen, one.spends, one.measured(0.9)]
+            yield f"{one.mechanism} {epsilon} {noise}", told
         settings = MeasuredEpsilonSettings(epsilon=epsilon, noise=noise, confidence=0.9)
         for kept in (found[:1], found):
             result = MeasuredEpsilon(audited=tuple(kept))
@@ -232,20 +193,15 @@ def _budgets() -> Named:
     pairs = ((0.0, runs[0]), (0.5, runs[1]), (0.5, runs[2]), (9.0, runs[2]))
     some = [audits.Audited(mechanism=f"{k}", promised=p, spent=None, seen=seen) for k, (p, seen) in enumerate(pairs)]
     for result in (MeasuredEpsilon(audited=tuple(some)), MeasuredEpsilon(audited=tuple(some[:1]))):
-        told_here = BUDGETS.checks(result, settings)["measured_epsilon"], *BUDGETS.findings(result, settings)
-        yield (
-            "broken",
-            [told_here[0].estimate, told_here[0].details, [[one.point, *one.caveats] for one in told_here[1:]]],
-        )
+        check, *said = BUDGETS.checks(result, settings)["measured_epsilon"], *BUDGETS.findings(result, settings)
+        yield "broken", [check.estimate, check.details, [[one.point, *one.caveats] for one in said]]
     fewest = MeasuredEpsilonSettings(canaries=50, repeats=200)
     yield "steps", [BUDGETS.steps(subject(1), fewest), len(list(BUDGETS.run(subject(1), fewest)))]
     yield "planted", [_planted(BUDGETS, planted) for planted in (False, True)]
     outputs = [np.array([[0.0, 1.0], [2.0, 5.0], [-1.0, 0.5]] * 3), np.array([[1.0, 1.0], [2.5, -3.0], [0.0, 0.5]] * 3)]
     for cauchy, delta in product((False, True), (0.0, 0.1)):
-        yield (
-            f"compared {cauchy}",
-            audits._compared(outputs, [[0.0, 1.0], [1.0, 0.5]], [[1.0, 2.0], [0.5, 3.0]], cauchy=cauchy, delta=delta),
-        )
+        laws = [[0.0, 1.0], [1.0, 0.5]], [[1.0, 2.0], [0.5, 3.0]]
+        yield f"compared {cauchy}", audits._compared(outputs, *laws, cauchy=cauchy, delta=delta)
     runs = [audits.tree_run(epsilon, 50, seed=seed) for epsilon, seed in ((0.5, 1), (8.0, 2), (100.0, 3))]
     yield "tree", runs
     yield "desk", [audits.desk_draws(1.0, asked, 50, seed=2) for asked in (1.0, 20.0)]
@@ -264,16 +220,11 @@ def _two_models() -> Named:
     ):
         made, settings = subject(1, method=method), TwoModelsSettings(companion=companion)
         yield f"second {method} {companion}", two_models.companion_of(made, settings)
-        yield (
-            "unavailable",
-            [two_models.STUDY.unavailable(replace(made, trainable=able), settings) for able in (False, True)],
-        )
-    yield "defaults", [TwoModelsSettings(), OutputsPlan(), FairnessSettings()]
+        either = [replace(made, trainable=able) for able in (False, True)]
+        yield "unavailable", [two_models.STUDY.unavailable(one, settings) for one in either]
     labels = np.array([0, 1, 1, 0])
-    first, second = (
-        (np.array([0, 1, 0, 1]), np.array([0.2, 0.9, 0.3, 0.6])),
-        (np.array([1, 1, 0, 0]), np.array([0.7, 0.9 + 1e-14, 0.1, 0.2])),
-    )
+    first = np.array([0, 1, 0, 1]), np.array([0.2, 0.9, 0.3, 0.6])
+    second = np.array([1, 1, 0, 0]), np.array([0.7, 0.9 + 1e-14, 0.1, 0.2])
     for one, other in product((first, (first[0], None)), (second, (second[0], None))):
         yield "differences", two_models._differences(one, other, labels)
     for released, gains in product(
@@ -282,19 +233,11 @@ def _two_models() -> Named:
         members = _inferred("membership", (0.6, 0.6), 0.65, *gains)
         groups = (_inferred("north", (0.5, 0.7), 0.72, -0.05, 0.3), _inferred("south", (0.7, 0.5), 0.76, *gains))
         for attributes in (groups, groups[:1], ()) if gains[0] > 0 else (groups,):
-            result = TwoModels(
-                audited="A",
-                second="B",
-                attribute="origin",
-                released=released,
-                membership=members,
-                attributes=attributes,
-            )
+            told: dict[str, Any] = {"released": released, "membership": members, "attributes": attributes}
+            result = TwoModels(audited="A", second="B", attribute="origin", **told)
             for one in two_models.STUDY.findings(result, TwoModelsSettings()):
-                yield (
-                    f"{released} {gains} {len(attributes)}",
-                    [one.point, one.evidence, one.so_what, one.attacker_knows],
-                )
+                said = [one.point, one.evidence, one.so_what, one.attacker_knows]
+                yield f"{released} {gains} {len(attributes)}", said
             check = two_models.STUDY.checks(result, TwoModelsSettings())["two_models_gain"]
             yield "check", [check.estimate, check.control_name, check.attacked]
     rows = two_models.STUDY.tables(result, TwoModelsSettings())
