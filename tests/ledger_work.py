@@ -6,11 +6,13 @@ import secrets
 from collections.abc import Callable
 from functools import cache
 from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from core.chain import FIRST, canonical, chained
 from core.desk import Columns, Ledger, TestSet, open_ledger
 from core.errors import FairLeakError
 from tests import workers
@@ -51,6 +53,16 @@ def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
 def register(ledger: Ledger) -> None:
     """Register the test set."""
     ledger.register(NAME, people(), budget=BUDGET, columns=ATTRIBUTE, count_epsilon=COUNT)
+
+
+def export_of(bodies: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of an export of these entries, with all hashes written anew, as a forger would."""
+    made, last = [], FIRST
+    for body in bodies:
+        last = chained(last, canonical(body))
+        made.append(canonical({"entry": body, "hash": last}))
+    first = {"kind": "FairLeak ledger export", "version": 1, "entries": len(bodies), "hash": last}
+    return [canonical(first), *made]
 
 
 class Killer(workers.Killer):

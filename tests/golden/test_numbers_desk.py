@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.chain import FIRST, TIME, canonical, chained
+from core.chain import TIME
 from core.desk import Columns, Ledger, TestSet, example_ledger, noise, registration, verify_export
 from tests.golden.numbers import Named, compare_numbers, refused
+from tests.ledger_work import export_of
 from tests.unit.desk.test_files import ALIKE, DIFFERENT
 
 
@@ -182,12 +183,7 @@ def _forged() -> Named:
 
 def _verdict(bodies: list[dict[str, Any]]) -> str:
     """Return what is wrong with entries, chained anew."""
-    made, last = [], FIRST
-    for body in bodies:
-        last = chained(last, canonical(body))
-        made.append(canonical({"entry": body, "hash": last}))
-    first = canonical({"kind": "FairLeak ledger export", "version": 1, "entries": len(bodies), "hash": last})
-    reason = verify_export("\n".join([first, *made, ""]).encode()).reason or "good"
+    reason = verify_export("\n".join([*export_of(bodies), ""]).encode()).reason or "good"
     reason = re.sub(r"20\d\d-[-T:\dZ]+", "<now>", reason)
     return reason.removeprefix("Verification failed: ").replace(
         "lacks something or holds something of another kind", "lacks"

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.chain import FIRST, canonical, chained
+from core.chain import canonical
 from core.desk import open_ledger, verify_export
 from core.errors import InputError
-from tests.ledger_work import NAME, people, question, register
+from tests.ledger_work import NAME, export_of, people, question, register
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +42,7 @@ def rechained(lines: list[str], number: int, **changes: Any) -> list[str]:
     """Change one entry and write all hashes anew, as a forger would."""
     bodies = [json.loads(line)["entry"] for line in lines[1:]]
     bodies[number - 1] |= changes
-    made, last = [], FIRST
-    for body in bodies:
-        last = chained(last, canonical(body))
-        made.append(canonical({"entry": body, "hash": last}))
-    return [canonical(json.loads(lines[0]) | {"hash": last}), *made]
+    return export_of(bodies)
 
 
 def test_an_export_holds_and_adds_up(lines: list[str], tmp_path: Path):

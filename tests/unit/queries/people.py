@@ -34,6 +34,12 @@ def vectors(n: int) -> np.ndarray:
     return np.array([a for a in product((0, 1), repeat=n) if 0 < sum(a) < n], dtype=np.uint8)
 
 
+def with_ones(n: int, ones: int) -> np.ndarray:
+    """Return every attribute of n people with that many ones, one a row."""
+    every = vectors(n)
+    return every[every.sum(axis=1) == ones]
+
+
 def pool(
     n: int = 400,
     n_disadvantaged: int = 120,
