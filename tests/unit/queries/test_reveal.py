@@ -54,8 +54,9 @@ def test_without_the_last_answer_nobody_is_lost_whom_the_answers_tell_apart(n: i
 
 @pytest.mark.parametrize("others", [(1, 0, 1), (0, 0, 1)])
 def test_several_hidden_people_get_what_most_of_them_are(others: tuple[int, int, int]):
-    base = np.array([0.5, 0.5, 0.5, 0.1, 0.9, 0.3])
-    found = recover_flips(base, flip_answers(base, np.array([*others, 1, 0, 1])))
+    base, a = np.array([0.5, 0.5, 0.5, 0.1, 0.9, 0.3]), np.array([*others, 1, 0, 1])
+    found = recover_flips(base, flip_answers(base, a))
+    assert found.threshold == pytest.approx((1 / a.sum() + 1 / (6 - a.sum())) / 2)
     assert found.recovered.tolist() == [round(np.mean(others))] * 3 + [1, 0, 1]
     assert found.reason == "3 people have a score of 1/2, which hides them."
 
