@@ -233,6 +233,13 @@ def _reveal() -> Named:
     for one, other in ((0.2, 0.7), (0.7, 0.2), (0.5, 0.5), (0.0, 1e-13)):
         for answers in ((0.1, 0.3), (0.3, 0.1), (0.2, 0.2), (0.0, math.inf)):
             yield f"double {one} {other} {answers}", refused(reveal.reveal_double, answers, (one, other))
+    for n, n0, off in product((3, 50, 51, 103), (1, 2, 30), (0.0, 1e-16, 0.01)):
+        if n0 < n:
+            a = attribute(n, n0)
+            m = min(2, math.ceil(n / 50))
+            asked = gaps.statistical_parity_gap(gaps.design_scores("bits", np.zeros(n), m, rng=rng()), a) + off
+            found = reveal.reveal_bits(asked, n, n_advantaged=n - n0, n_disadvantaged=n0)
+            yield f"bits {n} {n0} {off}", "".join(map(str, found))
     for m in (0, 2):
         yield f"bits refused {m}", refused(reveal.reveal_bits, np.zeros(m), 50, n_advantaged=49, n_disadvantaged=1)
     yield "alone", refused(reveal.partition_absolute, lambda h: np.ones(1), 1)
