@@ -52,6 +52,16 @@ def test_without_the_last_answer_nobody_is_lost_whom_the_answers_tell_apart(n: i
         assert all(open_questions) == any(open_questions)  # a matter of the base scores alone
 
 
+@pytest.mark.parametrize("base", [(0.2, 0.6), (0.5, 0.1), (1.0, 1.0), (0.0, 1.0)])
+def test_two_people_are_told_apart_unless_their_scores_sum_to_one(base: tuple[float, float]):
+    for a in vectors(2):
+        answers = flip_answers(np.array(base), a)
+        if sum(base) == 1:
+            assert recover_flips(base, answers).status == "undetermined"
+        else:
+            assert (recover_flips(base, answers).recovered == a).all()
+
+
 @pytest.mark.parametrize("others", [(1, 0, 1), (0, 0, 1)])
 def test_several_hidden_people_get_what_most_of_them_are(others: tuple[int, int, int]):
     base, a = np.array([0.5, 0.5, 0.5, 0.1, 0.9, 0.3]), np.array([*others, 1, 0, 1])
