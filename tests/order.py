@@ -38,7 +38,6 @@ SECONDS = {
     "tests/app/test_report.py": 30,
     "tests/hostile/test_full_disk.py": 30,
     "tests/unit/compare/test_gate.py": 30,
-    "tests/app/test_one_wording.py": 25,
     "tests/browser/test_proxy.py": 25,
     "tests/golden/test_golden_extremes.py": 8,
     "tests/golden/test_numbers_model_card_attacks.py": 8,

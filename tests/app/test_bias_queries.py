@@ -1,7 +1,6 @@
 """Bias queries in-process: whatever the controls say, the page says what core says, and in one sentence what cannot be.
 
-All but one test draw four repeats instead of fifty. Whole curves are looked at in the tests of people, charts and
-stopping; elsewhere their ends are drawn.
+Four repeats are drawn instead of fifty, and of every curve the ends alone.
 """
 
 from __future__ import annotations
@@ -38,15 +37,10 @@ FEW = 4
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few repeats, and pools that earlier tests have made."""
+def ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few repeats, pools that earlier tests have made, and of every curve the ends alone."""
     monkeypatch.setattr("pages.common.bias_queries_trials.repeats_for", lambda n: FEW)
     monkeypatch.setattr("core.queries.query_pool", lambda config, dataset, model=None: pool_of(config))
-
-
-@pytest.fixture
-def ends(few: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few repeats, and of every curve the ends alone: for what is said of one number of answers."""
     whole = Trials.curve
     monkeypatch.setattr(Trials, "curve", lambda *asked: islice(whole(*asked), 2 * len(asked[1])))
 
@@ -70,6 +64,8 @@ def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanis
     best = f"Best decoder: {percent(leak)} balanced accuracy"
     assert best in dashboard.plain_finding and re.search(rf"(?i)\b{m} (exact )?answer", dashboard.plain_finding)
     assert f"Features alone give {percent(prior)}, random guessing 50%." in dashboard.plain_finding
+    base = f"of the audited model: {percent(made.accuracy(made.numbers[-1]).base)}."
+    assert (base in dashboard.told) != mechanism.absolute
 
 
 _MADE: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [

@@ -142,9 +142,7 @@ def test_a_table_that_is_never_downloaded(dashboard: Dashboard, log: list[str]):
     assert not any("Traceback" in line for line in log)
 
 
-@pytest.mark.parametrize(
-    "error", [RuntimeError(SECRET), KeyError(SECRET), OSError(SECRET), ZeroDivisionError()], ids=repr
-)
+@pytest.mark.parametrize("error", [KeyError(SECRET), OSError(SECRET)], ids=repr)
 def test_an_unexpected_error_is_told_without_its_details(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: list[str], error: Exception
 ):

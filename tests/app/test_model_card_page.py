@@ -186,6 +186,7 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     )
     dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("model_card")
     assert dashboard.widget("release_family").value == "audited"
+    assert "These models are variants of one table" not in dashboard.told  # which the page of several says
     assert "for one model reveal " in dashboard.plain_finding
     assert "Of 900 records of the table: 40 records without pred_0 are left out." in dashboard.told
 

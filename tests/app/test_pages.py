@@ -6,6 +6,7 @@ import math
 import re
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -84,40 +85,28 @@ def test_every_method(start: Start, method: str):
     assert ("Trained with DP training noise, ε = 10." in dashboard.told) == (method == "dp_id3")
 
 
-def test_the_private_trees_budget_is_kept_told_and_in_links(start: Start):
-    dashboard = start({"method": METHOD_TITLES["dp_id3"], "epsilon": "5"}).open("model")
+def test_a_link_restores_an_audit_and_the_private_trees_budget(start: Start):
+    link = {"seed": "7", "tolerance": "0.02", "train_share": "0.4", "method": METHOD_TITLES["dp_id3"], "epsilon": "5"}
+    dashboard = start(link).open("model")
     slider = dashboard.test.select_slider(key="epsilon")
-    assert slider.value == 5.0
-    found = expected.model(method="dp_id3", epsilon=5.0)
-    assert percent(found.accuracy_test) in dashboard.finding
+    assert slider.value == 5.0 and dashboard.test.number_input(key="seed").value == 7
+    restored = partial(expected.model, seed=7, tolerance=0.02, train_share=0.4, method="dp_id3")
+    assert percent(restored(epsilon=5.0).accuracy_test) in dashboard.finding
     assert any("differentially private" in box.value for box in dashboard.test.info)
     assert "trained with ε = 5." in dashboard.finding
     slider.set_value(math.inf)
     dashboard.settle()
-    found = expected.model(method="dp_id3", epsilon=math.inf)
-    assert percent(found.accuracy_test) in dashboard.finding
+    assert percent(restored(epsilon=math.inf).accuracy_test) in dashboard.finding
     assert any("no noise is added" in box.value for box in dashboard.test.info)
-    dashboard.open("correction")
+    dashboard.open("correction", settled=False)
     assert dashboard.test.select_slider(key="epsilon").value == math.inf
-    assert "Trained without DP training noise" in dashboard.told
-
-
-def test_a_link_restores_an_audit(start: Start):
-    dashboard = start({"seed": "7", "tolerance": "0.02", "train_share": "0.4"}).open("overview")
-    now = expected.audit(seed=7, tolerance=0.02, train_share=0.4).disclose(0.02)
-    assert now.after is not None and percent(now.after) in dashboard.finding
-    assert dashboard.test.number_input(key="seed").value == 7
 
 
 @pytest.mark.parametrize(
     "link",
     [
-        {"tolerance": "nan"},
-        {"seed": "1e99"},
-        {"train_share": "0.99"},
-        {"metric": "<b>none</b>"},
+        {"tolerance": "nan", "seed": "1e99", "train_share": "0.99", "metric": "<b>none</b>", "attribute": "savings"},
         {"dataset": "upload"},
-        {"attribute": "savings"},
     ],
     ids=str,
 )
@@ -133,12 +122,13 @@ def test_a_nonsensical_link_cannot_leave_the_ranges(start: Start, link: dict[str
 
 
 def test_a_setting_put_back_stays_so_on_the_next_page(dashboard: Dashboard):
-    dashboard.open("overview").choose(metric="equal_opportunity")
-    dashboard.open("model")
+    dashboard.open("overview", settled=False)
+    dashboard.test.selectbox(key="metric").set_value("equal_opportunity").run()
+    dashboard.open("model", settled=False)
     assert dashboard.test.selectbox(key="metric").value == "equal_opportunity"
     dashboard.test.selectbox(key="metric").set_value("statistical_parity")
-    dashboard.choose(seed=7)
-    dashboard.open("overview")
+    dashboard.test.number_input(key="seed").set_value(7).run()
+    dashboard.open("overview", settled=False)
     assert dashboard.test.selectbox(key="metric").value == "statistical_parity"
     assert dashboard.test.number_input(key="seed").value == 7
 

@@ -32,7 +32,7 @@ def records(dashboard: Dashboard) -> list[int]:
     return [int(row.removeprefix("<td>").partition("<")[0]) for row in rows]
 
 
-def test_the_page_lists_whom_core_finds(start: Start):
+def test_the_page_lists_whom_core_finds_by_group_and_by_record(start: Start):
     result = found()
     assert result.at_least(1) and result.found.sum() > result.leaks.sum()  # or this test says nothing
     dashboard = start(LINK).open("people")
@@ -44,7 +44,11 @@ def test_the_page_lists_whom_core_finds(start: Start):
     assert records(dashboard) == result.rows[result.chosen()].tolist()
     for place in result.chosen():
         assert fix_text(result, place)[1:] in table(dashboard)
-    everybody = dashboard.choose(people_hidden=False)
+    record = int(result.rows[3])
+    assert records(dashboard.choose(people_record=str(record))) == [record]
+    dashboard.choose(people_record="x<b>")
+    assert dashboard.plain_problem() == "Record must be a whole number, got 'x<b>'." and not records(dashboard)
+    everybody = dashboard.choose(people_record="", people_hidden=False)
     assert records(everybody) == result.rows[result.chosen(hide_imputed=False)].tolist()
     assert "found, imputation too" in table(everybody)
     group = result.group_names[0]
@@ -52,15 +56,6 @@ def test_the_page_lists_whom_core_finds(start: Start):
     assert records(one) == result.rows[result.chosen(group=group, hide_imputed=False)].tolist()
     several = one.choose(people_at_least=3)
     assert records(several) == result.rows[result.chosen(at_least=3, group=group, hide_imputed=False)].tolist()
-
-
-def test_a_record_is_searched_for_and_a_wrong_one_is_one_sentence(start: Start):
-    result = found()
-    dashboard = start(LINK).open("people")
-    record = int(result.rows[3])
-    assert records(dashboard.choose(people_record=str(record))) == [record]
-    dashboard.choose(people_record="x<b>")
-    assert dashboard.plain_problem() == "Record must be a whole number, got 'x<b>'." and not records(dashboard)
 
 
 def test_bad_settings_in_a_link_are_one_sentence(start: Start):

@@ -15,7 +15,7 @@ from tests import desk_files
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, section
-from tests.app.test_desk import sent
+from tests.app.test_desk import from_file, sent
 from tests.app.test_sign_off import named
 from tests.browser.signing_in import addresses
 
@@ -54,17 +54,9 @@ def sections(dashboard: Dashboard) -> list[str]:
     return [option.content for option in there.proto.options]
 
 
-def with_test_set(officer: Dashboard) -> Dashboard:
-    """Create a ledger at the desk and register a test set."""
-    officer.click("desk_create").choose(desk_source="file")
-    officer.give("desk_test_set", "people.csv", desk_files.test_set())
-    officer.choose(desk_label_column=1, desk_positive_repaid="yes", desk_new_name_file="loans")
-    return officer.click("desk_register")
-
-
 def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_set(start: Start, be: Be):
     be(Role.OFFICER)
-    officer = with_test_set(start().open("desk"))
+    officer = from_file(start())
     assert len(sections(officer)) == 4
 
     be(Role.ASKER)
@@ -122,7 +114,7 @@ def test_an_officer_whose_role_is_gone_opens_neither_a_ledger_nor_a_test_set(sta
     assert not default_ledger().exists()
 
     be(Role.OFFICER)
-    with_test_set(officer.settle())
+    from_file(officer)
     be(Role.ASKER)
     officer.choose(desk_opened=True)
     assert "An officer has not opened this test set" in start().open("desk").told

@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.model_card.settings import FAMILIES
 from core.settings import params
 from core.studies import STUDIES
-from core.two_models import TwoModelsSettings
-from core.two_models.study import STUDY as TWO_MODELS
 from pages.common.shell import escape
 from tests import expected
 from tests.app.conftest import Start
@@ -55,8 +52,7 @@ def test_a_study_that_cannot_be_run_says_why(dashboard: Dashboard, monkeypatch: 
 
 
 def test_only_studies_without_a_page_get_one(dashboard: Dashboard):
-    dashboard.open("attribute")
-    assert STUDIES["attribute"].title in dashboard.texts[0] and "%" in dashboard.finding
+    dashboard.open("glossary")
     registered = {page["url_pathname"] for page in dashboard.test._registered_pages.values()}
     expected_pages = {
         "attribute",
@@ -92,28 +88,3 @@ def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name: s
     assert {key: getattr(made, key) for key in params(cls)} == {key: one.default for key, one in params(cls).items()}
     kinds = ("selectbox", "multiselect", "number_input", "select_slider", "toggle", "text_input", "text_area")
     assert not any("{options}" in (one.help or "") for kind in kinds for one in getattr(page, kind))
-
-
-WARNING = "These models are variants of one table"
-
-
-def test_the_page_of_two_models_says_what_the_study_found(dashboard: Dashboard):
-    dashboard.open("two_models")
-    assert "No second model is released" in dashboard.plain_problem()
-    dashboard.choose(two_models_companion="counterpart")
-    settings = TwoModelsSettings(companion="counterpart")
-    *_, result = TWO_MODELS.run(expected.audit().subject, settings)
-    for finding in TWO_MODELS.findings(result, settings):
-        assert escape(finding.point) in "\n".join(dashboard.texts)
-    assert not dashboard.test.error and len(dashboard.test.get("plotly_chart")) == 1
-
-
-@pytest.mark.usefixtures("family")
-def test_cards_of_variants_warn_of_releasing_two_of_them(dashboard: Dashboard):
-    dashboard.open("model_card")
-    assert WARNING in dashboard.told
-    (link,) = [one for one in dashboard.test.get("page_link") if one.proto.page == "two_models"]
-    assert TWO_MODELS.title in link.proto.label
-    assert {"mixed", "audited"} <= set(FAMILIES)
-    dashboard.choose(release_family="audited")
-    assert WARNING not in dashboard.told

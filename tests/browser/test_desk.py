@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from core.desk import Ledger, open_ledger, verify_export
 from tests import desk_files
@@ -37,28 +37,18 @@ def ledger(folder: Path) -> Ledger:
 
 
 def give(view: View, key: str, name: str, content: bytes) -> None:
-    """Give a file to the upload box with this key."""
-    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-    view.keyed(key).locator("input[type=file]").set_input_files(file)
+    """Give a file to the upload box with this key, and wait until it is read."""
+    view.give(key, name, content)
     view.idle()
-
-
-def create(view: View) -> None:
-    view.found("Example:")
-    view.press("desk_create")
-    view.found("holds no test set yet")
-
-
-def heading(view: View, beginning: str) -> Locator:
-    """The chart's or form's heading that begins like this."""
-    return view.page.get_by_role("heading", level=3, name=re.compile(f"^{beginning}"))
 
 
 def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp_path: Path, server: Server):
     marker, moment = f"Marker{uuid4().hex}", time.time() - 1
     people = desk_files.test_set().replace(b"Female", marker.encode())
     view = look("desk")
-    create(view)
+    view.found("Example:")
+    view.press("desk_create")
+    view.found("holds no test set yet")
     view.segment("desk_source", "A file")
     give(view, "desk_test_set", "people.csv", people)
     view.choose("desk_attribute_column", "sex")
@@ -69,7 +59,7 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     view.press("desk_register")
     view.found("of 1 is left for loans; no query was asked yet")
     give(view, "desk_predictions", "model.csv", desk_files.predictions())
-    expect(heading(view, "Costs")).to_be_visible(timeout=PATIENT)
+    expect(view.page.get_by_role("heading", level=3, name=re.compile("^Costs"))).to_be_visible(timeout=PATIENT)
     view.enter("desk_asker", "team A")
     view.page.wait_for_timeout(300)  # the server hears of it a moment later
     view.idle()

@@ -134,7 +134,7 @@ def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view: View, tmp_path
     sign_in(view, "olga")
     title(view, "Data")
     assert view.page.url == f"{view.address}/data?tolerance=0.2"
-    view.upload("people.csv", people())
+    view.give("upload", "people.csv", people())
     view.found("people.csv", "until you press")
     large = tmp_path / "large.csv"
     with large.open("wb") as file:

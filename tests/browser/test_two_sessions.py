@@ -52,14 +52,13 @@ def test_two_sessions_at_once(look: Open):
     for one in both:
         one.view.found("%")
     for one in both:
-        one.view.upload(f"{one.word}table.csv", one.table())
+        one.view.give("upload", f"{one.word}table.csv", one.table())
     for one in both:
         one.view.found(f"{one.word}table.csv", "until you press")
         one.view.assign("sex", one.group, label="hired", positive="yes")
         one.view.found("%", one.group)
     for one in both:
-        file = {"name": f"{one.word}model.skops", "mimeType": "application/octet-stream", "buffer": one.model()}
-        one.view.keyed("model_file").locator("input[type=file]").set_input_files(file)
+        one.view.give("model_file", f"{one.word}model.skops", one.model())
     for one in both:
         told = one.view.page.get_by_text(f"{one.word}model.skops has predicted for everybody")
         expect(told).to_be_visible(timeout=PATIENT)
@@ -88,8 +87,7 @@ def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
     sender = look("data")
     sender.bring_people(people())
     for name in ("one.onnx", "two.onnx"):
-        file = {"name": name, "mimeType": "application/octet-stream", "buffer": killer(column="age", width=1)}
-        sender.keyed("model_file").locator("input[type=file]").set_input_files(file)
+        sender.give("model_file", name, killer(column="age", width=1))
         expect(sender.warnings.filter(has_text=name)).to_have_count(1, timeout=PATIENT)
         for end, told in (("End", 0.2), ("Home", 0.0)):
             other.field("told").press(end)

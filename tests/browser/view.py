@@ -237,7 +237,7 @@ class View:
 
     def bring_predictions(self, name: str, content: bytes, *, sensitive: str, group: str, **columns: str) -> None:
         """Upload a table with a model's answers on the Data page, and say what its columns are, by label's key."""
-        self.upload(name, content)
+        self.give("upload", name, content)
         self.found(name, "until you press")
         self.assign(sensitive, group, **columns)
         self.found("%", f"= {columns['positive']} for")
@@ -281,10 +281,10 @@ class View:
         expect(radio).to_have_attribute("aria-checked", "true")
         self.idle()
 
-    def upload(self, name: str, content: bytes) -> None:
-        """Give a file to the upload box, without putting it on this machine's disk."""
+    def give(self, key: str, name: str, content: bytes) -> None:
+        """Give a file to the upload box with this key, without putting it on this machine's disk."""
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
-        self.keyed("upload").locator("input[type=file]").set_input_files(file)
+        self.keyed(key).locator("input[type=file]").set_input_files(file)
 
     def stop_training(self) -> None:
         """Stop the models that Correction trains in the background; they slow down whatever is tested next."""

@@ -232,8 +232,7 @@ def test_every_command_has_a_golden_output():
 
     alias = {"attack-attriguard", "attack-model_card"}
     generic = {"attack-attribute", "attack-measured_epsilon", "attack-model_fairness", "attack-two_models"}
-    # of which tests/app/test_one_wording.py has the words; what trains many models has tests of its own
-    generic |= {"choose", "people"}
+    generic |= {"choose", "people"}  # what trains many models has tests of its own
     names = {
         f"{name}-{part}" if part else name
         for name, one in commands().items()

@@ -13,15 +13,12 @@ import pytest
 from core.desk import TestSet
 from core.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
 from core.membership.disparity import OTHERS, Disparities
-from core.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, headline, picking_heading
-from core.policy import Limit, bullet, default_policy
-from core.report import check_rows, document
-from core.report.charts import bullet as drawn
+from core.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, picking_heading
+from core.policy import Limit, default_policy
 from pages.common.attriguard_controls import by_value, last_budget
 from pages.common.desk_forms import to_fill_in
 from pages.common.panels import csv_name
 from pages.common.report_policy import changed_limit, with_limit
-from tests.samples_report import sample
 from tests.unit.attriguard.conftest import exposure
 from tests.unit.charts.membership_samples import attack, bands, compared, findings
 from tests.unit.datasets.bad_tables import GOOD_ROLES
@@ -69,19 +66,6 @@ def test_limits_are_replaced_in_their_place_added_at_the_end_and_taken_away():
     assert with_limit(with_limit(policy, cost.check, cost), cost.check, None) == policy
 
 
-@pytest.mark.parametrize("row", [row for row in check_rows(document(sample())) if row.limit], ids=lambda row: row.check)
-def test_a_bar_shows_what_core_places(row):
-    places, bar = bullet(row), drawn(row)
-    assert f'role="img" aria-label="{row.number.capitalize() if places else "No value"}' in bar
-    assert bar.count('class="limit"') == 1
-    if places is None:
-        assert "dot" not in bar and "allowed" not in bar
-        return
-    assert f'class="dot" style="left: {100 * places.value:.4g}%"' in bar
-    assert ("▸" in bar, "◂" in bar) == (True in places.arrows, False in places.arrows)
-    assert (bar.index("side allowed") > bar.index("side forbidden")) == (row.check == "four_fifths")
-
-
 CHOSEN = MembershipSettings(epsilon=1.0, max_depth=8)
 
 
@@ -104,17 +88,6 @@ def test_the_guarantee_is_twice_epsilon_for_who_takes_ones_place(epsilon: float)
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 
 
-def test_the_guarantee_of_a_large_budget_is_a_power():
-    assert re.findall(r"more than (\S+) times as", guaranteed(10.0)[0]) == ["22,027", "e^20"]
-    assert re.findall(r"more than (\S+) times as", guaranteed(20.0)[0]) == ["e^20", "e^40"]
-
-
-def test_a_budget_that_is_not_kept_guarantees_nothing():
-    told = guarantee(Reading(findings([attack("network")]), replace(CHOSEN, accounting="naive")))
-    assert told.startswith("No DP guarantee: the naive accounting does not keep ε = 1. Measured")
-    assert "times as likely" not in told
-
-
 def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
     drawn = bands((0.01, 0.1, 1.0, 10.0, math.inf))
     chance = [band.at for band in drawn if band.values["auc"].low <= 0.5]
@@ -127,21 +100,6 @@ def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
     below = replace(drawn[0].values["auc"], value=0.48, low=0.47, high=0.49)
     worse = replace(drawn[0], values={**drawn[0].values, "auc": below})
     assert epsilon_heading([worse, *drawn[1:]], ("women", "men")) == said  # worse than chance is no better than it
-
-
-def test_a_muted_attack_is_no_better_than_random_guessing():
-    found = headline(Reading(findings([attack("network", muted=True)]), replace(CHOSEN, epsilon=0.1)))
-    assert found.point.startswith("Membership inference is not significantly better than random guessing at ε = 0.1")
-    assert "VD would read" in found.evidence and not found.so_what
-    strong = headline(Reading(findings([attack("network", muted=True), attack("lira")]), CHOSEN)).point
-    assert strong.startswith("Membership inference beats random guessing at ε = 1 (LiRA: AUC") and strong.endswith(
-        "says nothing."
-    )
-    told = headline(Reading(findings([attack("network"), attack("rmia", disparities=None)]), CHOSEN))
-    assert "and reveals more about men: 7.9 points." in told.point
-    assert "VD alone, as published, reads +0.131" in told.evidence
-    better = replace(attack("rmia", disparities=None), roc=attack("lira").roc)
-    assert "RMIA: AUC" in headline(Reading(findings([attack("network", muted=True), better]), CHOSEN)).evidence
 
 
 @pytest.mark.parametrize(("others", "told"), [("men", "between the two groups: "), (OTHERS, "in 1 of 1 comparisons, ")])
