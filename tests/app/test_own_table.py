@@ -35,7 +35,6 @@ from tests.unit.datasets.bad_tables import (
     csv_bytes,
     rows,
 )
-from tests.unit.datasets.office_tables import Dialect
 
 __all__ = ["attacks", "gate"]
 
@@ -88,25 +87,13 @@ def bring_people(dashboard: Dashboard, **words: str) -> None:
     dashboard.assign(label="hired", positive="yes", sensitive="sex", group=[words.get("woman", "F")])
 
 
-def two_values(i: int) -> str:
-    return f"{20 + i % 37},{'FM'[i % 3 > 0]},{i % 5 % 2},{0.2 if i % 2 else 0.8},{int(i % 2 == 0)}"
-
-
-def office(i: int) -> list[object]:
-    return [f"Müller {i}", 20 + i % 37, "wm"[i % 3 > 0], "ja" if i % 5 < 2 else "nein", "ja" if i % 2 else "nein"]
-
-
 TABLES = {
     "good": GOOD,
     "styled names": people(),
     "predictions": scored(),
-    "a score of two values": csv_bytes("age,sex,paid,score,prediction", [two_values(i) for i in range(N)]),
     "several groups": csv_bytes("age,race,hired", [f"{20 + i % 37},{'abc'[i % 3]},{i % 5 % 2}" for i in range(N)]),
     "a number as attribute": csv_bytes(
         "age,job,hired", [f"{20 + i % 37},{'xyz'[i % 3]},{i % 5 % 2}" for i in range(N)]
-    ),
-    "an office's": Dialect(separator=";", encoding="cp1252").table(
-        ["Name", "Alter", "Geschlecht", "Zusage", "Vorhersage"], [office(i) for i in range(N)]
     ),
     "a near copy": csv_bytes("job2,age,job,sex,hired", [f"{'xy'[i % 2]},{row}" for i, row in enumerate(rows())]),
     "no attribute": csv_bytes("age2,job,kind,hired"),
@@ -376,7 +363,7 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
     dashboard.test.number_input(key="tolerance").set_value(0.3)  # the user's own from here on
     dashboard.settle()
     dashboard.choose(metric="statistical_parity")
-    dashboard.open("model")
+    dashboard.open("overview", settled=False)
     assert tolerance() == 0.3
     dashboard.open("data").choose(dataset="demo")
     assert tolerance() == 0.005
