@@ -11,14 +11,36 @@ import pytest
 
 import core.attriguard
 from core.attriguard import Exposure, Guarded, GuardSettings, TableGuard, TableSettings, findings, table_guard
+from core.datasets.ratings import Ratings, build_ratings
 from pages.common import attriguard_controls as controls
 from tests import expected
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
-from tests.ratings_samples import ratings
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
-few_ratings = partial(ratings, people=320, items=30, values=3)
-"""Invented ratings of 320 people of three towns, 80 of whom hide theirs."""
+
+@cache
+def few_ratings() -> Ratings:
+    """Return ratings of 240 invented people of three cities, each of which has apps of its own."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(7)
+    city = rng.choice(3, 240, p=(0.5, 0.3, 0.2))
+    liked = np.where(np.arange(30)[None, :] // 10 == city[:, None], 0.35, 0.1)
+    stars = (rng.random((240, 30)) < liked) * rng.choice((0.4, 0.8, 1.0), (240, 30))
+    stars[0] = 0.0  # somebody who rated nothing
+    stars[-1] = 0.0
+    names = ("Aville", "B & C", "D_*ville*")
+    table = sparse.csr_array(stars)
+    return build_ratings(
+        (table[:160], table[160:]),
+        ([names[i] for i in city[:160]], [names[i] for i in city[160:]]),
+        title="Few ratings",
+        source="Invented.",
+        attribute="city",
+        items=[f"app {i}" for i in range(30)],
+        synthetic=True,
+    )
+
 
 FEW = partial(GuardSettings, attackers=("logistic", "network", "adversarial", "dropping"), trained_at=(1.0,))
 """Settings of a study on ratings with few attackers."""
@@ -193,7 +215,7 @@ def test_every_section_of_ratings(dashboard: Dashboard, gate: Growing):
         if section == "person":
             people_ = few_ratings().people_test.shape[0]
             assert f"Person, 1 to {people_}" in [w.label for w in dashboard.test.number_input]
-            dashboard.choose(guard_person=people_)
+            dashboard.choose(guard_person=80)  # who rated nothing
             assert "Inferred as" in dashboard.told
     assert "of the noise against logistic regression fools a network" in words["transfer"]
     assert "of the 10 items recommended are right" in words["cost"]

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Cookie, expect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from pages.common.signin import ANONYMOUS
+from pages.common.signin import ANONYMOUS, Role
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
 from tests.browser.signing_in import PEOPLE, SECRET, addresses, back, provider, secrets, sign_in, title
@@ -23,6 +23,11 @@ from tests.browser.tables import people
 from tests.browser.view import PATIENT, View
 
 USER = "_streamlit_user"
+
+MEMBERS = {"olga": Role.OFFICER, "anna": Role.AUDITOR, "aske": Role.ASKER}
+
+TO_FIRST = {"", "start", "overview", "nowhere"}
+"""Addresses of the first page, which for an asker is the desk."""
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +95,25 @@ def test_every_address_asks_for_sign_in_also_on_a_server_that_has_shown_nothing_
         title(view, "Sign in")
         expect(view.page.get_by_role("button", name="Sign in")).to_be_visible()
         assert view.steady(lambda: " ".join(view.text().split()), address) == f"Sign in {ANONYMOUS} Sign in"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("who", MEMBERS)
+def test_each_role_opens_its_pages_and_no_other_address(look: Open, who: str):
+    view = look("desk")
+    sign_in(view, who)
+    title(view, "Private query desk")
+    for address in addresses():
+        view.open(f"{address}?tolerance=0.2")
+        opened = MEMBERS[who] is not Role.ASKER or address == "desk" or address in TO_FIRST
+        title_of_page = view.page.locator(".st-key-head h1")  # drawn by who runs the page, next
+        refused = view.page.get_by_text(f"This page is not open to the role {MEMBERS[who]}")
+        expect(title_of_page.or_(refused).first).to_be_visible(timeout=PATIENT)
+        assert (title_of_page.count(), refused.count()) == (opened, not opened), address
+        if MEMBERS[who] is Role.ASKER:
+            expect(view.sidebar.get_by_role("link")).to_have_count(0)  # a single page needs no navigation
+            if address in TO_FIRST:
+                title(view, "Private query desk")
 
 
 @pytest.mark.long
