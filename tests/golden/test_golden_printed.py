@@ -33,7 +33,6 @@ from core.settings import from_arguments
 from core.sweep import SweepSettings
 from tests import samples
 from tests.golden.make import compare, normal, printed
-from tests.golden.test_golden import KEPT, NOISE
 from tests.golden.test_golden_audits import MADE, SEEDS, _altered
 from tests.judged_report import judged
 from tests.release_samples import card
@@ -236,6 +235,12 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     compare("printed/progress.txt", "\n".join(f"{title}\n{text}" for title, text in _counted(monkeypatch)))
 
 
+NOISE = r"[+-]\d\.\d{4}|(?<=standard error  )(about )?\d\.\d{4}|(?<=about )\d+, \d+ to \d+|(?<=about ±)0\.\d{4}"
+"""What the desk's noise decides."""
+
+KEPT = r"\d{4}-\d\d-\d\d(T[\d:]+Z)?|\b[0-9a-f]{4} [0-9a-f]{4}\b|\b[0-9a-f]{64}\b"
+"""When an audit was kept, and its fingerprint."""
+
 DESK = (
     "desk status",
     "desk register small --test-set people.csv --id person --attribute town --budget 3 --count-epsilon 3",
@@ -258,6 +263,7 @@ DESK = (
     "desk status loans",
     "desk export record.jsonl",
     "desk export record.jsonl",
+    "desk verify record.jsonl",
     "desk verify record.jsonl --noted 00000000000000000000000000000000",
     "desk verify record.jsonl --noted 12",
     "desk verify people.csv",

@@ -1,15 +1,12 @@
-"""Sweeps and maps of models are as they were: configurations, seeds gathered, what is stored, and cells of a map."""
+"""Sweeps and maps of models are as they were: what is asked of a model, and cells of a map."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,78 +14,19 @@ import numpy as np
 import pytest
 
 from core.config import AuditConfig
-from core.correction import Disclosure
-from core.correction.problem import SolverCertificate
 from core.estimates import Estimate
-from core.sweep import FolderStore, MemoryStore, SweepPoint, engine, grid, landscape, point, summary
-from core.sweep.findings import _spoken_of, method_rows
+from core.sweep import landscape, point
+from core.sweep.findings import _spoken_of
 from core.sweep.landscape import _RATES, LandscapePlan, MapCell
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.charts import nasty_studies as nasty
 
-BASE = AuditConfig(dataset="sample", roles=samples.ROLES, epsilon=3.0)
+BASE = AuditConfig(dataset="sample", roles=samples.ROLES)
 
 
-def _points(seeds: tuple[int, ...], *, method: str = "exponentiated_gradient", none: bool = False) -> list[SweepPoint]:
-    """Return points of two tolerances with numbers of their own; without a correction in some seeds, or in all."""
-    rng, made = np.random.default_rng(len(seeds) + none), []
-
-    def rate(least: float = 0.0) -> Estimate:
-        value = round(float(rng.uniform(least, 1.0)), 3)
-        return Estimate(value=value, low=value - 0.05, high=value + 0.03, n=100)
-
-    for seed, tolerance in product(seeds, (0.0, 0.1) if method in point.SWEPT_METHODS else (0.0,)):
-        told = {}
-        for attacker in (("features", "as_published", "published"), ("predictions", "as_published", "published")):
-            lacking = none or (seed == 2 and tolerance == 0.0)
-            found = {"after": rate(), "balanced_after": rate(), "gain": rate(-1.0)}
-            told[attacker] = nasty.invent(
-                Disclosure,
-                rng,
-                groups=(),
-                certificate=nasty.invent(SolverCertificate, rng),
-                used=0.1,
-                achieved=0.1 * seed,
-                majority=rate(),
-                before=rate(),
-                balanced_before=rate(),
-                **(dict.fromkeys(found) if lacking else found),
-            )
-        if seed == 3:
-            del told["predictions", "as_published", "published"]
-        numbers = {name: rate() for name in ("unfairness_test", "accuracy_train", "accuracy_test", "majority_test")}
-        made.append(
-            SweepPoint(
-                config=replace(BASE, seed=seed, tolerance=tolerance, method=method, epsilon=math.inf),
-                achieved=round(rng.random(), 3),
-                difference_train=round(rng.random(), 3),
-                difference_test=rate(),
-                disclosures=told,
-                **numbers,
-            )
-        )
-    return made
-
-
-def gathered() -> Named:
-    for methods, tolerances in product((None, ("dp_id3", "exponentiated_gradient"), ()), ((0.0, 0.1, 0.1), ())):
-        made = refused(grid, BASE, tolerances=tolerances, methods=methods, seeds=(2, 1), metrics=("equal_opportunity",))
-        told = made if isinstance(made, str) else [(c.method, c.metric, c.seed, c.tolerance, c.epsilon) for c in made]
-        yield f"grid {methods} {tolerances}", told
-    yield "grid of the base", [(c.method, c.metric, c.seed, c.tolerance, c.epsilon) for c in grid(BASE)]
-    for seeds, none in (((1,), False), ((2, 1), False), ((3, 2, 1, 0), False), ((1, 2), True)):
-        points = [*_points(seeds, none=none), *_points(seeds, method="threshold_optimizer", none=none)]
-        rows = summary.summarise(points)
-        name = f"{seeds} {none}"
-        yield name, [(row.method, row.tolerance, row.adversary, row.seeds, row.n_true) for row in rows]
-        for row in rows[:2]:
-            yield f"{name}.row", (row.before, row.before_corrected, row.gain, row.unfairness_train)
-        for frame in (summary.summary_frame(rows), summary.table_three(rows)):
-            yield f"{name}.columns", list(frame) if not none else len(frame.columns)
-            yield f"{name}.numbers", frame.select_dtypes("number").to_numpy(dtype=float)
-        yield f"{name}.shown", method_rows(rows)
-    yield "other table", len(summary.table_three(rows, protocol="held_out"))
+def measured() -> Named:
+    """Yield what is asked of a model's attackers, and the point of a study that has a number or none."""
     asked: list[Any] = []
     found = SimpleNamespace(disclose=lambda *given, **more: asked.append((*given, *more.values())))
     with pytest.MonkeyPatch.context() as patch:
@@ -110,63 +48,6 @@ def gathered() -> Named:
         for settings in ("", "It cannot."):
             measure = point.StudyMeasure(study, settings)
             yield f"study {settings}", (measure.parts, refused(measure, BASE, None))
-
-
-def stored() -> Named:
-    dataset, one = samples.dataset(200), _points((1,))[0]
-    uploaded = replace(dataset, uploaded=True)
-    measured: list[int] = []
-
-    def measure(config: AuditConfig, dataset: Any) -> SweepPoint:
-        measured.append(config.seed)
-        return replace(one, config=config)
-
-    configs = [replace(one.config, seed=seed) for seed in (5, 6, 5, 7)]
-    store, told = MemoryStore(), []
-    for wanted in (configs[:2], configs, configs[::-1]):
-        found = engine.sweep(wanted, dataset, store=store, measure=measure, report=lambda *done: told.append(done))
-        yield "swept", [each.config.seed for each in found]
-    yield "reports", (told, measured, len(store.points))
-    for data, jobs, scheduler, kept in (
-        (dataset, 0, None, None),
-        (uploaded, 1, "tcp://x", None),
-        (uploaded, 1, None, SimpleNamespace(on_disk=True)),
-        (uploaded, 1, None, store),
-        (dataset, 1, None, SimpleNamespace(on_disk=True)),
-    ):
-        yield "checked", refused(engine._check, data, jobs, scheduler, kept)
-
-
-def kept_in(folder: Path) -> Named:
-    one = _points((1,))[0]
-    store = FolderStore(folder)
-    yield "none", (store.load("a"), len(store))
-    for key in ("a", "b", "c", "d", "e"):
-        store.save(key, one)
-    yield "saved", (store.load("a") == one, len(store), oct(store._path("a").stat().st_mode))
-    texts = {key: store._path(key).read_text(encoding="utf-8") for key in "bcde"}
-    header = json.loads(texts["b"].partition("\n")[0])
-    for key, text in {
-        "b": json.dumps(header | {"format": 2}) + "\n" + texts["b"].partition("\n")[2],
-        "c": texts["d"],
-        "d": texts["d"].replace("0.1", "0.2", 1),
-        "e": "[1]\n" + texts["e"].partition("\n")[2],
-    }.items():
-        store._path(key).write_text(text, encoding="utf-8")
-        yield f"damaged {key}", store.load(key)
-    yield "notes", store.notes
-    own = store._own
-    for name, age in (("old.part", 3700), ("new.part", 3500)):
-        (own / name).write_text("", encoding="utf-8")
-        past = (own / name).stat().st_mtime - age
-        os.utime(own / name, (past, past))
-    other = folder / "fairleak-0.0.0-abc"
-    other.mkdir()
-    (folder / "fairleak-0.0.0-empty").mkdir()
-    for name in ("a.jsonl", "b.jsonl", "c.txt"):
-        (other / name).write_text("", encoding="utf-8")
-    again = FolderStore(folder)
-    yield "again", (again.notes, sorted(path.name for path in own.glob("*.part")), len(again))
 
 
 def maps() -> Named:
@@ -263,8 +144,7 @@ def trained() -> Named:
 
 
 CASES: dict[str, Callable[[], Named]] = {
-    "gathered": gathered,
-    "stored": stored,
+    "measured": measured,
     "maps": maps,
     "spoken": spoken,
     "trained": trained,
@@ -274,7 +154,3 @@ CASES: dict[str, Callable[[], Named]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_numbers(case: str) -> None:
     compare_numbers(f"sweep_{case}", CASES[case]())
-
-
-def test_kept_points(tmp_path: Path) -> None:
-    compare_numbers("sweep_kept", kept_in(tmp_path))

@@ -10,16 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attriguard import Compared, Concentration
 from core.attriguard.findings import value_rows
 from core.charts import LIGHT, Drawing
-from core.charts.attriguard import draw_defences, draw_mechanism, draw_transfer, draw_value_noise, draw_where
+from core.charts.attriguard import draw_mechanism, draw_value_noise
 from core.charts.choose import METHOD_STYLES, draw_choice
 from core.charts.correction import (
     draw_disclosure,
-    draw_landscape,
-    draw_models_accuracy,
-    draw_models_unfairness,
     draw_waterfall,
 )
 from core.charts.heat import draw_heat
@@ -29,18 +25,15 @@ from core.charts.words import NARROW, width
 from core.choose import Choice, ChooseSettings, Outcomes, choose
 from core.config import AuditConfig
 from core.correction import STEPS, CorrectionResult, Disclosure, run
-from core.estimates import percent, points
 from core.model_card import Advice, Tried
 from core.models import METHODS
 from core.quantities import plain_row
 from core.queries import Asking, ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
-from core.sweep.landscape import KEPT_MAP, read_landscape
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots, written
-from tests.unit.charts.guard_samples import ATTACKERS, HOSTILE, study
+from tests.unit.charts.guard_samples import HOSTILE, study
 from tests.unit.charts.membership_samples import estimate
-from tests.unit.charts.nasty_studies import sweep_row
 from tests.unit.choose.made import POLICY, SAFE, point
 from tests.unit.queries.people import pool
 
@@ -60,47 +53,14 @@ def test_the_noise_of_each_value(values: int):
         assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
 
 
-@pytest.mark.parametrize(("entries", "steep"), [(3, 1.0), (500, 6.0), (10_000, 1.0)])
-def test_where_the_noise_sits(entries: int, steep: float):
-    shares = 1.0 / np.arange(1, entries + 1) ** steep
-    shares /= shares.sum()
-    carried = Concentration(entries=np.arange(entries), share=shares, n_entries=entries)
-    drawing = draw_where([f"item <{i}>" for i in range(entries)], carried, unit="apps")
-    check(drawing)
-    assert drawing.table["with those above"].iloc[-1] == pytest.approx(1.0)
-    half = int(np.argmax(np.cumsum(shares) >= 0.5 - 1e-9)) + 1
-    carried = f"{100 * shares[:half].sum():.0f}%"  # half of it, or all that the first one has
-    assert entries <= 16 or f"{half:,} carr{'ies' if half == 1 else 'y'} {carried}" in drawing.alt
-
-
-def test_further_charts_hold_what_is_drawn():
-    """Other defences, one person's noise, and who is fooled."""
-    rates = {name: estimate(0.06) for name in ("logistic", "forest", "network")}
-    made = [
-        Compared(method="blurme", parameter=f"{n} added", knows_truth=True, size=estimate(24.4), accuracy=rates)
-        for n in (1, 3)
-    ]
-    exposure = study(attackers=("forest",))
-    drawing = draw_defences(exposure, 1.0, made)
-    shown = [(trace.y[0], trace.marker.symbol) for trace in dots(check(drawing))]
-    assert shown == [(0, "diamond"), (1, "circle"), (1, "diamond"), (1, "square")]
-    assert drawing.table["ratings changed"].tolist() == [exposure.spent(1.0).value, 24.4]
+def test_the_rarest_values_are_drawn_together():
     drawing = draw_mechanism(study(30), 0, 1.0)
-    for symbol in ("diamond", "circle"):  # the rarest values together
+    for symbol in ("diamond", "circle"):
         shown = [trace.x[0] for trace in dots(check(drawing)) if trace.marker.symbol == symbol]
         assert len(shown) == 10 and sum(shown) == pytest.approx(100.0)
-    fooled = np.random.default_rng(3).random((2, 7))
-    drawing = draw_transfer(ATTACKERS[:2], [f"noise {i}" for i in range(7)], fooled)
-    told = written(check(drawing))
-    assert all(f"{100 * share:.0f}%" in told for share in fooled.ravel())
 
 
 # Bias queries
-
-
-@pytest.fixture(scope="module")
-def trials() -> Trials:
-    return Trials(pool(), Asking(n=40, repeats=4))
 
 
 def test_errors_stand_at_their_decades() -> None:
@@ -128,19 +88,17 @@ def test_errors_have_two_or_three_digits(value: float, words: str):
     assert error_text(value) == words
 
 
-@pytest.mark.parametrize("decoder", ["strongest", "without_prior", "published"])
-def test_recovered_values_are_drawn_by_group(trials: Trials, decoder: str):
+def test_recovered_values_are_drawn_by_group():
+    trials = Trials(pool(), Asking(n=40, repeats=4))
     for mechanism, m in ((Exact(), 24), (SmoothCauchy(1.0), 12), (Exact(), 0)):
-        people, reading = trials.reading(m, mechanism, decoder)
+        people, reading = trials.reading(m, mechanism, "strongest")
         drawing = draw_values(people, reading, names=HOSTILE)
         figure = check(drawing)
         found = dots(figure)
         assert sum(len(trace.x) for trace in found) == people.n == len(drawing.table)
         filled = sum(len(trace.x) for trace in found if not trace.marker.symbol.endswith("-open"))
         assert filled == int((reading.recovered == people.sensitive).sum())
-        assert figure.layout.yaxis.range == (-0.7, 1.7)
-        assert all(-0.6 <= y <= 1.6 for trace in found for y in trace.y)
-        assert {trace.marker.symbol.removesuffix("-open") for trace in found} == {"circle", "diamond"}
+        assert all(-0.6 <= y <= 1.6 for trace in found for y in trace.y) and figure.layout.yaxis.range == (-0.7, 1.7)
 
 
 @pytest.mark.parametrize("count", [0, 1, 6, 20])
@@ -221,8 +179,7 @@ def made(leak: float) -> Choice:
 def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
     choice = made(leak=0.5)
     assert choice.outcome == Outcomes.RECOMMENDED
-    drawing = draw_choice(choice)
-    figure = check(drawing)
+    figure = check(draw_choice(choice))
     *models, ring = dots(figure)
     assert sum(len(trace.x) for trace in models) == 5
     at = choice.chosen.choosing
@@ -230,9 +187,7 @@ def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
     lines = [(shape.x0, shape.x1, shape.y0, shape.y1) for shape in figure.layout.shapes if shape.type == "line"]
     assert (max(0.0, at.low), at.high, ring.y[0], ring.y[0]) in lines  # a cross of its intervals
     assert (at.leak, at.leak, 100 * at.accuracy.low, 100 * at.accuracy.high) in lines
-    assert any(f"recommended: {choice.chosen.title}" in words for words in written(figure))
     assert len({METHOD_STYLES[m].color for m in METHODS}) == len({METHOD_STYLES[m].symbol for m in METHODS}) == 5
-    assert len(drawing.table) == 5
 
 
 def test_what_leaks_more_than_twice_its_limit_stands_at_the_right_edge_and_nobody_is_ringed():
@@ -259,21 +214,12 @@ def curve(findings: CorrectionResult) -> list[Disclosure]:
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     leak, now = findings.attribution("published", 0.05), curve[2]
     drawing = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=now)
-    names = ["Baseline", "+ features", "+ predictions", "+ group proportions", "+ fairness constraint"]
-    assert drawing.table["attacker knows"].tolist() == [*names, "constraint only (published)", "Strong"]
-    steps = [leak.step(name) for name in STEPS]
-    for before, after in pairwise(steps):
-        change = after.changes["accuracy"].value
-        assert after.values["accuracy"].value - before.values["accuracy"].value == pytest.approx(change)
     bars = [trace for trace in check(drawing).data if trace.type == "bar"]
     ends = [(bar.base[0], bar.base[0] + bar.x[0]) for bar in bars]  # the control is a dot
-    reached = [100 * step.values["accuracy"].value for step in steps]
+    reached = [100 * leak.step(name).values["accuracy"].value for name in STEPS]
     assert ends[:-1] == [pytest.approx(pair) for pair in pairwise(reached)]
     assert now.after is not None
     assert ends[-1] == pytest.approx((100 * now.before.value, 100 * now.after.value))
-    written = [note.text for note in drawing.figure(LIGHT).layout.annotations]
-    for step in steps[1:]:
-        assert f"<b>{points(step.changes['accuracy']).removesuffix(' points')}</b>" in written
     other = replace(now, majority=replace(now.majority, value=0.9))
     renamed = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=other)
     assert renamed.table["attacker knows"].tolist()[:2] == ["Baseline they know", "+ features"]
@@ -283,44 +229,8 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResu
     none = replace(curve[0], after=None, gain=None, balanced_after=None, n_changed=None, n_right=None, reached=math.nan)
     none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
     drawing = draw_disclosure([none, *curve[1:]], none, findings.strong, attribute="origin", attacker="Attacker")
-    check(drawing)
-    (dot,) = dots(drawing.figure(LIGHT))
-    assert dot.marker.color == (LIGHT.background,)
-    assert "no correction" in drawing.alt
-    for now, head in ((curve[2], "at 0.05"), (replace(curve[2], used=0.051), "at 0.05 → 0.051")):
-        shown = draw_disclosure(curve, now, findings.strong, attribute="origin", attacker="Attacker")
-        assert [words for words in written(shown.figure(LIGHT)) if words.startswith("at ")] == [head]
-
-
-def test_models_stand_at_their_target_tolerances_beside_one_baseline():
-    rng = np.random.default_rng(3)
-    rows = [sweep_row(rng, tolerance=tolerance) for tolerance in (0.1, 0.0, 0.02)]
-    done = [rows[1], rows[2], rows[0]]
-    for draw, names, scale in (
-        (draw_models_accuracy, ("model_test", "model_train"), 100),
-        (draw_models_unfairness, ("unfairness_test", "unfairness_train"), 1),
-    ):
-        figure = draw(rows).figure(LIGHT)
-        lines = [trace for trace in figure.data if len(trace.x) == len(rows)]  # bands go there and back
-        assert [trace.x for trace in lines] == [(0.0, 0.02, 0.1)] * 2
-        for line, name in zip(lines, names, strict=True):
-            assert line.y == pytest.approx([scale * getattr(row, name).value for row in done])
-    told = [words for words in written(draw_models_accuracy(rows).figure(LIGHT)) if "majority class" in words]
-    assert told == [f"{percent(rows[0].model_majority.value)} majority class"]
-
-
-def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
-    kept = read_landscape(KEPT_MAP)
-    (trace,) = (t for t in draw_landscape(kept).data if t["type"] == "heatmap")
-    gains = [cell.gain.value for cell in kept.cells if cell.tolerance is not None]
-    assert (trace["zmin"], trace["zmax"]) == (0.0, max(gains)) and max(gains) > 0.01
-    told, cell = trace["customdata"], kept.cell(0.001, 1.0)
-    (text,) = (t for row in told for t in row if t.startswith("<b>Tolerance 0.001, ε = 1<"))
-    for part in (f"{100 * cell.accuracy.value:.1f}%", f"{cell.unfairness_train.value:.3f}", "loss threshold", "AUC"):
-        assert part in text
-    assert f"{cell.members.value:.3f} ({cell.members.low:.3f} to {cell.members.high:.3f})" in text
-    assert f"holds in {cell.n_true} of 20 seeds" in text
-    assert all("nothing is disclosed" in row[-1] for row in told)
+    (dot,) = dots(check(drawing))
+    assert dot.marker.color == (LIGHT.background,) and "no correction" in drawing.alt
 
 
 def test_what_a_map_writes_fits_its_cells_beside_a_wide_column_on_the_narrowest_screen():

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 import pypdfium2
@@ -146,22 +145,6 @@ def test_the_external_page_says_what_the_external_report_says_and_no_more():
     assert {check["value"] for check in content["checks"]} >= {"withheld"}
     with pytest.raises(InputError, match="Signatures must be left out of the external report"):
         one_page(document, signed())
-
-
-def test_the_day_of_the_audit_stands_at_its_head():
-    told = Reports(sample()).document()
-    day = datetime.fromisoformat(told["times"]["started"]).date()
-    assert page_content(told)["edition"] == f"Internal report · {day}"
-
-
-def test_what_was_not_tested_and_not_covered_is_said():
-    lists = dict(page_content(Reports(sample()).document())["lists"])
-    assert "AttriGuard is switched off in this audit" in lists["Not tested"]
-    assert "The attack stopped with an error (ValueError)" in lists["Not tested"]
-    assert "; age (may be sensitive too); other attacks, models and tables than these." in lists["Not tested"]
-    assert "Two models released: gain over the better one (+1.2 points" in lists["Not covered by the policy"]
-    document = Reports(replace(sample(), self_tests=())).document()
-    assert "the self-test of FairLeak's attacks" in dict(page_content(document)["lists"])["Not tested"]
 
 
 def test_a_self_test_that_failed_is_not_cut_off_behind_a_long_verdict():

@@ -63,7 +63,8 @@ def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path):
     again = partial(logged, log=log)
     first = by_config(sweep(CONFIGS[:2], people(), n_jobs=n_jobs, store=store, measure=again))
     told: list[tuple[int, int]] = []
-    both = sweep(CONFIGS, people(), n_jobs=n_jobs, store=store, measure=again, report=lambda *t: told.append(t))
+    twice = [*CONFIGS, CONFIGS[3]]
+    both = sweep(twice, people(), n_jobs=n_jobs, store=store, measure=again, report=lambda *t: told.append(t))
     once = by_config(sweep(CONFIGS, people(), measure=unattacked))
     assert by_config(both) == once == once | first
     assert len(begun(log)) == 4 and len(store) == 4
@@ -136,16 +137,16 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(m
     assert workers._process.last is not None and workers._process.last[1] is shuffled
 
 
-BASE = AuditConfig(dataset="sample", train_share=0.4)
-
-
 def test_a_grid_holds_what_each_method_takes():
-    found = grid(BASE, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
+    base = AuditConfig(dataset="sample", train_share=0.4, seed=7)
+    found = grid(base, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
     assert len(found) == len(set(found)) == 2 * 4 * (49 + 4)
     assert {c.tolerance for c in found if c.method != "exponentiated_gradient"} == {0.0}
     assert {(c.method, c.metric, c.seed) for c in found} == set(itertools.product(METHODS, METRICS, (0, 1)))
     assert all(c.train_share == 0.4 and c.dataset == "sample" for c in found)
-    found = grid(replace(BASE, epsilon=2.0), tolerances=(0.0, 0.1), methods=METHODS)
+    found = grid(replace(base, epsilon=2.0), tolerances=(0.0, 0.1, 0.1), methods=METHODS)
+    assert len(found) == 2 + 4 and {(c.metric, c.seed) for c in found} == {(base.metric, 7)}
     assert {c.method: c.epsilon for c in found} == {m: 2.0 if m == "dp_id3" else math.inf for m in METHODS}
-    with pytest.raises(InputError, match="seeds must hold at least one"):
-        grid(BASE, seeds=())
+    for name in ("tolerances", "methods", "metrics", "seeds"):
+        with pytest.raises(InputError, match=f"{name} must hold at least one"):
+            grid(base, **{name: ()})

@@ -159,19 +159,3 @@ def test_nothing_measured_nothing_claimed():
     bold = [cell for cell in kept().cells if cell.measured]
     assert {cell.gain.value > 0 for cell in bold} == {True, False}
     assert all(cell.gain.low > 0 or cell.gain.high < 0 for cell in bold)
-    first = {name: getattr(kept(), name)[:1] for name in ("before", "majority", "strong", "majority_label")}
-    one_seed = [
-        replace(r, **{f.name: getattr(r, f.name)[:1] for f in fields(r) if f.name not in ("tolerance", "epsilon")})
-        for r in kept().readings
-    ]
-    single = replace(kept(), plan=replace(kept().plan, seeds=(0,)), readings=tuple(one_seed), **first)
-    told = tension(single)
-    assert told.point.startswith("One seed has no intervals: ")
-    assert "one seed" in told.evidence and "another split" in told.caveats[-1]
-    alike = [replace(r, members=kept().readings[0].members) for r in kept().readings]
-    told = tension(replace(kept(), readings=tuple(alike)))
-    assert told.point.startswith("Disclosure helps this attack significantly in 10 of 22 cells where it holds")
-    for untrue in ((None,), (0.001, 0.01)):
-        some = tuple(r for r in kept().readings if r.tolerance in untrue and r.epsilon == 1.0)
-        told = tension(replace(kept(), plan=replace(kept().plan, tolerances=untrue, epsilons=(1.0,)), readings=some))
-        assert told.point.startswith("No disclosed tolerance that holds") and "holds in" not in told.evidence
