@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from core.report import document
-from core.report.page import _model, _sets, to_html
+from core.report.page import _model, to_html
 from tests.html_reader import Reader
 from tests.report_people import with_texts
 from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
@@ -78,7 +77,6 @@ def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
         assert 'aria-hidden="true"' in head or ("aria-label=" in head and inside.startswith("<title>"))
     assert 'aria-label="+7.0 points, 95%: 6.5 to 7.4. Limit: at most 5.0 points."' in page
     assert "Disclosed tolerance. at 0.2: " in page and "77.3% the paper&#39;s attacker (A)" in page
-    page = to_html(document(sample()))
     bullet = page[page.index('class="bullet fail"') :]
     assert 'class="dot" style="left: 70%"' in bullet[: bullet.index("</p>")]  # 0.07 of 0.10
     assert page.count('class="limit"') == 8  # in the middle
@@ -107,24 +105,3 @@ def test_what_is_not_withheld_is_not_said_to_be():
         assert ("withheld" in rows.values()) == hidden == ("none had to be withheld" not in notes)
         assert ("in the internal report only" in rows.values()) != hidden
         assert ("stand in the table of groups" in notes) == all(group["count"] for group in shown["groups"]) != hidden
-
-
-@pytest.mark.parametrize("edition", ["internal", "disclosure"])
-def test_people_drawn_from_the_table_are_not_called_training_records(edition):
-    told = {}
-    for kind in ("train", "predictions"):
-        audit = sample()
-        plan = replace(audit.plan, model=replace(audit.plan.model, kind=kind))
-        shown = document(replace(audit, plan=plan), edition=edition)
-        facts = " ".join(
-            m["attacked"] + m["knows"]
-            for m in shown["measurements"]
-            if m["check"] in ("correction_gain", "attribute_excess")
-        )
-        told[kind] = " ".join((facts, _sets(shown), *(name for name, _ in _model(shown))))
-    assert "train 15,375" in told["train"] and "Accuracy on training records" in told["train"]
-    assert "attacked 15,375" in told["predictions"] and "people attacked" in told["predictions"]
-    if edition == "disclosure":
-        assert "people the model was trained on" in told["train"]
-        assert "people drawn from the table" in told["predictions"]
-        assert "training records" not in told["predictions"]
