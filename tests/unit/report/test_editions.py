@@ -12,12 +12,9 @@ from core.report import board_html, check_rows, document
 from core.report.document import internal_document
 from core.report.editions import cut_edition, has_small_count
 from core.report.page import constraint_words
-from core.study import not_run
-from core.subject import SETS_UNKNOWN
-from core.two_models import ONE_MODEL
 from tests.judged_report import judged
 from tests.leaky_report import groups_of
-from tests.samples_report import GROUPS, POLICY, SMALL_GROUPS, not_there, sample
+from tests.samples_report import GROUPS, SMALL_GROUPS, not_there, sample
 
 disclosure_edition = partial(document, edition="disclosure")
 
@@ -97,22 +94,6 @@ def test_a_withheld_number_gives_the_rule_that_withholds_it_and_keeps_its_verdic
     )
     lone = {m["check"]: m for m in disclosure_edition(replace(sample(), measurements=few))["measurements"]}
     assert "because it comes from fewer than 10 people" in lone["membership_caught"]["reason"]
-
-
-def test_a_check_that_no_column_allows_says_so_and_is_neither_measured_nor_required():
-    few = (not_run("membership_auc", SETS_UNKNOWN), *(m for m in sample().measurements if m.check != "membership_auc"))
-    limit = replace(POLICY.limits[0], check="membership_auc", value=0.55, if_not_run="allowed")
-    audit = judged(replace(sample(), measurements=few), policy=replace(POLICY, limits=(*POLICY.limits, limit)))
-    for edition in ("internal", "disclosure"):
-        (row,) = (row for row in check_rows(document(audit, edition=edition)) if row.check == "membership_auc")
-        assert row.found.reason == row.why == SETS_UNKNOWN
-        assert row.basis == "not measured" and "required where it can be run" in dict(row.lines)["Limit"]
-
-
-def test_a_study_of_two_models_that_nobody_planned_says_so():
-    told = tuple(replace(m, outcome="not_run", estimate=None, reason=ONE_MODEL) for m in sample().measurements)
-    found = {m["check"]: m for m in disclosure_edition(replace(sample(), measurements=told))["measurements"]}
-    assert found["two_models_gain"]["reason"] == ONE_MODEL
 
 
 def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
