@@ -14,7 +14,8 @@ import pytest
 from scipy import stats
 
 from core.config import AuditConfig
-from core.estimates import Estimate
+from core.correction.findings import signed
+from core.estimates import Estimate, percent
 from core.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
 from core.sweep.findings import method_rows, trained_tolerances
 from tests.sweep_work import BASE, people
@@ -126,6 +127,13 @@ def test_missing_corrections_are_counted(points: list[SweepPoint]):
         some = [r for r in summarise([p for p in points if p.config.seed in seeds]) if r.tolerance == 0]
         cells = [line["Before / after disclosure"] for line in method_rows(some)]
         assert cells and all(cell.endswith(f"% ({counted} seeds)") for cell in cells)
+    row = next(r for r in rows if r.gain)
+    (line,) = method_rows([row])
+    assert line["Gain, points"] == signed(row.gain.value, row.gain.low, row.gain.high)
+    assert line["Model accuracy"] == percent(row.model_test.value)
+    assert line["Unfairness"] == f"{row.unfairness_train.value:.4f}"
+    assert line["Difference between groups"] == f"{row.difference_train.value:.4f}"
+    assert line["Disclosed tolerance holds in"] == f"{row.n_true} of 3"
     alone = summarise([p for p in points if p.config == replace(GRID[0], tolerance=0.0, seed=1)])
     assert len(alone) == 8 and all(r.after is None and r.gain is None for r in alone)
     assert summary_frame(alone)["after"].isna().all()
