@@ -14,12 +14,12 @@ import pytest
 from core.__main__ import main
 from core.cli.model_card import _verdict
 from core.datasets import Table
-from core.model_card import ReleasedPeople, ReleaseStudy
+from core.model_card import Draws, ReleasedPeople, ReleaseStudy
 from core.release_audit import load_table
 from core.release_audit.card_plan import ReleasePlan, people_of, read_release, study_of
 from tests import samples
+from tests.release_samples import card
 from tests.unit.datasets.bad_tables import GOOD
-from tests.unit.model_card.test_findings import noisy
 
 Capture = pytest.CaptureFixture[str]
 
@@ -152,6 +152,13 @@ def test_a_table_that_cannot_be_read_is_told_with_its_key(run: Run, tmp_path: Pa
         group = roles.replace("'F'", "'X'") if file == "good.csv" else roles
         code, _, error = run(f"[data]\nfile = '{file}'\n{group}")
         assert code == 3 and f"card.toml: {words}" in error and error.count("\n") == 1
+
+
+def noisy(count: int, worst: int, *, known: bool = True) -> ReleaseStudy:
+    """Return a card with noise of which one draw discloses so many and the worst of 20 so many."""
+    study, said = card(12, epsilon=10.0), np.zeros(count, dtype=np.uint8)
+    some = replace(study.pinned, people=np.arange(count), count=count, said=said, right=1.0 if count else None)
+    return replace(study, pinned=some, draws=Draws(count=20, pinned=worst, known=known))
 
 
 @pytest.mark.parametrize(
