@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -114,7 +113,7 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
     drawn once where many are at one place.
     """
     found, before, after = study.pinned, people.posterior, study.probability
-    marks, words = [_log_odds(tick) for tick in _TICKS], [f"{100 * tick:g}" for tick in _TICKS]
+    marks, words = _log_odds(np.array(_TICKS)).tolist(), [f"{100 * tick:g}" for tick in _TICKS]
     x, y = (
         Axis(
             ends=(-_EDGE, _EDGE),
@@ -161,17 +160,17 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
     )
 
 
-def _log_odds(probability: float) -> float:
+def _log_odds(probability: Any) -> Any:
     """Return log-odds, kept inside the axes."""
-    edge = 1.0 / (1.0 + math.exp(_EDGE - 0.15))
-    inside = min(max(probability, edge), 1.0 - edge)
-    return math.log(inside) - math.log1p(-inside)
+    with np.errstate(divide="ignore"):
+        odds = np.log(probability) - np.log1p(-probability)
+    return np.clip(odds, 0.15 - _EDGE, _EDGE - 0.15)
 
 
 def _once(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
     """Return points of a grid of log-odds, each once, as probabilities."""
     scale = _CELLS / (2 * _EDGE)
-    odds = np.array([[_log_odds(value) for value in side] for side in (x, y)]).T
+    odds = _log_odds(np.column_stack([x, y]))
     cells = np.unique(np.rint(odds * scale).astype(np.int64), axis=0) / scale
     shown = 1.0 / (1.0 + np.exp(-cells))
     return shown[:, 0].tolist(), shown[:, 1].tolist()

@@ -18,7 +18,7 @@ from core.charts.choose import METHOD_STYLES, draw_choice
 from core.charts.correction import draw_disclosure, draw_waterfall
 from core.charts.heat import draw_heat
 from core.charts.membership import draw_epsilon_curve, draw_gaps_between, draw_ranges, draw_roc
-from core.charts.model_card import draw_fullness, draw_in_common, draw_pinned, draw_precisions
+from core.charts.model_card import _log_odds, draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_values
 from core.charts.words import NARROW, width
 from core.choose import Choice, ChooseSettings, Outcomes, choose
@@ -324,3 +324,8 @@ def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float]):
         assert bool(len(slider.y)) is (now in there)  # nothing is invented between the points
         dotted = [t for t in figure.data if t.mode == "lines" and t.line.dash == "dot"]
         assert len(dotted) == 3 * (math.inf in there)  # from the largest budget to none
+
+
+def test_what_is_certain_stands_inside_the_axes_of_a_card():
+    probability = np.array([0.0, 0.0002, 0.5, 0.9, 0.9999, 1.0])
+    assert _log_odds(probability) == pytest.approx([-6.85, -6.85, 0.0, math.log(9.0), 6.85, 6.85])
