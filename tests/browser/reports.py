@@ -33,6 +33,8 @@ def judged(view: View) -> str:
     headline = view.found("check")
     expect(view.keyed("download_internal_json")).to_be_visible(timeout=PATIENT)
     view.halt("cancel_self_test")
+    view.page.wait_for_timeout(2500)  # the page is drawn anew when it sees, every 1.5 s, that the test has ended
+    view.idle()
     view.steady(view.page.get_by_test_id("stMain").inner_text, "report")  # a file is of the page's last run alone
     return headline
 
