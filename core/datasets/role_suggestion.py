@@ -391,9 +391,9 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
     if roles.label and roles.positive:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
-    if roles.prediction in frame and roles.positive:
-        text = as_text(frame[roles.prediction])
-        sides["prediction"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
+    if roles.prediction in frame:
+        codes = as_text(frame[roles.prediction]).factorize()[0]  # it may be written otherwise than the label
+        sides["prediction"] = np.where(codes < 0, np.nan, codes)
     features = frame.drop(columns=list(crossed))
     found += _own_answer(features, roles) + _named_like_answers(features, roles)
     found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)

@@ -90,6 +90,8 @@ def test_a_models_own_answer_among_the_features():
     roles = replace(ROLES, prediction="said")
     (near,) = cautions(given, roles)
     assert near.startswith("Almost the prediction said: risk.") and "counts as known without the model" in near
+    coded = given.assign(said=(given["said"] == "yes").astype(int))  # while the label says yes and no
+    assert cautions(coded, roles) == (near,)
     assert cautions(given.drop(columns="risk"), roles) == ()
     for name in ("Predicted income", "p_proba", "Probability"):
         other = given.drop(columns="risk").assign(**{name: np.random.default_rng(3).random(N)})
