@@ -42,6 +42,9 @@ _BOUNDS = ((1e-4, 1e4), (0.05, 1e3), (LEAST_DEVIATION**2, 1e4))
 _START = (0.1, 2.0)
 """κ and α from which the fit starts; β/α starts at the variance around own means."""
 
+_TO_THE_END = {"ftol": 1e-15, "gtol": 1e-10}
+"""The fit goes on until rounding stops it: its end must not depend on the order of a sum."""
+
 
 def scores(evidence: Evidence) -> Judged:
     """Judge people by the ratio of two predictive densities; scores alone, and no verdict."""
@@ -89,7 +92,9 @@ def fitted_prior(count: Ints, mean: Floats, squares: Floats, centre: float) -> t
 
     bounds = np.log(_BOUNDS)
     start = np.clip(np.log([*_START, max(around, LEAST_DEVIATION**2)]), *bounds.T)
-    kappa, alpha, variance = np.exp(minimize(surprise, start, method="L-BFGS-B", bounds=bounds).x).tolist()
+    fit = minimize(surprise, start, method="L-BFGS-B", jac="3-point", bounds=bounds, options=_TO_THE_END)
+    # Rounded, so that an audit repeated on a machine that adds in another order starts from the same prior.
+    kappa, alpha, variance = (float(f"{value:.5g}") for value in np.exp(fit.x))
     return kappa, alpha, alpha * variance
 
 
