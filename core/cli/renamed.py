@@ -48,7 +48,7 @@ def current(words: Sequence[str]) -> tuple[list[str], str]:
     flags = FLAGS.get(new[0], {}) | FLAGS.get(" ".join(new[:2]), {}) if new else {}
     for i, word in enumerate(new):
         name, sign, rest = word.partition("=")
-        key = new[i - 1] == "--set" and i > 0
+        key = new[i - 1] == "--set"
         old = f"--{name.replace('_', '-')}" if key else name
         if old in flags:
             now = flags[old].strip("-").replace("-", "_") if key else flags[old]
