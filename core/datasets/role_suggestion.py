@@ -483,8 +483,9 @@ def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     if label not in frame:
         return []
     more = "It looks like the model's own prediction, not the truth: an audit would then miss leaks. "
-    if prediction in frame and as_text(frame[label]).eq(as_text(frame[prediction])).all():
-        point = f"The label {shown(label)} is the prediction {shown(prediction)} in every record."
+    # Codes by first appearance are equal where one column is the other, however the two are written.
+    if prediction in frame and np.array_equal(*(as_text(frame[name]).factorize()[0] for name in (label, prediction))):
+        point = f"The label {shown(label)} says the same as the prediction {shown(prediction)} in every record."
         return [Caution(point=point, more=f"{more}Give the role Label to the column with the true outcome.")]
     if score not in frame or _ordered_by(frame, score, [label]) != label:  # a model file's scores are not in it
         return []

@@ -64,12 +64,15 @@ def test_a_label_that_follows_from_the_score_is_taken_for_the_models_own_answer(
     assert any("follows from the score" in told for told in cautions(own, roles))
     truth = people(label=np.where(np.random.default_rng(0).random(N) < score, "yes", "no"), p=score)
     assert not any("follows from the score" in told for told in cautions(truth, roles))
-    same = people(said=people()["hired"]).drop(columns="score")
-    assert "The label hired is the prediction said in every record." in str(
-        cautions(same, replace(ROLES, prediction="said"))
-    )
-    same.loc[0, "said"] = "no" if same.loc[0, "hired"] == "yes" else "yes"
-    assert cautions(same, replace(ROLES, prediction="said")) == ()
+
+
+@pytest.mark.parametrize("written", [{"yes": "yes", "no": "no"}, {"yes": 1, "no": 0}, {"yes": 1.0, "no": 0.0}])
+def test_a_label_that_says_the_same_as_the_prediction_is_taken_for_it(written: dict[str, object]):
+    roles = replace(ROLES, prediction="said")
+    same = people(said=people()["hired"].map(written)).drop(columns="score")
+    assert "The label hired says the same as the prediction said in every record." in str(cautions(same, roles))
+    same.loc[0, "said"] = written["no" if same.loc[0, "hired"] == "yes" else "yes"]
+    assert cautions(same, roles) == ()
 
 
 def test_near_copies_of_the_label_and_what_is_left_out():
@@ -78,6 +81,7 @@ def test_near_copies_of_the_label_and_what_is_left_out():
     assert "Almost the label hired: " in told and "each predicts the label" in told and "100.0% or more" in told
     assert cautions(table, replace(ROLES, excluded=("offer", "paid"))) == ()
     given = table.drop(columns="score")
+    given.loc[0, "paid"] = not given.loc[0, "paid"]
     assert cautions(given, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
     same = cautions(people(hired=np.where(north(), "yes", "no")), ROLES)
     assert len(same) == 1 and same[0].startswith("Almost the attribute origin: hired.")
