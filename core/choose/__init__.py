@@ -8,7 +8,6 @@ from core.choose.candidates import (
     ChooseSettings,
     candidates,
     measure_all,
-    title_of,
 )
 from core.choose.choose import Candidate, Choice, Outcomes, choose
 
@@ -24,5 +23,4 @@ __all__ = [
     "candidates",
     "choose",
     "measure_all",
-    "title_of",
 ]

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from core import release_audit as decision
-from core.choose import title_of
 from core.cli.arguments import (
     add_data_argument,
     add_file_arguments,
@@ -263,12 +262,13 @@ def _chosen(path: Path, plan: AuditPlan) -> StudyFindings:
     """Return how the plan's model was chosen, as `fairleak choose --json` wrote it."""
     try:
         told = json.loads(content_of(path, what="--choice"))
-        model, found = told["model"], loads(told["record"], StudyFindings)
+        model, same, found = told["model"], told["plan"] == plan.fingerprint, loads(told["record"], StudyFindings)
     except (ValueError, KeyError, TypeError):  # RecordError is a ValueError
         raise InputError(f"--choice must be a file of fairleak choose --json, got {path.name!r}.") from None
-    own = title_of(plan.config)
-    if plan.model.kind == "train" and model != own:
-        raise InputError(f"--choice must be about the model of the plan, {own}, got {str(model)[:80]}.")
+    if not same:
+        raise InputError(
+            f"--choice must be about the data, model and outputs that PLAN says, got others: {str(model)[:80]}."
+        )
     return found
 
 

@@ -74,9 +74,10 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     attribute = asked[0].dataset.roles.attribute
     planned = sum(len(each.configs) for each in asked)
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)
-    present(_outcome(choice, asked[0], settings), arguments, console)
+    plan = _plan(choice, asked)
+    present(_outcome(choice, asked[0], plan, settings), arguments, console)
     if arguments.output is not None:
-        plan, place = _plan(choice, asked), arguments.output.absolute()
+        place = arguments.output.absolute()
         write_file(arguments.output, plan_text(plan).encode(), what="--output")
         policy_too = ["--policy", arguments.policy] if arguments.policy else []
         audit = shlex.join(["fairleak", "audit", place.name, *policy_too])
@@ -154,7 +155,7 @@ def _plan(choice: Choice, asked: Sequence[Asked]) -> AuditPlan:
     return replace(own.plan, title="", config=replace(point.config, roles=own.plan.config.roles))
 
 
-def _outcome(choice: Choice, asked: Asked, settings: ChooseSettings) -> Outcome:
+def _outcome(choice: Choice, asked: Asked, plan: AuditPlan, settings: ChooseSettings) -> Outcome:
     return Outcome(
         about=list(_about(choice, asked)),
         findings=[finding(choice)],
@@ -169,6 +170,7 @@ def _outcome(choice: Choice, asked: Asked, settings: ChooseSettings) -> Outcome:
         content={
             "outcome": choice.outcome,
             "model": choice.chosen.title,
+            "plan": plan.fingerprint,
             "record": dumps(report_section(choice)),
         },
     )

@@ -17,6 +17,7 @@ from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
 from core.datasets.roles import Roles
 from core.errors import InputError
+from core.fingerprint import content_fingerprint
 from core.membership import MembershipPlan
 from core.models import GIVEN
 from core.param import Param
@@ -144,6 +145,11 @@ class AuditPlan(Result):
     def sets_known(self) -> bool:
         """Whether the training records are those the model was trained on; see `Subject.sets_known`."""
         return self.model.kind == "train" or bool(self.config.roles and self.config.roles.sets)
+
+    @property
+    def fingerprint(self) -> str:
+        """What is audited in 64 hex digits: data, model, training and outputs, whatever is asked of them."""
+        return content_fingerprint(self.data, self.model, self.config, self.outputs)
 
     @property
     def studied(self) -> dict[str, Any]:

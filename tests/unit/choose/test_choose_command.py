@@ -104,6 +104,14 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
     assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"  # type: ignore[union-attr]
     made = json.loads((folder / "choice.json").read_text())
     assert made["model"] == "fair" and made["outcome"] == "recommended"
+    audit = ["--policy", str(folder / "policy.toml"), "--choice", str(folder / "choice.json"), "--no-self-test"]
+    assert main(["audit", str(folder / "coarse.toml"), "--out", str(folder / "other"), *audit]) == 3
+    assert (
+        "--choice must be about the data, model and outputs that PLAN says, got others: fair."
+        in capsys.readouterr().err
+    )
+    assert main(["audit", str(out), "--out", str(folder / "report"), *audit]) < 3
+    assert "How this model was chosen: Choose fair" in capsys.readouterr().out
 
 
 def test_a_table_of_ones_own_needs_no_store(folder: Path, capsys: Capture):
