@@ -56,16 +56,16 @@ def budget_bar(status: LedgerStatus) -> str:
     colours, made = shell.palette(), status.registration
     line = words.budget_text(status, st.session_state.get("desk_refused", {}).get(made.name, 0))
     share = 100 * status.spent / made.budget
-    label = f"{made.name}: ε {status.spent:g} of {made.budget:g} spent, {status.remaining:g} left; {line}"
+    label = f"{made.name}: ε {status.spent:.10g} of {made.budget:.10g} spent, {status.remaining:.10g} left; {line}"
     return (
         '<div style="margin-bottom:16px">'
         f'<div style="display:flex;justify-content:space-between;gap:12px"><span style="overflow-wrap:anywhere">'
         f"<b>{escape(made.name)}</b>, {escape(made.columns.attribute)}, {made.n_people:,} people</span>"
-        f'<span style="white-space:nowrap">ε <b>{status.remaining:g}</b> left</span></div>'
+        f'<span style="white-space:nowrap">ε <b>{status.remaining:.10g}</b> left</span></div>'
         f'<div role="img" aria-label="{escape(label)}" style="height:10px;margin:5px 0;border-radius:2px;'
         f'background:{colours.grid}"><div style="height:10px;border-radius:2px;width:{share:.2f}%;'
         f'background:{colours.leak}"></div></div>'
-        f'<div style="color:var(--fl-grey);font-size:.9rem">ε {status.spent:g} of {made.budget:g} spent; '
+        f'<div style="color:var(--fl-grey);font-size:.9rem">ε {status.spent:.10g} of {made.budget:.10g} spent; '
         f"{escape(line)}</div></div>"
     )
 

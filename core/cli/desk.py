@@ -181,16 +181,16 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     free = f" ({FREE})" if answer.from_past else ""
     made_of = [line for line in (counted(answer.charged, epsilon),) if line]
     if isinstance(answer, Quote):
-        console.results(_named([("cost", f"epsilon {answer.charged:g} of {answer.remaining:g} left{free}")]))
+        console.results(_named([("cost", f"epsilon {answer.charged:.10g} of {answer.remaining:.10g} left{free}")]))
         console.results([*made_of, *_named([("compares", sides(made))])])
         console.results(_named([("standard error", f"about {answer.standard_error:.4f}")]))
     elif not answer.refused:
         title = gap_title(answer.metric, labels=set(scores) <= {0.0, 1.0})
         console.result(f"{title}, advantaged minus disadvantaged: {_gap(answer.gap)}")
         console.results(_named([("compares", sides(made)), ("standard error", f"{answer.standard_error:.4f}")]))
-        console.results([*_named([("charged", f"epsilon {answer.charged:g}{free}")]), *made_of])
-        record = f"entry {answer.number}, hash {answer.seal}"
-        console.results(_named([("left", f"epsilon {answer.remaining:g}"), ("on record", record)]))
+        console.results([*_named([("charged", f"epsilon {answer.charged:.10g}{free}")]), *made_of])
+        record = f"entry {answer.number}, asked by {answer.asker}, hash {answer.seal}"
+        console.results(_named([("left", f"epsilon {answer.remaining:.10g}"), ("on record", record)]))
     if answer.from_past and (old := earlier(answer.standard_error, epsilon)):
         console.note(f"Note: {old} --fresh pays for a new noisy answer.")
     if answer.refused:
@@ -212,9 +212,9 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
                 "attribute": made.columns.attribute,
                 "advantaged": made.columns.advantaged or "1",
                 "people": f"{made.n_people:,}",
-                "budget": f"{made.budget:g}",
-                "spent": f"{status.spent:g}",
-                "left": f"{status.remaining:g}",
+                "budget": f"{made.budget:.10g}",
+                "spent": f"{status.spent:.10g}",
+                "left": f"{status.remaining:.10g}",
                 "charged + free": f"{len(status.answers) - free} + {free}",
             }
         )
@@ -229,10 +229,10 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
     made = status.registration
     lines = [
         *_registration(made),
-        ("spent", f"epsilon {status.spent:g}"),
-        ("left", f"epsilon {status.remaining:g}"),
-        ("so far", f"all answers together change the odds of one person's attribute by at most e^{status.spent:g}"),
-        ("", f"(its square if the true group sizes are known); the budget allows e^{made.budget:g}"),
+        ("spent", f"epsilon {status.spent:.10g}"),
+        ("left", f"epsilon {status.remaining:.10g}"),
+        ("so far", f"all answers together change the odds of one person's attribute by at most e^{status.spent:.10g}"),
+        ("", f"(its square if the true group sizes are known); the budget allows e^{made.budget:.10g}"),
         ("ceiling", ceiling(status)),
         ("rejected files", f"{status.wrong_files} that were not the registered one"),
         ("last hash", status.seal),
@@ -246,7 +246,7 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
             "compares": gap_title(one.metric),
             "question": one.question[:12],
             "gap [95%]": _gap(one.gap),
-            "charged": f"{one.charged:g}",
+            "charged": f"{one.charged:.10g}",
         }
         for one in status.answers
     ]
@@ -258,13 +258,13 @@ def _registration(made: Registration) -> list[tuple[str, str]]:
     size = made.n_disadvantaged
     positives = "" if made.n_positive is None else f", {made.n_positive:,} with a positive label"
     form = older_form(made.form) or f"identifiers in form {made.form}"
-    sized = f"about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon {made.count_epsilon:g}"
+    sized = f"about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon {made.count_epsilon:.10g}"
     return [
         ("registered", f"{made.name} ({made.registered})"),
         ("attribute", made.columns.attribute),
         ("compares", sides(made)),
         ("people", f"{made.n_people:,}{positives}; {form}"),
-        ("budget", f"epsilon {made.budget:g} in total; cannot be increased"),
+        ("budget", f"epsilon {made.budget:.10g} in total; cannot be increased"),
         ("disadvantaged", sized),
     ]
 
@@ -288,8 +288,8 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     rows = [
         {
             "name": one.registration.name,
-            "budget": f"{one.registration.budget:g}",
-            "spent": f"{one.spent:g}",
+            "budget": f"{one.registration.budget:.10g}",
+            "spent": f"{one.spent:.10g}",
             "answers": str(len(one.answers)),
             "charged": str(sum(not answer.from_past for answer in one.answers)),
         }

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -88,16 +88,15 @@ class Account:
         found = ((entry, one) for (entry, part), one in self.released.items() if part == "count")
         return next((pair for pair in found if pair[1].metric == metric), None)
 
-    def earlier(self, metric: str, question: str) -> LedgerAnswer | None:
-        """Return the most precise answer to a question with this digest, the latest of equals; None without any."""
-        same = [one for one in reversed(self.answers) if (one.metric, one.question) == (metric, question)]
+    def earlier(self, metric: str, questions: Collection[str]) -> LedgerAnswer | None:
+        """Return the most precise answer to a question with such a digest, the latest of equals; None without any."""
+        same = [one for one in reversed(self.answers) if one.metric == metric and one.question in questions]
         return min(same, key=lambda one: one.standard_error, default=None)
 
     def registration(self) -> Registration:
         """Return what may be said of the registration."""
         count, n = self.released[next(iter(self.released))], self.n("statistical_parity")
-        reach = count.noise.bound(LEVEL)
-        value, low, high = (min(max(count.value + by, 0.0), float(n)) for by in (0.0, -reach, reach))
+        reach, value = count.noise.bound(LEVEL), min(max(count.value, 0.0), float(n))
         return Registration(
             name=self.name,
             registered=self.body["time"],
@@ -108,7 +107,9 @@ class Account:
             budget=epsilon_of(self.budget),
             count_epsilon=epsilon_of(self.count_epsilon),
             least_epsilon=epsilon_of(self.least),
-            n_disadvantaged=Estimate(value=value, low=low, high=high, n=n, level=LEVEL),
+            n_disadvantaged=Estimate(
+                value=value, low=max(value - reach, 0.0), high=min(value + reach, float(n)), n=n, level=LEVEL
+            ),
         )
 
 
@@ -160,14 +161,14 @@ class Books(Record):
         _rule(_whole(body["charged"]) == charged, f"entry {number} charges something else than what it released")
         _rule(_whole(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
         _rule(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
-        _check_answer(number, body, account.n(body["metric"]), account.released | new)
+        error = _standard_error(number, body, account.n(body["metric"]), account.released | new)
         answer = LedgerAnswer(
             metric=body["metric"],
             asker=body["asker"],
             asked=body["time"],
             question=str(body["question"]),
             gap=Estimate(value=body["gap"], low=body["low"], high=body["high"], n=_whole(body["n"]), level=LEVEL),
-            standard_error=body["standard_error"],
+            standard_error=error,
             charged=epsilon_of(charged),
             remaining=epsilon_of(account.remaining - charged),
             number=number,
@@ -208,11 +209,12 @@ def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterab
         yield (number, part), Released(body["metric"], _whole(told["units"]), Noise(reach, price, unit))
 
 
-def _check_answer(number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]) -> None:
-    """Check that the answer follows from what was released: the same arithmetic, as far as no prediction is needed.
+def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]) -> float:
+    """Return an answer's standard error, if the answer follows from what was released, as far as can be computed again.
 
     Sum and count, the gap, its standard error and the number of people are computed again. The total of the scores, the
-    reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
+    reach of the noise and the bounds of the interval come from the predictions, which no entry holds. Answers of
+    earlier editions say half the width of the interval where that is less.
     """
     _rule(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
     deviations = {}
@@ -228,8 +230,10 @@ def _check_answer(number: int, body: dict[str, Any], n: int, released: dict[tupl
     _rule(good, f"entry {number} tells another gap than the released numbers give")
     part, count = {"part": body["part"], "deviation": deviations["part"]}, body["size"]
     error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
-    good = math.isclose(min(error, (high - low) / 2), body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
+    stated = (error, min(error, (high - low) / 2))
+    good = any(math.isclose(one, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE) for one in stated)
     _rule(good, f"entry {number} tells another standard error than the released numbers give")
+    return error
 
 
 def refuse_a_second_budget(

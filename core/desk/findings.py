@@ -175,7 +175,7 @@ def example(status: LedgerStatus, worst: float) -> Finding:
     made = status.registration
     return Finding(
         point=f"Example: three fairness queries about {count(made.n_people)} synthetic people used "
-        f"{_epsilon(status.spent)} of {made.budget:g}; the largest error was {worst:.3f}.",
+        f"{_epsilon(status.spent)} of {made.budget:.10g}; the largest error was {worst:.3f}.",
         evidence="Two were charged; one was asked before and was free. Computed in memory on the demo.",
         so_what=SHARED,
         to_do="Create or open a ledger below. Developers then submit predictions and receive noisy gaps.",
@@ -185,7 +185,7 @@ def example(status: LedgerStatus, worst: float) -> Finding:
 def finding(status: LedgerStatus) -> Finding:
     """Return the finding of a test set: its latest answer, or its budget while there is none."""
     made, left = status.registration, _epsilon(status.remaining)
-    budget = f"{left} of {made.budget:g} is left for {made.name}"
+    budget = f"{left} of {made.budget:.10g} is left for {made.name}"
     if not status.answers:
         group = made.n_disadvantaged
         size, low, high = (count(round(x)) for x in (group.value, group.low, group.high))
@@ -270,7 +270,7 @@ def sides(made: Registration) -> str:
 
 
 def _epsilon(value: float) -> str:
-    return f"ε\N{NO-BREAK SPACE}{value:g}"
+    return f"ε\N{NO-BREAK SPACE}{value:.10g}"
 
 
 def _many(number: int, one: str, many: str) -> str:

@@ -183,7 +183,7 @@ class Ledger:
         metric : str
             One of `METRICS`.
         asker : str
-            Who asks, for the record.
+            Who asks, for the record; an earlier answer stays that of who asked first.
         again : bool
             Pay for a new answer, with new noise, although there is an earlier one.
         """
@@ -192,7 +192,7 @@ class Ledger:
         def answer(change: Transaction, books: Books, account: Account, plan: _Plan) -> LedgerAnswer:
             left = epsilon_of(account.remaining)
             if plan.earlier is not None:
-                return replace(plan.earlier, asker=asker, charged=0.0, remaining=left)
+                return replace(plan.earlier, charged=0.0, remaining=left)
             if (reason := _over_budget(account, plan)) is not None:
                 return LedgerAnswer(metric=metric, asker=asker, reason=reason, remaining=left)
             secret = (test_set.attribute[test_set.order(account.form)] == 0) & plan.people
@@ -332,9 +332,10 @@ def _planned(
                 f"{'no labels' if test_set.labels is None else test_set.labels.sum()}."
             )
         people = test_set.labels[order] == 1
-    digest = hashlib.sha256(steps.astype("<i4").tobytes()).hexdigest()
+    # A question is the scores that enter its sum; entries of earlier editions have the digest of everybody's.
+    digest, everybody = (hashlib.sha256(part.astype("<i4").tobytes()).hexdigest() for part in (steps[people], steps))
     values, reach = centred(steps, people)
-    count, earlier = account.count(metric), account.earlier(metric, digest)
+    count, earlier = account.count(metric), account.earlier(metric, {digest, everybody})
     if again and reach:  # of scores that are all the same the answer is exact
         earlier = None
     asked = bool(reach) and earlier is None
@@ -405,7 +406,7 @@ def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow
         "gap": gap.value,
         "low": gap.low,
         "high": gap.high,
-        "standard_error": min(error, (gap.high - gap.low) / 2),
+        "standard_error": error,
     }
 
 

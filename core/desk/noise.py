@@ -145,14 +145,17 @@ def gap_interval(scores: Floats, *, part: float, reach: float, count: float, cou
     """Return the gap with an interval that holds it with probability `LEVEL` at least.
 
     The scores (n,) are less the constant that belongs to `part`; `part` and `count` are the noisy S and N0, `reach` and
-    `count_reach` their largest errors at (1 + `LEVEL`)/2.
+    `count_reach` their largest errors at (1 + `LEVEL`)/2. These are taken around the nearest S and N0 that the scores
+    allow: around a noisy number far outside, they would leave a narrow interval that is a miss.
     """
     n, total = scores.size, float(scores.sum())
     least = np.concatenate([[0.0], np.cumsum(np.sort(scores))])  # S cannot be less with so many disadvantaged
-    first = min(max(math.ceil(count - count_reach), 1), n - 1)
-    counts = np.arange(first, max(first, min(math.floor(count + count_reach), n - 1)) + 1)
+    count = min(max(count, 1.0), n - 1.0)
+    first, last = max(math.ceil(count - count_reach), 1), min(math.floor(count + count_reach), n - 1)
+    counts = np.arange(first, max(first, last) + 1)
     lowest, highest = least[counts], total - least[n - counts]
-    low_part, high_part = (np.clip(part + sign * reach, lowest, highest) for sign in (-1, 1))
+    nearest = np.clip(part, lowest, highest)
+    low_part, high_part = np.maximum(nearest - reach, lowest), np.minimum(nearest + reach, highest)
     high = float(np.max((total - low_part) / (n - counts) - low_part / counts)) + 1 / GRID
     low = float(np.min((total - high_part) / (n - counts) - high_part / counts)) - 1 / GRID
     low, high = max(low, -1.0), min(high, 1.0)

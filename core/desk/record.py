@@ -135,7 +135,7 @@ class LedgerAnswer(Price):
     asked: str = ""
     """When, UTC, ISO 8601."""
     question: str = ""
-    """SHA-256 of the predictions in the order of the registered people."""
+    """SHA-256 of the predictions that enter the answer, in the order of the registered people."""
     gap: Estimate = NO_GAP
     """Advantaged minus disadvantaged, with an interval that follows from the public noise alone; nan where refused."""
     number: int | None = None

@@ -44,7 +44,7 @@ def test_a_question_is_charged_once_and_its_repeats_are_free(ledger: Ledger):
     status = ledger.status(NAME)
     for scores, answer in ((H, first), (G[:], second)):
         again = ledger.ask(NAME, people(), scores, epsilon=5, asker="team B")  # whatever is offered
-        assert (again.number, again.gap, again.seal, again.asker) == (answer.number, answer.gap, answer.seal, "team B")
+        assert (again.number, again.gap, again.seal, again.asker) == (answer.number, answer.gap, answer.seal, "team A")
         assert again.from_past and again.charged == 0 and again.remaining == 1.2
     assert ledger.status(NAME) == status  # not written a second time
     assert ask(ledger, 1 - H).charged == 0.3  # what could be computed from the past is a question like any other
@@ -100,6 +100,24 @@ def test_equal_opportunity_pays_for_its_count_once(ledger: Ledger):
     assert (first.charged, second.charged) == (0.4, 0.2)
     assert ask(ledger, H, metric="equal_opportunity").from_past
     assert ask(ledger, H, 0.1).charged == 0.1  # who has no positive label was never asked about
+    other = np.where(people().labels == 1, H, 1 - H)  # the same question about those with label 1
+    assert ask(ledger, other, metric="equal_opportunity").number == first.number
+
+
+def test_an_answer_whose_noise_is_beyond_its_bound_is_not_taken_for_a_precise_one():
+    """Of few people a large noise shows: the scores allow no such sum."""
+    test_set, rng = people(), np.random.default_rng(0)
+    scores = (rng.random(60) < 0.5).astype(float)
+    for seed in range(150):
+        ledger = example_ledger(seed)
+        ledger.register(NAME, test_set, budget=20, count_epsilon=5, columns=ATTRIBUTE)
+        coarse = example_ledger(seed).register(NAME, test_set, budget=1, columns=ATTRIBUTE).n_disadvantaged
+        cheap = ledger.ask(NAME, test_set, scores, epsilon=0.02, asker="x")
+        assert coarse.high - coarse.low > 20
+        assert cheap.standard_error > 0.5 and cheap.gap.high - cheap.gap.low > 0.5, seed
+        if seed % 50 == 0:
+            better = ledger.ask(NAME, test_set, scores, epsilon=1, asker="x", again=True)
+            assert ledger.ask(NAME, test_set, scores, epsilon=1, asker="y").number == better.number
 
 
 def test_a_question_over_budget_is_refused_and_leaves_no_trace(ledger: Ledger):
