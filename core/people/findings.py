@@ -31,7 +31,7 @@ def headline(result: PeopleAtRisk) -> Finding:
     if not one:
         point = f"No attack finds any of {n} people whom imputation does not find."
     elif not result.beyond_chance:
-        point = f"{_people(one, n)} found by an attack, no more than by chance."
+        point = f"{_people(one, n)} found by an attack, not significantly more than by chance."
     else:
         several = f"{count(two)} of them" if two else "none"
         point = f"{_people(one, n)} found by at least one attack, {several} by two or more."
@@ -98,7 +98,7 @@ def _imputed(result: PeopleAtRisk) -> str:
 def best_effect(result: PeopleAtRisk) -> Effect | None:
     """Return the single remedy that leaves the fewest found, the mildest of several as good.
 
-    None where none leaves fewer than there are, and where no more are found than by chance.
+    None where none leaves fewer than there are, and where not significantly more are found than by chance.
     """
     if not result.beyond_chance:
         return None
@@ -112,7 +112,7 @@ def what_helps(result: PeopleAtRisk) -> str:
     if not one:
         return "Read the Report before you publish: it judges the whole release, and this page single people."
     if not result.beyond_chance:
-        return "Nothing to do: about as many would be found if nothing leaked. Do not delete their records for it."
+        return "This may be chance: as many may be found where nothing leaks. Do not delete their records for it."
     best = best_effect(result)
     together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
     told = []

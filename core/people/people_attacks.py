@@ -10,7 +10,8 @@ numbers of its own: found is whom the attack on their own group finds.
 
 By chance. Claims are wrong about those they cannot be true of: an attack without a leak flags members and non-members
 alike, and claims as large a share of those outside a group as of those in it. So the number by chance is the sum, over
-groups, of the people in the group times the share of all others who are claimed for it.
+groups, of the people in the group times the share of all others who are claimed for it. That the leaks are no more is
+Fisher's exact test of those claimed against all others, as the others' share is chance too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from core.arrays import Codes, Floats, Ints, Mask
 from core.correction import true_tolerance
 from core.correction.soft import soft_correct
 from core.errors import InputError
-from core.estimates import proportion
 from core.fairness import row_sets
 from core.membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
 from core.membership.attack import MemberGuess
@@ -55,6 +55,9 @@ ATTACKS = {
 CERTAIN, KNOWN = SETTLED[1], UNSURE[1]
 """Probability from which on somebody is found; above which imputation finds them too."""
 
+_ALPHA = 0.025 / len(ATTACKS)
+"""Below which a one-sided p-value of one attack counts (Bonferroni)."""
+
 CARDS, MEMBERS, MODELS = "people, card of {}", "people, members by {} shadows", "people, {} with ε = {}"
 """Under which a subject keeps everybody with the models on a card, what the membership attack says of everybody, and
 itself with a model trained in another way."""
@@ -77,7 +80,7 @@ class Found(Result):
     chance: float = 0.0
     """How many of the leaks it would find by chance alone."""
     beyond_chance: bool = False
-    """Whether the leaks are more than chance alone gives, at 95% confidence."""
+    """Whether the leaks are more than chance alone gives, at 95% confidence for all attacks together."""
 
 
 def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> Found:
@@ -86,15 +89,15 @@ def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: s
     own, sure = np.arange(n), after >= CERTAIN
     claims = sure & (prior <= KNOWN)
     inside = truth[:, np.newaxis] == np.arange(k)
-    wrong = np.array([claims[~inside[:, g], g].mean() if not inside[:, g].all() else 0.0 for g in range(k)])
-    leak, chance = claims[own, truth], float(inside.sum(axis=0) @ wrong)
+    size, hits, claimed = inside.sum(axis=0), (claims & inside).sum(axis=0), claims.sum(axis=0)
+    p_values = [_fisher(hits[g], size[g], claimed[g] - hits[g], n - size[g]) for g in range(k)]
     return Found(
         attack=attack,
         setting=setting,
         found=sure[own, truth],
-        leak=leak,
-        chance=chance,
-        beyond_chance=bool(leak.any()) and n * proportion(int(leak.sum()), n).low > chance,
+        leak=claims[own, truth],
+        chance=float(size @ ((claimed - hits) / np.maximum(n - size, 1))),
+        beyond_chance=min(p_values) * k < _ALPHA,
     )
 
 
@@ -102,11 +105,8 @@ def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: s
     """Return which of the chosen, all members, score above the threshold that 1% of the non-members exceed.
 
     `chosen` are places among the judged, whose scores are of shape (m,). The threshold is itself a non-member's score:
-    where nobody shares it, j + 1 of n + 1 people like the n non-members lie above the score that j of them exceed. That
-    there are no more found than by chance is Fisher's exact test, in which the threshold is chance too.
+    where nobody shares it, j + 1 of n + 1 people like the n non-members lie above the score that j of them exceed.
     """
-    from scipy.stats import hypergeom
-
     outside = np.sort(score[~member])[::-1]
     threshold = outside[int(FALSE_ALARMS * outside.size)]
     found = score[chosen] > threshold
@@ -118,8 +118,15 @@ def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: s
         found=found,
         leak=found,
         chance=chosen.size * (above + alone) / (outside.size + alone),
-        beyond_chance=bool(hypergeom.sf(hits - 1, outside.size + chosen.size, chosen.size, hits + above) < 0.025),
+        beyond_chance=_fisher(hits, chosen.size, above, outside.size) < _ALPHA,
     )
+
+
+def _fisher(hits: int, size: int, above: int, others: int) -> float:
+    """Return the p-value of `hits` among so many, or more, where `above` of all `others` are hit (one-sided)."""
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.sf(hits - 1, size + others, size, hits + above))
 
 
 class PeopleAttacks:

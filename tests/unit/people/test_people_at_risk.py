@@ -207,6 +207,22 @@ def test_people_found_by_a_threshold_that_chance_drew_seldom_pass_for_more_than_
     assert tied.chance == 0.0 and not tied.beyond_chance
 
 
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_claims_at_random_seldom_pass_for_a_leak_and_claims_that_know_do(share: float):
+    rng, n, tables = np.random.default_rng(5), 1000, 200
+    prior = np.full((n, 2), 0.5)
+
+    def beyond_chance(claimed: float, right: float = 0.0) -> bool:
+        truth = (rng.random(n) < share).astype(np.uint8)
+        claims = rng.random(n) < np.where(truth == 1, right or claimed, claimed)
+        return inferred("card", prior, np.where(claims[:, None], [0.001, 0.999], prior), truth).beyond_chance
+
+    for claimed in (0.005, 0.02, 0.1):
+        wrong = np.mean([beyond_chance(claimed) for _ in range(tables)])
+        assert wrong < 0.00625 + 3 * (0.00625 / tables) ** 0.5  # 2.5% of four attacks together
+        assert np.mean([beyond_chance(claimed, right=claimed + 0.3) for _ in range(20)]) > 0.9
+
+
 SETS = (300, 400, 1000)
 
 
@@ -251,8 +267,10 @@ def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them
     coarser = replace(settings, **dict(fix.change))
     *_, again = PEOPLE.run(twins(planted=True), coarser)
     assert not again.leaks[:, 2].any()
-    assert findings(result)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
-    assert findings(result)[0].to_do.startswith("With card with")
+    assert findings(result)[0].point.startswith("1 of 300 people is found by an attack, not significantly more")
+    shown = replace(result, attacks=tuple(replace(one, beyond_chance=True) for one in result.attacks))
+    assert findings(shown)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
+    assert findings(shown)[0].to_do.startswith("With card with")
 
 
 def test_a_group_of_nobody_is_not_the_one_found_most_often(result: PeopleAtRisk):
