@@ -110,11 +110,12 @@ class Measurement(Result):
     """One check's number, or the reason why there is none.
 
     `estimate` is in the unit of the check as a share (0.05 for 5 points), low = high = value where it is computed and
-    not estimated; None unless the outcome is DONE, and `reason` then says why in one sentence. `freedom` are degrees of
-    freedom where the interval is Student's; None for a normal one. `control` is what would be reached without the
-    model, the constraint or the answers, such as by "features alone" (`control_name`). What was `attacked`, by whom and
-    among how many people, and what the attacker `knows`, are one sentence each, and so is each of the `assumptions` the
-    number takes for granted; `details` are further numbers by name, for tables.
+    not estimated; None unless the outcome is DONE, and `reason` then says why in one sentence; of a number, why some
+    are left out of it. `freedom` are degrees of freedom where the interval is Student's; None for a normal one.
+    `control` is what would be reached without the model, the constraint or the answers, such as by "features alone"
+    (`control_name`). What was `attacked`, by whom and among how many people, and what the attacker `knows`, are one
+    sentence each, and so is each of the `assumptions` the number takes for granted; `details` are further numbers by
+    name, for tables.
     """
 
     check: str

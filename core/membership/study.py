@@ -422,12 +422,23 @@ def _best(
 
 
 def membership_gap(members: JudgedMembers) -> Measurement:
-    """Return the largest difference between a group and the others in TPR at 1% FPR of each, by released scores."""
-    found = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
-    if reason := next((gap.reason for gap in found.values() if gap.reason), ""):
-        return not_run("membership_gap", f"TPR at 1% FPR {reason.removeprefix('n/a, ')}.")
+    """Return the largest difference between a group and the others in TPR at 1% FPR of each, by released scores.
+
+    That of a group with too few people may be as large as 1, and so the interval then ends there: the others can break
+    a limit, and do not keep it for all.
+    """
+    every = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
+    found = {key: gap for key, gap in every.items() if not gap.reason}
+    small = [gap for gap in every.values() if gap.reason]
+    reason = f"TPR at 1% FPR {small[0].reason.removeprefix('n/a, ')}." if small else ""
+    if not found:
+        return not_run("membership_gap", reason)
     keys = {f"{REGISTRY[name].phrase}, {group}": (name, group) for name, group in found}
     told, estimate = strongest({key: found[own].estimate.folded() for key, own in keys.items()}, within=(0.0, 1.0))
+    assumptions = (*_assumptions(members), _AVERAGE, "Each group has a threshold of its own.")
+    if small:
+        estimate, names = replace(estimate, high=1.0), joined(list(dict.fromkeys(f"“{gap.group}”" for gap in small)))
+        assumptions += (f"The difference of {names} is unknown, so the interval ends at 100 points. {reason}",)
     name, group = keys[told]
     gap, splits = found[name, group], members.subject.splits
     return Measurement(
@@ -441,6 +452,7 @@ def membership_gap(members: JudgedMembers) -> Measurement:
             f"{percent(gap.rates[1].value)} among {gap.others}."
         ),
         knows=_knows(members, name),
-        assumptions=(*_assumptions(members), _AVERAGE, "Each group has a threshold of its own."),
+        assumptions=assumptions,
+        reason=reason,
         details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
     )

@@ -497,6 +497,8 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
     assert limit is not None
     if measurement is None or measurement.estimate is None:
         return "The number is withheld here; the internal report says it."
+    if measurement.reason:
+        return f"Not everybody could be measured: {measurement.reason} Supply more records, or decide in writing."
     if found is None:
         return "There is no interval, so the records needed are unknown. Decide in writing."
     bound, unit = float(limit.value), "records" if measurement.freedom is None else "repetitions"

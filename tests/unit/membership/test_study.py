@@ -30,8 +30,10 @@ from core.membership import (
     vulnerability_disparity,
 )
 from core.membership.findings import Reading, headline
-from core.membership.study import STUDY, JudgedMembers
+from core.membership.study import STUDY, JudgedMembers, measured
 from core.planted import Drawn, subject_of
+from core.policy import judge as judged
+from tests.policy_samples import policy
 from tests.unit.membership.samples import invented, study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
@@ -119,6 +121,28 @@ def test_the_table_of_an_audit_has_a_row_a_group_and_no_others_that_differ_by_gr
         own = drawn.sensitive[rows] == code
         one = roc(guess.score[own], result.inside(guess)[own]).tpr_at(0.01).value
         assert shown[name] == pytest.approx(one)
+
+
+def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_keep_it():
+    side, rng = 2200, np.random.default_rng(2)
+    n = 2 * side + 200
+    sensitive = (np.arange(n) % 2).astype(np.uint8)
+    sensitive[:20] = sensitive[-20:] = 2
+    drawn = Drawn(features=np.zeros((n, 1)), labels=np.arange(n, dtype=np.uint8) % 2, sensitive=sensitive)
+    subject = subject_of(drawn, drawn.labels, (side, 200, side), seed=0, scores=rng.random(n))
+    subject.dataset = replace(subject.dataset, group_names=("men", "women", "rather not say"))
+    rows = np.concatenate([subject.splits.train, subject.splits.test])
+    for remembered, verdict in ((4.0, "fail"), (0.0, "inconclusive")):
+        score = rng.standard_normal(rows.size) + remembered * ((rows < side) & (sensitive[rows] == 1))
+        guess = MemberGuess(name="loss", rows=rows, score=score, verdict=None)
+        found = measured(JudgedMembers(subject=subject, shadows=0, guesses={"loss": guess}))["membership_gap"]
+        assert found.estimate is not None and found.estimate.high == 1.0
+        assert (found.estimate.low > 0.4) == (verdict == "fail")
+        assert found.reason.startswith("TPR at 1% FPR needs at least 1,000 non-members, got 20 of “rather not say”")
+        assert found.assumptions[-1].startswith("The difference of “rather not say” is unknown")
+        row = judged(policy(membership_gap=0.3), [found], attribute="sex").rows[0]
+        assert row.verdict == verdict and row.blocks
+        assert verdict == "fail" or row.settling.startswith("Not everybody could be measured: TPR at 1% FPR needs")
 
 
 def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is_the_same():
