@@ -27,7 +27,7 @@ A bound below the ε that is claimed proves nothing: another attack may show mor
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -83,6 +83,11 @@ class OneRun(Result):
         """What was counted, in words."""
         return f"{self.correct:,} of {self.guesses:,} canaries guessed correctly"
 
+    @property
+    def clearest(self) -> OneRun:
+        """Every guess correct: what shows most."""
+        return replace(self, correct=self.guesses)
+
     def bound(self, confidence: float) -> float:
         """Return the lower bound on ε."""
         return one_run_bound(self.guesses, self.correct, confidence=confidence)
@@ -101,6 +106,11 @@ class TwoTables(Result):
     def counts(self) -> str:
         """What was counted, in words."""
         return f"an event in {self.one:,} and {self.other:,} of {self.draws:,} outputs"
+
+    @property
+    def clearest(self) -> TwoTables:
+        """An event in all outputs on one table and in none on the other: what shows most."""
+        return replace(self, one=self.draws, other=0)
 
     def bound(self, confidence: float) -> float:
         """Return the lower bound on ε."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from core.estimates import certain, epsilon_text
+from core.estimates import certain, epsilon_text, in_words, joined
 from core.measured_epsilon.audits import Audited, audits
 from core.measured_epsilon.bounds import OneRun
 from core.param import Param
@@ -16,7 +17,7 @@ from core.planted import draw_people, subject_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Plant, Redacted, Report, Row, Study
+from core.study import Check, Finding, Measurement, Plant, Redacted, Report, Row, Study, not_run
 from core.subject import Subject
 
 SURE = 0.9999
@@ -75,6 +76,11 @@ class MeasuredEpsilon(Result):
         """Those whose bound is above what is promised, at the confidence `SURE`."""
         return tuple(one for one in self.audited if one.seen.bound(SURE) > one.promised)
 
+    @property
+    def able(self) -> tuple[Audited, ...]:
+        """Those of which so many outputs could show more than is promised, however little noise there were."""
+        return tuple(one for one in self.audited if one.seen.clearest.bound(SURE) > one.promised)
+
 
 _SETS = (100, 100, 100)
 """Training, attack and test records of the people it is tried on, who play no part."""
@@ -108,14 +114,14 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         Check(
             name="measured_epsilon",
             of_groups=False,
-            title="Measured above the promised ε",
+            title="FairLeak's mechanisms above their promised ε",
             unit="percent",
-            definition="Share of the mechanisms with a privacy budget whose measured ε, a 99.99% lower bound, is above "
-            "the promised one.",
+            definition="Share of FairLeak's own mechanisms with a privacy budget whose measured ε, a 99.99% lower "
+            "bound, is above the promised one; of those of which that can be shown. The audited model is none of them.",
             needs=(),
             redacted=Redacted(
-                attacked="The private tree, private answers, the query desk and the card's noise at "
-                "ε = {measured_epsilon[epsilon]}.",
+                attacked="FairLeak's own mechanisms: the private tree, private answers, the query desk and the card's "
+                "noise at ε = {measured_epsilon[epsilon]}.",
                 knows="The mechanism, every record but one, and what is released.",
                 assumptions=(_TABLES, _NO_PROOF),
             ),
@@ -146,16 +152,21 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         """Return what is measured of the private tree, or what is above its promised ε; then the others."""
         tree, *others = result.audited
         promised = epsilon_text(settings.epsilon)
-        shown = f"an audit in one run shows at least {_bound(tree, settings)} for the private tree"
+        shown = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
         point = f"At ε = {promised} promised, {shown}."
+        able, n = result.able, len(result.audited)
         so_what = "No mechanism is measured above its promised ε."
         to_do = "Raise canaries and repeats for a sharper bound."
         if result.above:
             which = ", ".join(f"{one.mechanism} {_bound(one, settings)}" for one in result.above)
-            point = f"At ε = {promised} promised, more is measured, at least: {which}."
+            point = f"At ε = {promised} promised, more is measured of FairLeak's mechanisms, at least: {which}."
             so_what = "The guarantee does not hold: the noise is too small."
             to_do = "Release nothing of it before the noise is right."
         caveats = [_NO_PROOF, _TABLES]
+        if len(able) < n:
+            caveats.append(_cap(result, settings))
+            blind = in_words(n - len(able)) if able else "all"
+            so_what = so_what if result.above else f"{so_what[:-1]}; of {blind} it cannot be shown."
         chance = [one for one in result.audited if one.seen.bound(settings.confidence) > one.promised]
         if chance and not result.above:
             caveats.append(f"Of {len(result.audited)} bounds at {settings.level}, one may be above by chance.")
@@ -168,7 +179,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             so_what=so_what,
             to_do=to_do,
             caveats=tuple(caveats),
-            redacted=f"Mechanisms with a privacy budget of ε = {promised} were audited.",
+            redacted=f"FairLeak's own mechanisms with a privacy budget of ε = {promised} were audited.",
             attacker_knows="The mechanism, every record but one, and what is released. Of a canary everything but "
             "whether it is in the table.",
         )
@@ -182,11 +193,13 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
 
     def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
         """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
-        n, finding = len(result.audited), self.findings(result, settings)[0]
+        n, finding = len(result.able), self.findings(result, settings)[0]
+        if not n:
+            return {"measured_epsilon": not_run("measured_epsilon", _cap(result, settings))}
         measured = Measurement(
             check="measured_epsilon",
             estimate=certain(len(result.above) / n, 0),  # no person is behind it
-            attacked=f"{n} mechanisms with a privacy budget of ε = {epsilon_text(settings.epsilon)}.",
+            attacked=f"{n} of FairLeak's own mechanisms with a privacy budget of ε = {epsilon_text(settings.epsilon)}.",
             knows=finding.attacker_knows,
             assumptions=(*finding.caveats, "A mechanism counts as above where its 99.99% lower bound is."),
             details={f"{one.mechanism}, 99.99% lower bound": one.seen.bound(SURE) for one in result.audited},
@@ -209,6 +222,15 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             for one in result.audited
         )
         return {self.title: rows}
+
+
+def _cap(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> str:
+    """Say of which mechanisms nothing above the promised ε can be shown, and how much can be."""
+    blind = [one for one in result.audited if one not in result.able]
+    most = math.floor(100 * max(one.seen.clearest.bound(SURE) for one in blind)) / 100
+    which = f" ({joined([one.mechanism for one in blind])})" if result.able else ""
+    promised = f"the promised ε = {epsilon_text(settings.epsilon)}"
+    return f"So many outputs cannot show more than {promised}{which}: at most {most:.2f}, at 99.99% confidence."
 
 
 def _bound(one: Audited, settings: MeasuredEpsilonSettings) -> str:

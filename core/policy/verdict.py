@@ -290,7 +290,9 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             f"Decided at {level_text(level)} confidence over all limits together; "
             "it holds for these attacks on this model and this table, and says nothing about others."
         )
-        return _kept(n, bool(others), bool(excused)), _joined(claim, calculated, excused, _optional(others))
+        about_model = any(CHECKS[row.check].needs for row in rows if row.counts)
+        kept = _kept(n, bool(others), bool(excused), about_model)
+        return kept, _joined(claim, calculated, excused, _optional(others))
     warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
@@ -309,10 +311,11 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     return f"{_sentence(in_words(n))} {follow} from the plan alone, without an attack."
 
 
-def _kept(n: int, others: bool, excused: bool) -> str:
+def _kept(n: int, others: bool, excused: bool, about_model: bool) -> str:
     kind = "required limit" if others or excused else "limit"
     if n == 1:
-        return f"The one {kind} of the policy is kept{'' if others else '; no other check was judged'}."
+        other = "" if about_model else ", and it is about FairLeak, not about the model"
+        return f"The one {kind} of the policy is kept{other}{'' if others else '; no other check was judged'}."
     return f"{'Both' if n == 2 else f'All {in_words(n)}'} {kind}s of the policy are kept."
 
 
@@ -366,6 +369,7 @@ _EARLIER = {
 
 _ADDED = re.compile(
     r" ?[A-Z]\w+ passing check(s follow| follows) from the plan alone, without an attack\.|; no other check was judged"
+    r"|, and it is about FairLeak, not about the model"
 )
 """What earlier reports did not say."""
 

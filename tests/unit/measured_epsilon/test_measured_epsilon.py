@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,10 +40,11 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
     headline, _ = STUDY.findings(found, settings)
     bound = found.audited[0].measured(0.95)
     assert 0.4 * epsilon < bound <= 0.85 * epsilon  # a leaf has 85% of the budget
-    assert f"At ε = {epsilon:g} promised, an audit in one run shows at least ε = {bound:.2f} for" in headline.point
+    shown = f"an audit in one run shows at least ε = {bound:.2f} for FairLeak's"
+    assert f"At ε = {epsilon:g} promised, {shown}" in headline.point
     assert "proves nothing more" in headline.text and "above" in headline.so_what and "purpose" not in headline.text
     redacted = [one.redacted for one in STUDY.findings(found, settings)]
-    assert redacted == [f"Mechanisms with a privacy budget of ε = {epsilon:g} were audited.", ""]
+    assert redacted == [f"FairLeak's own mechanisms with a privacy budget of ε = {epsilon:g} were audited.", ""]
     (rows,) = STUDY.tables(found, settings).values()
     assert len(rows) == 7 and {row["promised ε"] for row in rows} == {epsilon}
     spent = {row["mechanism"]: row["spent ε"] for row in rows}
@@ -63,6 +65,22 @@ def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Sub
     assert "more is measured" in finding.point and "does not hold" in finding.so_what
     assert found.audited[0].spent == last(subject, MeasuredEpsilonSettings()).audited[0].spent == pytest.approx(1.0)
     assert any("on purpose" in caveat for caveat in finding.caveats)
+
+
+def test_a_mechanism_of_which_no_more_than_is_promised_can_be_shown_is_not_called_within_it(subject: Subject):
+    few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=3.0)
+    assert one_run_bound(50, 50, confidence=0.9999) < 3.0 < two_table_bound(500, 500, 0, confidence=0.9999)
+    found = last(subject, few)
+    check = STUDY.checks(found, few)["measured_epsilon"]
+    assert {one.mechanism for one in found.audited} - {one.mechanism for one in found.able} == {"Private tree"}
+    assert found.above and check.estimate is not None
+    assert check.estimate.value == pytest.approx(len(found.above) / 6)
+    assert any("(Private tree): at most 1.5" in told for told in check.assumptions)
+    blind = replace(few, epsilon=10.0)
+    found = last(subject, blind)
+    check = STUDY.checks(found, blind)["measured_epsilon"]
+    assert check.estimate is None and "cannot show more than the promised ε = 10: at most 3.9" in check.reason
+    assert STUDY.findings(found, blind)[0].so_what.endswith("above its promised ε; of all it cannot be shown.")
 
 
 def test_it_grows_repeats_itself_and_can_be_stopped(subject: Subject):
