@@ -57,7 +57,7 @@ def headline(study: ReleaseStudy) -> Finding:
     if study.disputed:
         point += " This assumes that the typed numbers are true."
     gain, accuracy = information_gain(study), average_accuracy(study)
-    exposed = worst and study.measured.accuracy_gain.high < 0.05
+    exposed = 0 < worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
     if worst:
         who = "The average hardly moves; a few people are" if exposed else "Single people are"
         so_what = f"{who} inferred with near certainty."
@@ -172,11 +172,14 @@ def uncertainty_resolved(study: ReleaseStudy) -> Finding:
     share = percent(meter.share, decimals=0) if meter.share >= 0.01 else "less than 1%"
     point = f"Expected share of the remaining uncertainty (entropy) resolved: {share}."
     if meter.share >= 1.0:
-        point = "Everybody's attribute is essentially determined."
+        point = "The numbers could determine everybody's attribute."
+        most = study.ceiling.accuracy if study.ceiling else 1.0
+        if study.pinned.count < study.pinned.n_unsure or most < SETTLED[1]:
+            point = "The numbers hold as many bits as are uncertain, but not everybody's attribute is near certain."
     return Finding(
         point=point if meter.prior_bits else "There was no uncertainty to resolve.",
         evidence=f"All numbers together hold {bits_text(meter.joint_bits)} of {bits_text(meter.prior_bits)} bits; at a "
-        "share of 1 the attributes are essentially determined.",
+        "share of 1 they could determine everybody's attribute.",
     )
 
 

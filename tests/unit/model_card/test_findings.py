@@ -11,6 +11,7 @@ import pytest
 
 from core.model_card import Draws, Published, Release, ReleaseSettings, ReleaseStudy, measure_card, release_of
 from core.model_card import findings as said
+from core.model_card.ceiling import Ceiling
 from core.model_card.release import Disputed, PublishedNumber, disputed
 from tests.release_samples import card, people
 
@@ -60,6 +61,29 @@ def test_a_guess_that_was_too_sure_gains_more_than_predicted():
     wrong = replace(people(), posteriors=np.column_stack([1 - sure, sure]))
     study = measure_card(wrong, ReleaseSettings(count=1, decimals=None))
     assert study.unpredicted == 1 and "the numbers correct it" in said.information_gain(study).so_what
+
+
+def test_numbers_that_hold_all_bits_are_not_said_to_determine_whom_nobody_can_be_certain_of():
+    study = card(12)
+    n = study.pinned.n_unsure
+    full = replace(study, meter=replace(study.meter, joint_bits=study.meter.prior_bits + 1), ceiling=None)
+    everybody, but_one = (replace(study.pinned, count=count) for count in (n, n - 1))
+    unsure = "not everybody's attribute is near certain"
+    assert unsure in said.uncertainty_resolved(replace(full, pinned=but_one)).point
+    sure = replace(full, pinned=everybody)
+    assert said.uncertainty_resolved(sure).point == "The numbers could determine everybody's attribute."
+    for accuracy, told in ((1.0, "could determine"), (0.858, unsure)):
+        below = replace(sure, ceiling=Ceiling(accuracy=accuracy, exact=True))
+        assert told in said.uncertainty_resolved(below).point
+
+
+def test_few_are_said_to_be_inferred_where_they_are():
+    study = card(12)
+    still = replace(study.measured.accuracy_gain, value=0.0, low=-0.01, high=0.01)
+    for count, told in ((1, "a few people"), (study.n, "Single people")):
+        pinned = replace(study.pinned, count=count)
+        found = replace(study, pinned=pinned, measured=replace(study.measured, accuracy_gain=still), draws=None)
+        assert told in said.headline(found).so_what
 
 
 # Typed numbers against their table
