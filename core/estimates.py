@@ -199,7 +199,7 @@ def mean_rate(values: npt.ArrayLike) -> Estimate:
     return mean(array).within(0.0, 1.0)
 
 
-def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
+def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float = LEVEL) -> Estimate:
     """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
 
     With one repeat there is no interval: its limits are nan. Repeats that draw their splits from one table share
@@ -214,20 +214,20 @@ def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
 
     array = np.asarray(values, dtype=np.float64)
     if not array.size:
-        return not_measured()
+        return not_measured(level=level)
     if not resolution >= 0.0:
         raise InputError(f"resolution must be at least 0, got {resolution!r}.")
     value, m = float(array.mean()), array.size
     half = math.nan
     if m > 1:
-        least = resolution * (1.0 - (0.5 - LEVEL / 2) ** (1.0 / m))
-        half = max(least, float(stdtrit(m - 1, 0.5 + LEVEL / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
-    return Estimate(value=value, low=value - half, high=value + half, n=m)
+        least = resolution * (1.0 - (0.5 - level / 2) ** (1.0 / m))
+        half = max(least, float(stdtrit(m - 1, 0.5 + level / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
+    return Estimate(value=value, low=value - half, high=value + half, n=m, level=level)
 
 
-def rate_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
+def rate_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float = LEVEL) -> Estimate:
     """Return `over_repeats` of rates, the interval cut to [0, 1]."""
-    return over_repeats(values, resolution=resolution).within(0.0, 1.0)
+    return over_repeats(values, resolution=resolution, level=level).within(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

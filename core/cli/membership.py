@@ -201,14 +201,14 @@ class _Run:
         if self.over_epsilon:
             budgets = [settings.epsilon for settings in self.models]
             points = epsilon_curve(self.people, self.models[0], epsilons=budgets, repeats=self.repeats)
-            bands = summarise_curve(self._counted(points))
+            bands = summarise_curve(self._counted(points), level=self.settings.level)
             yield f"Over ε: {over}", [Finding(point=epsilon_heading(bands, names))], curve_rows(bands, "ε")
-        thetas = (self.settings.theta, 1.0) if self.picks else (1.0,)
+        level, thetas = self.settings.level, (self.settings.theta, 1.0) if self.picks else (1.0,)
         for own in self.models if self.over_theta else ():
             found = self._counted(fairpick_curve(self.people, own, thetas=thetas, repeats=self.repeats))
             at = f", ε = {own.epsilon:g}" if own.target == "dp_id3" else ""
-            said = [Finding(point=picking_heading(found, "vd"))] if self.picks else []
-            yield f"Over θ{at}: {over}", said, curve_rows(summarise_curve(found), "θ")
+            said = [Finding(point=picking_heading(found, "vd", level=level))] if self.picks else []
+            yield f"Over θ{at}: {over}", said, curve_rows(summarise_curve(found, level=level), "θ")
         if self.picks:
             made = self._target(replace(self.models[0], theta=self.settings.theta)).findings
             assert made.fairpick is not None

@@ -7,13 +7,11 @@ this table (`core.estimates.over_repeats`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from core.arrays import Floats, Mask
-from core.estimates import Estimate, not_measured, over_repeats, rate_over_repeats
+from core.arrays import Mask
+from core.estimates import LEVEL, Estimate, over_repeats, rate_over_repeats
 from core.membership.attacks import REGISTRY
 from core.membership.evidence import Train, member_split
 from core.membership.fairpick import clusters, outsiders_at_random, random_deletion
@@ -171,7 +169,7 @@ def _rate(hit: Mask, among: Mask) -> float:
     return float(hit[among].mean()) if among.any() else math.nan
 
 
-def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
+def summarise_curve(points: Iterable[CurvePoint], *, level: float = LEVEL) -> tuple[CurveBand, ...]:
     """Return means and intervals over repeats, by variant and from the lowest setting up."""
     by_setting: dict[tuple[str, float], list[CurvePoint]] = {}
     for point in points:
@@ -180,17 +178,13 @@ def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     for (variant, at), own in sorted(by_setting.items()):
         shares = RATES if variant != _DIFFERENCE else ()
         values = {
-            name: _measured([getattr(p, name) for p in own], rate_over_repeats if name in shares else over_repeats)
+            name: (rate_over_repeats if name in shares else over_repeats)(
+                [value for p in own if not math.isnan(value := getattr(p, name))], level=level
+            )
             for name in (*RATES, *GAPS, "deleted")
         }
         bands.append(CurveBand(at=at, variant=variant, repeats=len(own), values=values))
     return tuple(bands)
-
-
-def _measured(values: Iterable[float], over: Callable[[Floats], Estimate]) -> Estimate:
-    """Return one quantity over the repeats in which it was measured."""
-    known = np.array([value for value in values if not math.isnan(value)])
-    return over(known) if known.size else not_measured()
 
 
 _FEWEST_REPEATS = 5
@@ -207,7 +201,7 @@ def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
     )
 
 
-def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
+def fairpick_differences(points: Iterable[CurvePoint], *, level: float = LEVEL) -> tuple[CurveBand, ...]:
     """Return FairPick less its control, with intervals over repeats, from the lowest theta below 1 up.
 
     Both share the split of a repeat, so that differences within repeats are looked at: what one split does to both
@@ -221,7 +215,7 @@ def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
         if variant == "fairpick" and control is not None and at < 1.0:
             changes = {name: getattr(picked, name) - getattr(control, name) for name in (*RATES, *GAPS)}
             apart.append(replace(picked, variant=_DIFFERENCE, **changes))
-    return summarise_curve(apart)
+    return summarise_curve(apart, level=level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from core.estimates import Estimate, certain, count, epsilon_text, gap, level_text, percent, ratio, strongest
+from core.estimates import LEVEL, Estimate, certain, count, epsilon_text, gap, level_text, percent, ratio, strongest
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
 from core.membership.disparity import OTHERS, DisparityResult, GapTest
@@ -245,9 +245,9 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
     )
 
 
-def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool = False) -> str:
+def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool = False, level: float = LEVEL) -> str:
     """Say what FairPick does at the smallest θ measured, what chance does, and how the two differ within repeats."""
-    differences = steady(fairpick_differences(points))
+    differences = steady(fairpick_differences(points, level=level))
     if not differences:
         return "What FairPick changes"
     theta, repeats, difference = differences[0].at, differences[0].repeats, differences[0].values[measure]

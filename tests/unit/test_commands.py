@@ -82,14 +82,17 @@ MEMBERS = "attack membership --shadows 8 --depth 3"
 
 
 def test_membership_over_repeats(run: Any):
-    out, err, content = run(MEMBERS, "--attacks", "loss", "--train-epsilons", "1,inf", "--repeats", "2")
+    out, err, content = run(
+        MEMBERS, "--attacks", "loss", "--train-epsilons", "1,inf", "--repeats", "2", "--level", "0.8"
+    )
     assert "2 repeats" in out and "gaps north − south" in out and "6 of 6 steps" in err and "FairPick" not in out
     people = member_people(sample(), samples.ROLES)
     points = epsilon_curve(people, MembershipSettings(max_depth=3), epsilons=(1.0, float("inf")), repeats=2)
     (rows,) = (rows for title, rows in content["tables"].items() if title.startswith("Over ε"))
     names = {"accuracy_test": "accuracy, test", "auc": "AUC", "vd": "VD", "fpr_gap": "FPR gap", "recall": "recall"}
-    for row, band in zip(rows, summarise_curve(points), strict=True):
-        assert float(row["ε"]) == band.at
+    for row, band in zip(rows, summarise_curve(points, level=0.8), strict=True):
+        assert float(row["ε"]) == band.at and band.values["vd"].level == 0.8
+        assert row["VD, low"] == pytest.approx(band.values["vd"].low)
         for name, title in names.items():
             assert row[title] == pytest.approx(band.values[name].value), name
 
