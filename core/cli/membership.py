@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     """Check the arguments, then read the data; measure and print."""
     asked = from_arguments(arguments, RunSettings)
     settings = from_arguments(arguments, MembershipSettings, epsilon=math.inf)
-    _check(asked, settings)
+    _check(asked, settings, depth=hasattr(arguments, "depth"))
     table, roles = table_and_roles(arguments)
     people = member_people(table, roles)
     if settings.group >= people.n_groups:
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         present(own.outcome(arguments.dataset), arguments, console)
 
 
-def _check(asked: RunSettings, settings: MembershipSettings) -> None:
+def _check(asked: RunSettings, settings: MembershipSettings, *, depth: bool) -> None:
     """Refuse what does not go together."""
     target = settings.target
     check_shadows(settings.shadows, "--shadows")
@@ -120,6 +120,8 @@ def _check(asked: RunSettings, settings: MembershipSettings) -> None:
     ):
         if there and target != "dp_id3":
             raise InputError(f"--{flag} is for the target dp_id3, got it with --target {target}.")
+    if depth and target in ("logistic", "audited"):
+        raise InputError(f"--depth is for trees that are trained here, got it with --target {target}.")
     for flag, there in (("theta", settings.theta < 1.0), ("repeats", asked.repeats > 1)):
         if there and target == "audited":
             raise InputError(

@@ -48,10 +48,12 @@ class Reading:
 
     The attack is the published attack, until it is there the first with verdicts. `sides` are the group and the others
     as they are called in the table; `result` is None where the group is too small for one or no attack gives verdicts.
+    `epsilon` is ∞ for models that have no budget.
     """
 
     def __init__(self, found: MembershipFindings, chosen: MembershipSettings) -> None:
         self.found, self.chosen = found, chosen
+        self.epsilon = chosen.epsilon if chosen.target in ("dp_id3", "audited") else math.inf
         decided = [attack for attack in found.attacks.values() if attack.disparities is not None]
         self.attack = found.attacks.get("network") or next(iter(decided or found.attacks.values()))
         self.result: DisparityResult | None = None
@@ -104,7 +106,7 @@ def findings(read: Reading, *, sliders: bool = False) -> tuple[Finding, Finding]
 
 def headline(read: Reading, *, sliders: bool = False) -> Finding:
     """Return whether membership inference succeeds, and about which group; `sliders` are those of the page below it."""
-    found, epsilon = read.found, read.chosen.epsilon
+    found, epsilon = read.found, read.epsilon
     best = strongest_attack(found)
     name, auc = REGISTRY[best.name].phrase, best.roc.auc
     at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
@@ -189,7 +191,7 @@ def _span(estimate: Estimate) -> str:
 
 def guarantee(read: Reading) -> str:
     """Return what the privacy budget guarantees, beside what was measured."""
-    epsilon, result = read.chosen.epsilon, read.result
+    epsilon, result = read.epsilon, read.result
     measured = ""
     if result is not None:
         tpr, fpr = read.rates
@@ -275,7 +277,8 @@ def deletions(audit: MembershipFindings) -> Finding:
     return Finding(
         point=f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
         evidence=f"The largest difference between the group proportions of a cluster falls from "
-        f"{percent(found.largest_before)} to {percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
+        f"{percent(found.largest_before)} to {percent(found.largest_after)}.{ignored} Repeats of a curve have other "
+        f"splits, and so other deletions. {DELETION_REMINDER}",
     )
 
 

@@ -88,6 +88,11 @@ def test_the_guarantee_is_twice_epsilon_for_who_takes_ones_place(epsilon: float)
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 
 
+def test_a_model_without_a_budget_has_no_guarantee_whatever_the_slider_says():
+    read = Reading(findings([attack("network")]), replace(CHOSEN, target="decision_tree", epsilon=1.0))
+    assert guarantee(read).startswith("No DP guarantee (trained without a privacy budget).")
+
+
 def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
     drawn = bands((0.01, 0.1, 1.0, 10.0, math.inf))
     chance = [band.at for band in drawn if band.values["auc"].low <= 0.5]
