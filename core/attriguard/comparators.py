@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.arrays import Floats, Ints
-from core.attriguard.attackers import Known
+from core.attriguard.attackers import Known, drawn
 from core.attriguard.guard import READERS, Guarded
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, mean
@@ -173,9 +173,7 @@ def qpm(
     joint = np.zeros((known.n_values, clusters))
     np.add.at(joint, (known.values, own), 1.0 / own.size)
     mapping = _mapping(joint, _distances(known.records, own, shows, clusters), slack)
-    edges = np.cumsum(mapping, axis=1)[means.predict(normalize(records))]
-    shown = (rng.random(records.shape[0])[:, None] >= edges[:, :-1]).sum(axis=1)
-    return sparse.csr_array(shows[shown])
+    return sparse.csr_array(shows[drawn(mapping[means.predict(normalize(records))], rng)])
 
 
 def _representatives(records: sparse.csr_array, distance: Floats) -> sparse.csr_array:
