@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes
-from core.datasets.columns import as_text, encode, is_number, is_numeric, quoted, shown, truth, usable_columns
+from core.datasets.columns import alike, as_text, encode, is_number, is_numeric, quoted, shown, truth, usable_columns
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
 from core.datasets.splits import kinds_of_records, named_set, repeated_note
@@ -313,6 +313,7 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
 
 def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
     """Return the predicted labels of the known records."""
+    roles = as_written(frame, roles)
     column = frame.loc[known, roles.prediction]
     text = as_text(column)
     values = [str(value) for value in text.unique()]
@@ -337,12 +338,12 @@ def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_])
 
 
 def _as_label(values: list[str], taken: list[str], positive: str) -> dict[str, int | None]:
-    """Return whether each value is the label's positive one; None if the label does not take it, in whatever case."""
-    alike: dict[str, list[str]] = {}
+    """Return whether each value is the label's positive one; None if the label does not take it, however written."""
+    same: dict[str, list[str]] = {}
     for other in taken:
-        alike.setdefault(other.casefold(), []).append(other)
+        same.setdefault(alike(other), []).append(other)
     exact = set(taken)
-    meant = {value: [value] if value in exact else alike.get(value.casefold(), []) for value in values}
+    meant = {value: [value] if value in exact else same.get(alike(value), []) for value in values}
     return {value: int(found[0] == positive) if len(found) == 1 else None for value, found in meant.items()}
 
 

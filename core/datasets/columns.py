@@ -78,12 +78,17 @@ def is_number(text: str) -> bool:
     return True
 
 
-_YES, _NO = ("1", "true", "yes"), ("0", "false", "no")
+def alike(text: str) -> str:
+    """Return what all ways of writing a number (1, 1.0, 01) or a word (yes, YES) have in common."""
+    return repr(float(text)) if is_number(text) else text.casefold()
+
+
+_YES, _NO = ("1.0", "true", "yes"), ("0.0", "false", "no")
 
 
 def truth(text: str) -> bool | None:
-    """Return what 1 and 0, true and false, yes and no say, in whatever case; None for another text."""
-    word = text.casefold()
+    """Return what 1 and 0, true and false, yes and no say, however they are written; None for another text."""
+    word = alike(text)
     return True if word in _YES else False if word in _NO else None
 
 
@@ -102,7 +107,7 @@ def could_be_number(text: str) -> bool:
 
 
 def as_text(column: pandas.Series) -> pandas.Series:
-    """Return the cells as text, whole numbers without ".0"; missing cells stay missing."""
+    """Return the cells as text, whole numbers without ".0" whatever the others are; missing cells stay missing."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -111,8 +116,9 @@ def as_text(column: pandas.Series) -> pandas.Series:
     if pd.api.types.is_float_dtype(column):
         present = column.dropna()
         # beyond 2**53 a float is no longer one whole number
-        if len(present) and (present.abs() <= 2**53).all() and (present == present.round()).all():
-            column = column.astype("Int64")
+        if (present.abs() > 2**53).any() or (present != present.round()).any():
+            return (column + 0.0).astype("string").str.removesuffix(".0")  # -0.0 is 0, too
+        column = column.astype("Int64")
     return column.astype("string").str.strip()
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets import Roles, Table, several_predictions, suggest_roles
+from core.datasets.build import as_predictions
 from core.datasets.splits import SETS, named_set, split
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
@@ -81,6 +82,26 @@ def test_however_a_prediction_is_written(
 def test_types_of_a_prediction(cells: object):
     found = built(of("p"), p=cells).predictions
     assert found is not None and np.array_equal(found, SAID)
+
+
+@pytest.mark.parametrize("label", [(0.0, 0.5, 1.0), ("0.0", "n/k", "1.0"), ("00", "n/k", "01")])
+@pytest.mark.parametrize("place", [0, 2])
+def test_a_number_is_the_same_however_label_and_prediction_write_it(label: tuple[object, ...], place: int):
+    own = [label[i % 3] for i in range(N)]
+    positive = np.arange(N) % 3 == place
+    roles = of("p", label="own", positive=str(label[place]))
+    found = built(roles, own=own, p=[float(i % 3 == 2) for i in range(N)])
+    assert found.predictions is not None
+    assert np.array_equal(found.predictions == 1, positive | ((np.arange(N) % 3 == 1) & (place == 0)))
+    again = as_predictions(positive.astype(np.uint8), table_of(own=own).frame, roles)
+    assert np.array_equal(built(roles, own=own, p=again).predictions, positive)
+
+
+def test_a_group_of_numbers_does_not_depend_on_records_that_are_left_out():
+    band = [1.0 + i % 2 + (i == 0) / 2 for i in range(N)]
+    own = [None, *["yes", "no", "no"] * N][:N]
+    found = built(of("", label="own", sensitive="band", group=("1.0",)), own=own, band=band)
+    assert found.group_names == ("2", "1") and found.rows_read - len(found.labels) == 1
 
 
 @pytest.mark.parametrize(("odd", "records"), [(7, "records"), (1, "record")])
@@ -266,7 +287,7 @@ def both(**more: object) -> Table:
 
 
 def test_each_column_is_read_and_none_is_a_feature():
-    found = several_predictions(both(), GOOD_ROLES, ["two", "one"])
+    found = several_predictions(both(), replace(GOOD_ROLES, positive="YES"), ["two", "one"])
     assert found.names == ("two", "one")
     assert np.array_equal(found.predictions, [SECOND, FIRST])
     assert found.dataset.feature_names == ("age",)
