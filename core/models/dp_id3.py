@@ -55,6 +55,8 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     domains_ : tuple of int or (float, float)
     depth_, n_nodes_ : int
         Levels below the root that were grown, and nodes; children without anybody count.
+    leaf_people_ : ndarray
+        Training people of each leaf that has some, of the plain ID3 tree; empty where epsilon is finite.
 
     Warns
     -----
@@ -111,6 +113,8 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rng=_generator(self.random_state),
         )
         self.n_nodes_, self.depth_ = len(self.tree_.attribute), int(self.tree_.level[-1])
+        _, people = np.unique(self.tree_.leaves(codes), return_counts=True)
+        self.leaf_people_ = people if math.isinf(epsilon) else people[:0]
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:

@@ -21,7 +21,7 @@ from core.fairness import METRICS
 from core.validation import choice, one_length, privacy_budget, seed_value, unit_interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PrivateTree:
     """A fitted private tree; of a column of codes, the last one stands for a missing value where there can be any."""
 

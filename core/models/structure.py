@@ -77,18 +77,22 @@ UNKNOWN = Structure()
 
 
 def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
-    """Return what a fitted estimator of scikit-learn or fairlearn is made of; `rows` where they are known."""
+    """Return what a fitted model of core, scikit-learn or fairlearn is made of; `rows` where they are known."""
     people, roots, sampled, kept, kept_as, parameters = [], [0], False, 0, "", 0
     for part in _parts(estimator):
         told = getattr(part, "__dict__", {})
-        sampled |= bool(told.get("bootstrap")) or (told.get("subsample") or 1.0) < 1.0
+        share = told.get("subsample")  # a name or a number of records elsewhere
+        sampled |= bool(told.get("bootstrap")) or (isinstance(share, float) and share < 1.0)
         for name, serves_as in _KEPT.items():
             if (records := told.get(name)) is not None and np.ndim(records) == 2 and records.shape[0] > kept:
                 kept, kept_as = int(records.shape[0]), serves_as
         for name in _LEARNED:
             arrays = told.get(name, ())
             parameters += sum(np.size(one) for one in (arrays if isinstance(arrays, list) else [arrays]))
-        if type(part).__name__ == "Tree":
+        if "leaf_people_" in told:
+            people.append(told["leaf_people_"])
+            roots.append(int(people[-1].sum()))
+        elif hasattr(part, "n_node_samples"):
             people.append(np.asarray(part.n_node_samples)[np.asarray(part.children_left) < 0])
             roots.append(int(part.n_node_samples[0]))
         elif type(part).__name__ == "TreePredictor":

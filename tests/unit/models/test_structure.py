@@ -10,10 +10,12 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from core.config import AuditConfig
+from core.models import fit_model
 from core.models.model_files import read_model
 from core.models.structure import Structure, structure_of
 from core.release_audit import AuditPlan, DataPlan, ModelPlan
@@ -48,11 +50,28 @@ def test_leaves_are_those_into_which_people_fall(model):
     )
 
 
+@pytest.mark.parametrize("epsilon", [np.inf, 1.0])
+def test_the_plain_id3_tree_shows_its_leaves_and_the_private_one_none(epsilon: float):
+    features = np.arange(240).reshape(-1, 1) % 60 // [1, 5, 20] % 5
+    answers = {"method": "dp_id3", "labels": binary(), "sensitive": np.arange(240) % 2}
+    private = fit_model(features=features, epsilon=epsilon, domains=[5, 5, 5], **answers).estimator
+    sizes = np.unique(private.tree.tree_.leaves(features), return_counts=True)[1]
+    found, leaves = structure_of(private, rows=999), sizes.size * (epsilon == np.inf)
+    assert found == structure_of(private.tree, rows=999)
+    assert (found.leaves, found.small_leaves, bool(found.notes)) == (
+        leaves,
+        (sizes < 5).sum() * (leaves > 0),
+        leaves > 0,
+    )
+    assert structure_of(private).rows == (240 if leaves else 0)
+
+
 def test_other_models_are_counted_by_what_they_learned():
     boosted = fitted(HistGradientBoostingClassifier(max_iter=3, random_state=0))
     leaves = sum(tree.get_n_leaf_nodes() for (tree,) in boosted._predictors)
     assert structure_of(boosted) == Structure(leaves=leaves, smallest=20, parameters=leaves, rows=240)
     assert structure_of({"a": [logistic()]}) == Structure(parameters=4)
+    assert structure_of(KBinsDiscretizer(subsample="warn")) == Structure()
     (one,) = Structure(leaves=9, small_leaves=1, smallest=4).notes
     assert one.startswith("1 of the model's 9 leaves holds fewer than 5 training people, the smallest 4")
 
@@ -100,5 +119,5 @@ def test_an_audit_s_report_says_it_of_the_model_it_trained():
     assert found.rows == audited.splits.train.size and found.small_leaves > 0
     notes = model_summary(audited).notes
     assert notes == (ModelNote.TRAINED, *found.notes)
-    private = subject_of(replace(config, method="dp_id3"), samples.dataset(600))
+    private = subject_of(replace(config, method="dp_id3", epsilon=1.0), samples.dataset(600))
     assert private.model.structure == Structure(rows=private.splits.train.size)
