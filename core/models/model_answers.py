@@ -251,9 +251,14 @@ def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
             return usual
     found = tuple(sorted(seen))
     table = raw.probability
-    if table is not None and table.shape[1] > 1:
-        likely = np.array(found, dtype=object)[np.minimum(table.argmax(axis=1), len(found) - 1)]
-        if len(found) != table.shape[1] or (likely == texts).mean() < 0.9:
+    if table is not None:
+        if table.shape[1] == 1:  # the probability of the answer that has the higher scores
+            found = tuple(sorted(found, key=lambda one: float(table[texts == one].mean())))
+            counts = [np.count_nonzero(texts == one) for one in found]
+            likely, told = np.repeat(np.array(found, dtype=object), counts), texts[np.argsort(table[:, 0])]
+        else:
+            likely, told = np.array(found, dtype=object)[np.minimum(table.argmax(axis=1), len(found) - 1)], texts
+        if len(found) != max(table.shape[1], 2) or (likely == told).mean() < 0.9:
             raise InputError(
                 "The model's file does not say which column of scores belongs to which answer; export it with the "
                 "names of its classes."
@@ -275,8 +280,9 @@ def _positive(classes: tuple[str, ...], positive: str) -> str:
 def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
     """Return the probability of the positive answer, after checking that it is one."""
     width, place = table.shape[1], classes.index(chosen)
-    if width != 1 and width != len(classes):
-        raise InputError(f"The model gives {width} scores a record for {len(classes)} answers; export one for each.")
+    if width != len(classes) and (width, len(classes)) != (1, 2):
+        told = f"{width} score{'s' * (width != 1)}"
+        raise InputError(f"The model gives {told} a record for {len(classes)} answers; export one for each.")
     outside = ~((table >= -_ROUNDING) & (table <= 1.0 + _ROUNDING))  # also catches nan
     if outside.any():
         record = int(outside.any(axis=1).argmax())

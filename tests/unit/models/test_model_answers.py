@@ -42,6 +42,7 @@ from sklearn.tree import DecisionTreeClassifier
 from core.datasets import Roles, Table, build_dataset
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
+from core.models.model_answers import RawAnswers, decide
 from core.models.model_files import ModelFile, read_model, with_answers
 from tests.model_samples import (
     NUMBERS,
@@ -342,6 +343,24 @@ def test_answers_become_columns_of_the_table(model):
     assert given.table.fingerprint == fingerprint_frame(given.table.frame) != table.fingerprint
     assert given.table.uploaded and model.fingerprint[:12] in given.table.source
     pd.testing.assert_frame_equal(table.frame, before)
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.05, 0.97])
+@pytest.mark.parametrize("upper", ["approved", "denied"])
+def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(upper: str, threshold: float):
+    score = np.linspace(0.0, 1.0, 40)
+    said = np.where(score >= threshold, upper, "denied" if upper == "approved" else "approved").astype(object)
+    answers = decide(RawAnswers(labels=said, probability=score[:, None], classes=None), positive=upper, threshold=0.5)
+    assert np.array_equal(answers.scores, score) and np.array_equal(answers.labels, score >= threshold)
+    for words, classes, what in (
+        (said[np.arange(40) % 20 * 2 + np.arange(40) // 20], None, "which column"),
+        (np.resize(["approved", "denied", "open"], 40), None, "which column"),
+        (said, ("approved", "denied", "open"), "1 score a record for 3 answers"),
+    ):
+        raw = RawAnswers(labels=words.astype(object), probability=score[:, None], classes=classes)
+        if threshold == 0.5:
+            with pytest.raises(InputError, match=what):
+                decide(raw, positive=upper, threshold=0.5)
 
 
 @pytest.mark.parametrize(
