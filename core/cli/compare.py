@@ -29,9 +29,10 @@ _KEPT = "released (the last one that was signed for release), latest, or a numbe
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
-        "exit codes: 0 better or not distinguishable; 1 worse (a required check); 2 inconclusive: a required check had "
-        "a number and has none now, no required check can be compared, or one may be worse by --margin; 3 input that "
-        "cannot be used. Without --margin, exit code 0 says that nothing was shown to be worse, not that nothing is."
+        "exit codes: 0 better or not distinguishable; 1 worse (a required check); 2 inconclusive: a required check "
+        "cannot be compared though it had a number, has one that is withheld or fails now, no required check can be "
+        "compared, or one may be worse by --margin; 3 input that cannot be used. Without --margin, exit code 0 says "
+        "that nothing was shown to be worse, not that nothing is."
     )
     parser.add_argument("before", metavar="BEFORE", help=f"The earlier audit: {_AUDIT}; with --project also {_KEPT}.")
     parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")

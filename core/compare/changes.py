@@ -66,6 +66,7 @@ class Turn(StrEnum):
     GONE = "check gone"
     NOT_RUN_BEFORE = "not run before"
     NOT_RUN = "not run"
+    WITHHELD = "number withheld"
     OTHER_DEFINITION = "other definition"
     NO_INTERVAL = "no interval"
 
@@ -122,6 +123,11 @@ class CheckChange(Result):
         """Whether both audits have a number of the same definition."""
         return self.change is not None
 
+    @property
+    def lost(self) -> bool:
+        """Whether it may be worse and nothing tells: it had a number, or one is withheld, or it fails now."""
+        return not self.compared and (self.before is not None or self.turn == Turn.WITHHELD or self.now == Status.FAIL)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Result):
@@ -156,9 +162,9 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     """Compare two reports, as `core.report` makes documents or `core.report.verification.readable` reads them.
 
     Compared are the checks that either policy limits. The whole is worse if a required check is worse. Else it is
-    inconclusive if a required check had a number before and has none of the same definition now, if no required check
-    can be compared, or if one is not shown to be no worse by the `margin`, in the unit of each check (0.01 is a point).
-    Else it is better if a required check is, and else not distinguishable.
+    inconclusive if a required check cannot be compared though it had a number before, has one that is withheld or fails
+    now, if no required check can be compared, or if one is not shown to be no worse by the `margin`, in the unit of
+    each check (0.01 is a point). Else it is better if a required check is, and else not distinguishable.
 
     InputError if the margin is no number above 0.
     """
@@ -260,7 +266,8 @@ def _paired(
     )
     turn, why = _apart(found, was, now, question)
     if turn is not None or found.before is None or found.after is None:
-        return replace(found, turn=turn or Turn.NOT_RUN, why=why), None
+        fails = " It fails now." if found.now == Status.FAIL else ""
+        return replace(found, turn=turn or Turn.NOT_RUN, why=why + fails), None
     check = CHECKS[name]
     freedoms = (was.found.freedom if was else None, now.found.freedom if now else None)
     if same and _equal(found.before, found.after):
@@ -294,6 +301,9 @@ def _apart(
     found: CheckChange, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str]
 ) -> tuple[Turn | None, str]:
     """Return why two numbers are not compared, if they are not."""
+    for row in (now, was):
+        if row and row.measurement and row.found.outcome == Outcome.DONE and row.found.estimate is None:
+            return Turn.WITHHELD, row.found.reason
     if now is None or now.measurement is None:
         return Turn.GONE, "The later audit does not have it."
     if was is None or was.measurement is None:
@@ -340,22 +350,9 @@ def _equal(before: Estimate | None, after: Estimate | None) -> bool:
     return all(was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends)
 
 
-_RANKS = (
-    Turn.WORSE,
-    Turn.GONE,
-    Turn.NOT_RUN,
-    Turn.NO_INTERVAL,
-    Turn.OTHER_DEFINITION,
-    Turn.BETTER,
-    Turn.NOT_DISTINGUISHABLE,
-    Turn.UNCHANGED,
-)
-
-
-def _rank(found: CheckChange) -> int:
+def _rank(found: CheckChange) -> tuple[bool, bool, int]:
     """Return where a check stands: what is worse or lost first."""
-    never = found.turn == Turn.NOT_RUN and found.before is None
-    return _RANKS.index(found.turn) if found.turn in _RANKS and not never else len(_RANKS)
+    return found.turn != Turn.WORSE, not found.lost, list(Turn).index(found.turn)
 
 
 # ---------------------------------------------------------------------------------------------------- whole and words
@@ -365,12 +362,12 @@ def _overall(checks: Sequence[CheckChange], margin: float | None) -> tuple[Outlo
     """Return the verdict on the whole, and its sentence."""
     required = [found for found in checks if found.required]
     n, turns = len(required), Counter(found.turn for found in required)
-    lost = sum(found.before is not None and not found.compared for found in required)
+    lost = sum(found.lost for found in required)
     open_ = sum(found.within is False for found in required)
     if turns[Turn.WORSE]:
         return Outlook.WORSE, f"Worse: {_of(turns[Turn.WORSE], n)} worse than before."
     if lost:
-        return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(lost, n)} no longer comparable."
+        return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(lost, n)} not comparable."
     if not any(found.compared for found in required):
         return Outlook.INCONCLUSIVE, "Inconclusive: no required check can be compared."
     if open_:

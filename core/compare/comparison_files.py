@@ -86,8 +86,8 @@ def since(found: CheckChange) -> tuple[str, str, str]:
 def comparison_junit(found: Comparison) -> bytes:
     """Return the checks as test cases; failures are required ones, so that there is one wherever a check stops a gate.
 
-    Skipped is what cannot be compared and was not measured before either, and what is worse but not required. A case of
-    its own says what stops a gate where no check does: a self-test that failed, or that nothing can be compared.
+    Skipped is what cannot be compared and is not `lost`, and what is worse but not required. A case of its own says
+    what stops a gate where no check does: a self-test that failed, or that nothing can be compared.
     """
     return junit_xml(
         f"FairLeak comparison: {found.before.name} → {found.after.name}",
@@ -115,7 +115,7 @@ def _case(found: CheckChange) -> Case:
     elif found.within is False:
         interval = change_range(found, decided=True) or "no interval"
         kind, message = "inconclusive", f"Not shown to be within the margin: {interval}."
-    stops = found.required and (found.compared or found.before is not None)
+    stops = found.required and (found.compared or found.lost)
     return Case(
         name=found.title,
         outcome="passed" if not kind else "failure" if stops else "skipped",

@@ -7,14 +7,18 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.compare import Outlook, Turn, change_between, change_text, compare
+from core.compare import Outlook, Turn, change_between, change_text, compare, comparison_junit
 from core.compare.changes import CheckChange, _decided
 from core.errors import InputError
 from core.estimates import Estimate, certain, over_repeats, paired_gain, proportion
 from core.policy.decisions import Claim
+from core.report import document
 from core.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
-from tests.samples_report import HOSTILE, POLICY
+from tests.judged_report import judged
+from tests.junit_rules import read_junit
+from tests.leaky_report import groups_of
+from tests.samples_report import HOSTILE, POLICY, sample
 
 RUNS = 2000
 
@@ -147,6 +151,23 @@ def test_what_was_measured_and_is_not_any_more_keeps_the_gate_shut():
     fewer = dataclasses.replace(POLICY, limits=tuple(x for x in POLICY.limits if x.check != "correction_gain"))
     dropped = compare(report(), report({"correction_gain": estimate(0.2, 0.004)}, policy=fewer))
     assert dropped.verdict == Outlook.WORSE, "a policy that no longer limits a check does not hide it"
+
+
+def test_a_required_check_that_fails_or_is_withheld_and_was_not_compared_keeps_the_gate_shut():
+    for missing in (None, Measurement(check="membership_caught", outcome=Outcome.NOT_RUN, reason="No scores.")):
+        after = {"membership_caught": estimate(0.95, 0.01), "correction_gain": estimate(0.0, 0.004)}
+        comparison = compare(report({"membership_caught": missing}), report(after), margin=0.05)
+        assert comparison.verdict == Outlook.INCONCLUSIVE and comparison.checks[0].check == "membership_caught"
+        assert comparison.checks[0].why.endswith("It fails now.")
+    small = groups_of({"women": (800, 200, 300, 2500, 3000, 4000), "men": (5, 200, 900, 4000, 3000, 4000)})
+    withheld = document(judged(sample(small)), edition="disclosure")
+    for before, after in ((withheld, withheld), (withheld, report({"correction_gain": None}))):
+        comparison = compare(before, after)
+        assert turns(comparison)["correction_gain"] == Turn.WITHHELD and comparison.verdict == Outlook.INCONCLUSIVE
+    (case,) = (
+        one for one in read_junit(comparison_junit(comparison)).iter("testcase") if "constraint" in one.get("name")
+    )
+    assert case.find("failure").text.startswith("Number withheld. ")
 
 
 def test_what_is_new_or_defined_otherwise_is_never_better():
