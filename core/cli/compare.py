@@ -23,7 +23,7 @@ HELP = "Compare two audits check by check: better, worse, or not distinguishable
 
 _AUDIT = "a folder of fairleak audit, or a report.json or report.html"
 
-_KEPT = "released (the last one that was signed for release), latest, or a number or fingerprint of its list"
+_KEPT = "released (the last one whose last decision releases it), latest, or a number or fingerprint of its list"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,10 +76,12 @@ def _kept(history: History, audit: str, project: str) -> Entry:
     if audit == "latest" and (entries := history.entries(project)):
         return entries[0]
     if audit == "released":
-        signed = [one for one in history.signatures(project=project) if one.decision in ("release", "accept_risk")]
+        last = {one.fingerprint: one for one in history.signatures(project=project)}  # a later one overrules
+        signed = [one for one in last.values() if one.decision in ("release", "accept_risk")]
         if not signed:
             raise InputError(f"No audit of the project {project!r} is signed for release in {history.place}.")
-        return next(one for one in history.entries(project, deleted=True) if signed[-1].covers(one))
+        latest = max(signed, key=lambda one: one.number)
+        return next(one for one in history.entries(project, deleted=True) if latest.covers(one))
     return history.find(audit, project=project)
 
 

@@ -198,8 +198,10 @@ def test_audits_of_a_project_are_compared_by_name(tmp_path: Path, capsys: Captur
     history.delete(released, who="A. Officer", reason="asked by the owner")
     told = f"The document of audit {released.id} was deleted by A. Officer on "
     assert told in refused(capsys, *named)
-    history.keep(report(), project="Loans", who="A. Officer")  # the same one again
+    again = history.keep(report(), project="Loans", who="A. Officer")  # the same one
     assert main(named) == 0
+    history.sign(again, decision="do_not_release", name="A. Officer", role="DPO", reason="It leaks.")
+    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *named)
 
 
 # Action
