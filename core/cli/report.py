@@ -12,13 +12,13 @@ from core.cli.arguments import Action, add_path, read_report, report_that_holds,
 from core.cli.console import Console
 from core.errors import FairLeakError, InputError
 from core.files import check_place, content_of, write_file
+from core.fingerprint import code_fingerprint
 from core.report import verify_report
 from core.report.card_section import card_section
 from core.report.one_page import NAME, one_page
 from core.report.verification import (
     ENDING,
-    NOT_SIGNED,
-    OF_THIS_CODE,
+    OTHER_CODE,
     Finding,
     new_key,
     private_key,
@@ -39,7 +39,7 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     told = "First 8 or more digits of the signed fingerprint."
     parser.add_argument("--fingerprint", default="", metavar="DIGITS", help=told)
     add_path(parser, "--signer", metavar="PUBLIC.pem", help="Public key of the required signer.")
-    told = "A report of another version of FairLeak: its code, look and words are not compared."
+    told = "The report may be of another version of FairLeak; its code, look and words are then not compared."
     parser.add_argument("--any-code", action="store_true", help=told)
 
 
@@ -49,13 +49,13 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     content, text = read_report(path)
     signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
     found = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
-    asked = [f for f in found.findings if not (arguments.any_code and f.name in OF_THIS_CODE)]
+    asked = [*(found.of_any_code if arguments.any_code else found.findings)]
     asked.append(_signature(path, content, signer, str(arguments.signer)))
     if found.fingerprint:
         console.result(f"Fingerprint {found.fingerprint[:64]}")
     for finding in asked:
-        label = "NOTE   " if finding.told == NOT_SIGNED else "holds  "
-        console.result(f"{label if finding.holds else 'BROKEN '} {finding.told}")
+        label = "BROKEN " if not finding.holds else "NOTE   " if finding.note else "holds  "
+        console.result(f"{label} {finding.told}")
     return "pass" if all(finding.holds for finding in asked) else "fail"
 
 
@@ -96,7 +96,9 @@ def _sign(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
     key = private_key(content_of(arguments.key, what="--key"), name="--key")
-    content, _ = report_that_holds(arguments.report, what="is signed")
+    content, document = report_that_holds(arguments.report, what="is signed")
+    if document["provenance"]["code"] != code_fingerprint():
+        console.result(OTHER_CODE)
     signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
     _check_new(signature, "The signature")
     write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)

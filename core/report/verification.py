@@ -33,17 +33,23 @@ from core.untrusted import ask_child
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-OF_THIS_CODE = ("code", "page", "words")
+_OF_THIS_CODE = ("code", "page", "words")
 """Findings that hold for a report of this very FairLeak only."""
+
+OTHER_CODE = "Another FairLeak wrote this report: how its page looks, its titles and its reasons are not verified."
 
 
 @dataclass(frozen=True, slots=True)
 class Finding(Result):
-    """One thing that was verified, with one sentence: `name` is a part of the report, "signed" or "signature"."""
+    """One thing that was verified, with one sentence: `name` is a part of the report, "signed" or "signature".
+
+    A `note` says what was not verified.
+    """
 
     name: str
     holds: bool
     told: str
+    note: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +65,17 @@ class Verification(Result):
         return all(finding.holds for finding in self.findings)
 
     @property
+    def of_any_code(self) -> tuple[Finding, ...]:
+        """The findings, with a note for what cannot be compared where another version of FairLeak wrote the report."""
+        if all(one.holds for one in self.findings if one.name == "code"):
+            return self.findings
+        kept = (one for one in self.findings if one.name not in _OF_THIS_CODE)
+        return (*kept, Finding("code", True, OTHER_CODE, note=True))
+
+    @property
     def broken(self) -> Finding | None:
         """The first thing that does not hold, whichever version of FairLeak wrote the report; None if there is none."""
-        return next((one for one in self.findings if not one.holds and one.name not in OF_THIS_CODE), None)
+        return next((one for one in self.of_any_code if not one.holds), None)
 
 
 def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Verification:
@@ -123,8 +137,8 @@ def document_in(text: str, *, name: str = "The file") -> Document:
 def readable(text: str, *, name: str) -> Document:
     """Return the document of a report.json or report.html; sentences call the file by its `name`.
 
-    Another version of FairLeak may have written it; but content, schema, policy, verdict and numbers must hold, so
-    that nobody is compared with numbers that contradict each other. InputError says in one sentence what does not.
+    Another version of FairLeak may have written it, in other words and with another look; all else must hold, so that
+    nobody is compared with numbers that contradict each other. InputError says in one sentence what does not.
     """
     if broken := verify_report(text, name=name).broken:
         raise InputError(f"{name} must be a report that verifies. {broken.told}")
@@ -261,7 +275,7 @@ _PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {
 ENDING = ".sig"
 """What the name of a signature's file adds to that of the report."""
 
-NOT_SIGNED = (
+_NOT_SIGNED = (
     "Not signed: anybody could have written this report, its numbers and its fingerprint; only `replay` on the same "
     "table measures them again."
 )
@@ -323,13 +337,13 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     """
     wanted = None if signer is None else public_key(signer, name=name)
     holds, told = _signed(content, signature, wanted, name)
-    return Finding("signature", holds, told)
+    return Finding("signature", holds, told, note=signature is None)
 
 
 def _signed(content: bytes, signature: bytes | None, wanted: Ed25519PublicKey | None, name: str) -> tuple[bool, str]:
     """Return whether a signature holds, and the sentence that says so."""
     if signature is None:
-        return wanted is None, NOT_SIGNED
+        return wanted is None, _NOT_SIGNED
     try:
         key, signed = _read(signature)
     except (InputError, ValueError, KeyError, TypeError, AttributeError):

@@ -13,9 +13,10 @@ from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
 from core.history import DECISIONS as SIGN_OFF
 from core.history import History
-from core.report import Reports, document, to_json
+from core.report import Reports, document, report_fingerprint, to_json
 from core.report.card_section import card_section
 from core.report.one_page import DECISIONS, one_page
+from core.report.page import to_html
 from core.report.verification import private_key
 from tests.judged_report import judged
 
@@ -206,3 +207,19 @@ def test_only_a_report_that_holds_is_signed(folder, capsys):
     capsys.readouterr()
     assert main(["report", "sign", "forged.json", "--key", "officer.pem"]) == 3
     assert "Only a report that holds is signed: " in capsys.readouterr().err
+    page, told = to_html(document(AUDIT)), to_json(document(AUDIT))
+    look = page.replace("Do not release", "Release", 1)
+    words = json.loads(told)
+    words["verdict"]["checks"][0]["title"] = "(optional) A check"
+    words["fingerprint"] = report_fingerprint(words)
+    for text in (look, to_json(words)):
+        (folder / "altered").write_text(text, encoding="utf-8")
+        assert main(["report", "sign", "altered", "--key", "officer.pem"]) == 3
+        assert verify(capsys, "--any-code", report="altered")[0] == 1
+    words["provenance"]["code"] = "0" * 64  # another FairLeak may have other words
+    words["fingerprint"] = report_fingerprint(words)
+    (folder / "altered").write_text(to_json(words), encoding="utf-8")
+    code, told = verify(capsys, "--any-code", report="altered")
+    assert code == 0 and "NOTE    Another FairLeak wrote this report: how its page looks" in told
+    assert main(["report", "sign", "altered", "--key", "officer.pem"]) == 0
+    assert "its titles and its reasons are not verified" in capsys.readouterr().out
