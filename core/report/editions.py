@@ -256,7 +256,7 @@ _AS_THEY_ARE = ("schema", "kind", "policy", "self_tests", "edition_attack")
 def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
     """Return the external report without leakage estimate and fingerprint; a part that is not named here stays out."""
     plan, hidden = audit.plan, has_small_count(whole)
-    because = _withheld(whole, hidden)
+    because = withheld_numbers(whole, hidden)
     facts = _facts(audit, hidden)
     measurements = [_measurement(one, plan, facts, because.get(one["check"], "")) for one in whole["measurements"]]
     tables = [cut for table in whole["tables"] for cut in _table(table, hidden)]
@@ -387,7 +387,7 @@ _COUNTED = "counts of a group are withheld here, and with them every number that
 _INSIDE = "the reason stands in the internal report alone, for it may count people."
 
 
-def _withheld(whole: Document, hidden: bool) -> dict[str, str]:
+def withheld_numbers(whole: Document, hidden: bool) -> dict[str, str]:
     """Return check -> why its number is withheld: the rule that withholds it."""
     because: dict[str, str] = {}
     for measurement in whole["measurements"]:

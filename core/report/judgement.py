@@ -37,7 +37,7 @@ from core.report.document import (
     rows_of,
     verdict_section,
 )
-from core.report.editions import why_of
+from core.report.editions import why_of, withheld_numbers
 
 _MODEL_RATES = ("accuracy_train", "accuracy_test", "majority_test")
 
@@ -57,7 +57,7 @@ def contradictions(found: Document) -> list[str]:
         if not same_value(old, new, alike)
     ]
     told += [*_too_many(found), *_no_day(found)]
-    return told + ([*_plan(found), *_whole(found)] if internal else [])
+    return told + ([*_plan(found), *_whole(found)] if internal else [*_withholding(found)])
 
 
 _Pairs = Iterator[tuple[str, Any, Any]]
@@ -174,6 +174,16 @@ def _plan(found: Document) -> Iterator[str]:
         return
     if strict(plan) == found["plan"] and plan_fingerprint(plan) != found["provenance"]["plan"]:
         yield "the plan's fingerprint is not that of the plan in the report"
+
+
+def _withholding(found: Document) -> Iterator[str]:
+    """Yield numbers that an external report shows or withholds against its rule."""
+    hidden = any(group["count"] is None for group in found["groups"])
+    for check, because in withheld_numbers(found, hidden).items():
+        yield f"{check} is shown although {because}"
+    for check in withheld_checks(found):
+        if CHECKS[check].of_groups and not hidden:  # so many people are in no group too few
+            yield f"{check} is withheld although the counts of the groups are shown"
 
 
 def _whole(found: Document) -> Iterator[str]:
@@ -331,12 +341,13 @@ def judged_again(found: Document) -> tuple[list[str], list[str], str]:
 def _judged_sentence(found: Document) -> str:
     if found["edition"] == "internal":
         return "judged again, the numbers in the report give the same verdicts under the policy in it."
-    gone = withheld_checks(found)
-    asked = {limit["check"] for limit in found["policy"]["limits"]}
-    judged = in_words(len(asked - set(gone)))
-    told = f"{judged} limits judged again allow the verdicts stated; the numbers are rounded and p-values withheld"
-    named = [check for check in gone if check in asked]
-    return f"{told}." if not named else f"{told}. Not judged, for the number itself is withheld: {', '.join(named)}."
+    gone, asked = withheld_checks(found), [limit["check"] for limit in found["policy"]["limits"]]
+    numbers = {m["check"]: estimate_of(m["estimate"]) for m in found["measurements"] if m["outcome"] == "done"}
+    judged = [check for check in asked if (number := numbers.get(check)) and not math.isnan(number.value)]
+    allow = ", whose rounded numbers allow the verdicts stated; p-values are withheld" if judged else ""
+    told = f"judged again were {in_words(len(judged))} of {in_words(len(asked))} limits{allow}."
+    named = ", ".join(check for check in gone if check in asked)
+    return f"{told} Not judged, for the number itself is withheld: {named}." if named else told
 
 
 def _differences(found: Document, judged: Document) -> tuple[list[str], list[str]]:

@@ -24,7 +24,7 @@ from core.errors import FairLeakError, InputError
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.report.canonical import parse_json, report_fingerprint
 from core.report.document import Document, policy_of
-from core.report.judgement import contradictions, judged_again
+from core.report.judgement import contradictions, judged_again, withheld_checks
 from core.report.page import embedded_document, to_html
 from core.report.schema import is_report, schema_error
 from core.serialize import Result
@@ -225,8 +225,11 @@ def _policy(found: Document) -> Finding:
 
 def _verdict(found: Document) -> list[Finding]:
     facts, others, told = judged_again(found)
+    required = {limit["check"] for limit in found["policy"]["limits"] if limit["required"]}
+    open_ = not required.isdisjoint(withheld_checks(found))
+    fine = Finding("verdict", True, f"Verdict {'judged in part' if open_ else 'holds'}: {told}", note=open_)
     return [
-        *_compared("verdict", facts, f"Verdict holds: {told}"),
+        *(_compared("verdict", facts, "") if facts else [fine]),
         *_compared("words", others, "Words hold: titles, definitions and reasons are those of these verdicts."),
     ]
 

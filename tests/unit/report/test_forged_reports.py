@@ -18,6 +18,7 @@ from core.report import document, policy_of, report_fingerprint, to_json, verify
 from core.report.canonical import parse_json
 from core.report.page import to_html
 from tests.judged_report import judged
+from tests.leaky_report import groups_of
 from tests.refusals import refused
 from tests.samples_report import POLICY, sample
 
@@ -285,6 +286,24 @@ CONTRADICTIONS = {
 @pytest.mark.parametrize("named", CONTRADICTIONS)
 def test_what_follows_from_other_parts_is_computed_again(named):
     assert "numbers" in failed(forged(CONTRADICTIONS[named]))
+
+
+def test_what_is_withheld_is_what_the_rule_withholds_and_is_not_said_to_be_judged():
+    def withheld(found):
+        measurement(found, "unfairness").update(estimate=None, reason="It is withheld.")
+
+    def hidden(found):
+        found["groups"][0].update(count=None)
+
+    assert "numbers" in failed(forged(withheld, "disclosure")) & failed(forged(hidden, "disclosure"))
+    small = groups_of({"women": (800, 200, 300, 2500, 3000, 4000), "men": (5, 200, 900, 4000, 3000, 4000)})
+    for audit, words, note in (
+        (AUDIT, "holds: judged again were seven of eight limits, whose rounded numbers allow the verdicts", False),
+        (judged(sample(small)), "judged in part: judged again were two of eight limits, whose rounded", True),
+    ):
+        found = verify_report(to_json(document(audit, edition="disclosure")))
+        (one,) = (finding for finding in found.findings if finding.name == "verdict")
+        assert found.holds and one.told.startswith(f"Verdict {words}") and one.note == note
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
