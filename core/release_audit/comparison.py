@@ -35,7 +35,7 @@ _LIMITS = ("value", "low", "high")
 _NAMED = ("check", "attack", "group", "name")  # by which the items of a list are distinguished, the first they all have
 _OUTSIDE = ("times", "fingerprint")  # the fingerprint is of all the rest
 _INPUTS = ("plan", "policy", "provenance")
-_LATER = ("release_meter", "findings")  # what the first reports did not have
+_LATER = ("release_meter", "findings")  # what reports of other code may not have
 _LOOSE = ("tables", "details")
 _P_VALUES = ("p_value", "p_adjusted")
 _SENTENCES = re.compile(
@@ -100,7 +100,8 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """
     origins = _pairs(_environment(old), _environment(new), _Place(names=("provenance",), path="provenance"))
     environment = tuple(found for pair in origins for found in _unequal(*pair, same=True))
-    known = {name: value for name, value in _content(new).items() if name in old or name not in _LATER}
+    later = _LATER if any(one.path == "provenance.code" for one in environment) else ()
+    known = {name: value for name, value in _content(new).items() if name in old or name not in later}
     pairs = list(_pairs(_content(old), known, _Place()))
     found = [one for pair in pairs for one in _unequal(*pair, same=not environment)]
     return Comparison(

@@ -23,6 +23,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.estimates import Estimate
+from core.fingerprint import code_fingerprint
 from core.report.canonical import parse_json
 from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
 from core.settings import params, told
@@ -30,8 +31,8 @@ from core.study import Outcome
 
 Kind = Any
 
-_LATER = ("release_meter", "findings", PEOPLE_AT_RISK)
-"""Parts that reports of earlier versions do not have; the last no external report has."""
+_LATER = ("release_meter", "findings")
+"""Parts that reports of other code may not have."""
 
 _LEFT_OUT = {
     "AuditConfig": ("depth",),
@@ -250,5 +251,7 @@ def schema_error(found: Mapping[str, Any]) -> str:
         return f"A report must have the kind {KIND!r}, got {told(found.get('kind'))}."
     if found.get("schema") != 1:
         return f"A report must have the schema version 1, got {told(found.get('schema'))}."
-    error = _misfit(dict(found), _content(), left_out=_LATER)
+    provenance = found.get("provenance")
+    own = isinstance(provenance, dict) and provenance.get("code") == code_fingerprint()
+    error = _misfit(dict(found), _content(), left_out=(PEOPLE_AT_RISK, *(() if own else _LATER)))
     return f"A report must follow its schema; {error}." if error else ""

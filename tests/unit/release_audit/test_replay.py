@@ -235,8 +235,10 @@ def test_what_only_one_report_has_and_longer_lists_are_told() -> None:
     back = {one.path: (one.old, one.new) for one in same_numbers(less, report()).beyond}
     assert back["measurements"] == (3, 4) and back["model.notes"][0] == "(absent)"
     assert len(found.differences) == 2
-    later = {**report(), "findings": [], "more": 1}  # early reports had no findings
-    assert [one.path for one in same_numbers(report(), later).beyond] == ["more"]
+    later = {**report(), "findings": [], "more": 1}
+    assert [one.path for one in same_numbers(report(), later).beyond] == ["findings", "more"]
+    early = changed(report(), ("provenance", "code"), "d" * 64)  # early reports had no findings
+    assert [one.path for one in same_numbers(early, later).beyond] == ["more"]
     assert [one.path for one in same_numbers(later, report()).beyond] == ["findings", "more"]
     nothing = changed(report(), ("measurements", 0, "estimate"), None)
     assert [one.path for one in same_numbers(report(), nothing).beyond] == ["measurements[correction_gain].estimate"]
@@ -303,7 +305,17 @@ def test_replaying_tells_changed_numbers_and_other_wording(folder: Path, capsys:
     assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == 0
     said = capsys.readouterr().out
     assert said.startswith("Same numbers, other wording: of ") and " values 1 is worded otherwise." in said
-    assert "verdict.checks[" in said
+    assert "verdict.checks[" in said and "chosen" not in said
+
+    def change(told: dict[str, Any]) -> None:
+        told["findings"].append({**told["findings"][0], "study": "choose"})
+
+    assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("The same to the bit: ") and "How the model was chosen was not run again" in said
+    for part in ("release_meter", "findings"):
+        cut = altered(folder, lambda told, part=part: told.pop(part))
+        assert f"there must be a key '{part}'" in refused(capsys, "report", "replay", cut)
 
 
 def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: Path, capsys: Capture) -> None:
