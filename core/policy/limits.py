@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
 from core.errors import InputError
-from core.estimates import Estimate, decimals_beside, level_text, number_text, percent
+from core.estimates import STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
 from core.param import Param
 from core.policy.checks import CHECKS
 from core.serialize import Result
@@ -105,7 +105,8 @@ class Policy(Result):
 
     `author` answers for the policy since `date`; `rationale` says what it is for, and why it leaves out the checks it
     does not ask for. `level` is the confidence of the decisions together: with Holm's correction, the chance of any
-    wrong pass or fail is at most 1 - level, for values exactly at their limit. What is not proved: see
+    wrong pass or fail is at most 1 - level, for values exactly at their limit. It is at most `STRICTEST`, for intervals
+    of the strongest of several attacks hold no further. What is not proved: see
     `core.policy.decisions`.
     """
 
@@ -114,9 +115,9 @@ class Policy(Result):
     author: Author = ""
     date: Date = ""
     rationale: Rationale = ""
-    level: Annotated[
-        float, Param("Level", "Confidence of all its decisions together.", least=0.5, most=1.0, below=True)
-    ] = 0.95
+    level: Annotated[float, Param("Level", "Confidence of all its decisions together.", least=0.5, most=STRICTEST)] = (
+        0.95
+    )
     limits: tuple[Limit, ...] = ()
     schema: Annotated[int, Param("Schema", "Version of this format.", least=POLICY_SCHEMA, most=POLICY_SCHEMA)] = (
         POLICY_SCHEMA

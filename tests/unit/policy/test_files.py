@@ -110,6 +110,7 @@ def test_what_no_file_could_hold_is_not_written() -> None:
     made = policy(unfairness=0.05)
     for wrong in (
         replace(made, level=1.0),
+        replace(made, level=0.991),  # the strongest of several attacks has no interval at it
         replace(made, name="a\nb"),
         replace(made, schema=2),
         replace(made, limits=()),
