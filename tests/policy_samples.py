@@ -76,7 +76,7 @@ def measurements() -> st.SearchStrategy[tuple[Measurement, ...]]:
 def _with_limits(draw: st.DrawFn, checks: list[str]) -> Policy:
     limits = {check: draw(values(check)) for check in checks}
     optional = tuple(check for check in checks[1:] if draw(st.booleans()))
-    return policy(level=draw(st.sampled_from([0.5, 0.9, 0.95, 0.999])), optional=optional, **limits)
+    return policy(level=draw(st.sampled_from([0.5, 0.9, 0.95, 0.99])), optional=optional, **limits)
 
 
 @st.composite

@@ -65,7 +65,7 @@ _OVER_PEOPLE = "The interval is over people like these; model, attackers and see
 _SETS = "Where the training records are unknown, a random sample is attacked instead; the real ones may leak more."
 _SAMPLE = "The test records are a sample of the people the model will decide about."
 _TOGETHER = "The interval holds for the attackers tried together."
-_ANSWERS = "{answers[questions]} answers to bias queries ({answers[mechanism]}, ε = {answers[epsilon]} in all)"
+_ANSWERS = "{answers[questions]} answers to bias queries ({answers[how]})"
 
 _ATTRIBUTE = Redacted(
     attacked="The {attribute} of {attacked}, inferred from {released} by {attackers}.",
@@ -119,8 +119,8 @@ REDACTED = {
         knows="The group sizes, every score queried, and how the answers are made; nothing else of the person.",
         control="random guessing",
         assumptions=(
-            "Answers with noise keep ε = {answers[epsilon]} together, over their whole life. Exact and rounded answers "
-            "guarantee nothing to a single person.",
+            "Answers with noise keep their ε together, over their whole life. Exact and rounded answers guarantee "
+            "nothing to a single person.",
             "The bound is for an attacker without a prior; one with a prior starts from it.",
         ),
     ),

@@ -45,6 +45,7 @@ from core.model_card import ReleasedPeople
 from core.people import PEOPLE
 from core.policy import CHECKS, CheckVerdict, headline_and_detail, policy_text, redacted_of
 from core.policy.decisions import NO_LIMIT, why
+from core.queries import noise_text
 from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
 from core.release_audit.plan import other_studies
 from core.release_audit.result import ModelNote, TableTitle
@@ -408,6 +409,7 @@ def _facts(audit: ReleaseAudit, hidden: bool) -> dict[str, Any]:
     both = "the better of two attackers. One of them knows half of the training records, where these are known"
     facts = {
         **{title: _words(settings) for title, settings in (others | plan.studied).items()},
+        "answers": _words(plan.answers) | {"how": noise_text(plan.answers.answering)},
         "attribute": audit.data.attribute,
         "attacked": "people the model was trained on" if plan.sets_known else "people drawn from the table",
         "attackers": both if plan.sets_known else "an attacker from outside",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -94,6 +95,20 @@ def test_a_withheld_number_gives_the_rule_that_withholds_it_and_keeps_its_verdic
     )
     lone = {m["check"]: m for m in disclosure_edition(replace(sample(), measurements=few))["measurements"]}
     assert "because it comes from fewer than 10 people" in lone["membership_caught"]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "how"),
+    [("exact", "exact"), ("rounded", "rounded to 3 decimals"), ("noisy_sums", "noisy sums at ε = 0.5")],
+)
+def test_only_answers_with_noise_have_a_privacy_budget(mechanism: str, how: str):
+    audit = sample()
+    answers = replace(audit.plan.answers, mechanism=mechanism, epsilon=0.5)
+    found = disclosure_edition(replace(audit, plan=replace(audit.plan, answers=answers)))
+    told = {m["check"]: m for m in found["measurements"]}
+    for check in ("answers_excess", "targeted_leakage"):
+        assert f" answers to bias queries ({how})." in told[check]["attacked"]
+    assert ("0.5" in json.dumps(told["targeted_leakage"])) == (mechanism == "noisy_sums")
 
 
 def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
