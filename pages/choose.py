@@ -238,12 +238,11 @@ def _given() -> list[Asked]:
 
     offered = _offered_columns()
     chosen = [name for name in st.session_state.get("choose_columns") or offered[:1] if name in offered]
-    plan = report_plan.plan_of(config, table)
     found = []
     for column in chosen:
-        roles = _roles(column)
-        given = replace(plan, model=ModelPlan(kind="predictions"), config=replace(config, roles=roles))
-        found.append(Asked([given.config], cached.built(table, roles), given, column))
+        own = replace(config, roles=_roles(column))
+        given = replace(report_plan.plan_of(own, table), model=ModelPlan(kind="predictions"), config=own)
+        found.append(Asked([own], cached.built(table, own.roles), given, column))
     if not found:
         raise InputError("There must be at least one column of predictions or scores, got none.")
     return found
@@ -351,7 +350,9 @@ def audit() -> None:
         for name, value in wanted.items():
             state.choose(name, value)
     if len(choice.candidates) > 1:
-        st.session_state[report_plan.CHOSEN] = (chosen, table.fingerprint, report_section(choice, picked))
+        outputs = next(each.plan.outputs for each in asked if each.name == picked.points[0].name)
+        told = report_section(choice, picked)
+        st.session_state[report_plan.CHOSEN] = (chosen, table.fingerprint, (outputs, policy), told)
     st.session_state["choose_report"] = True
 
 

@@ -160,7 +160,7 @@ else:
     model = release.audit.model
     useless = f"{SAME_ANSWER} " if SAME_ANSWER in model.notes else ""
     worth = f"Test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}."
-    picked = f" {_PICKED}" * (attacks.subject.chosen is not None)
+    picked = f" {_PICKED}" * attacks.subject.picked
     finding(_ICONS[verdict.overall], verdict.headline, f"{useless}{verdict.detail} {worth}{picked}")
     tested.warn()
     placeholders()

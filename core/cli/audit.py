@@ -35,6 +35,7 @@ from core.correction import false_promise
 from core.datasets.catalog import default_cache_folder
 from core.errors import Cancelled, FairLeakError, InputError
 from core.files import check_place, content_of, why, write_file
+from core.fingerprint import content_fingerprint
 from core.history import History, check_line
 from core.policy import (
     VERDICT_TITLES,
@@ -220,7 +221,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     policy = policy_named(arguments.policy, plan, folder)
     plan = replace(plan, policy="") if plan.policy in SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
-    chosen = None if arguments.choice is None else _chosen(arguments.choice, plan)
+    chosen = None if arguments.choice is None else _chosen(arguments.choice, plan, policy)
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
     if arguments.project is not None:
         check_line(arguments.project, "--project")
@@ -258,17 +259,20 @@ def _keep(reports: Reports, history: History, arguments: argparse.Namespace, con
     console.note(f"It is kept in the project {kept.project!r} of the history {history.place}, as audit {kept.id}.")
 
 
-def _chosen(path: Path, plan: AuditPlan) -> StudyFindings:
-    """Return how the plan's model was chosen, as `fairleak choose --json` wrote it."""
+def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
+    """Return how the plan's model was chosen by this policy, as `fairleak choose --json` wrote it."""
     try:
         told = json.loads(content_of(path, what="--choice"))
         model, same, found = told["model"], told["plan"] == plan.fingerprint, loads(told["record"], StudyFindings)
+        same_policy = told["policy"] == content_fingerprint(policy)
     except (ValueError, KeyError, TypeError):  # RecordError is a ValueError
         raise InputError(f"--choice must be a file of fairleak choose --json, got {path.name!r}.") from None
     if not same:
         raise InputError(
             f"--choice must be about the data, model and outputs that PLAN says, got others: {str(model)[:80]}."
         )
+    if not same_policy:
+        raise InputError(f"--choice must be by the audit's policy ({policy.name}), got one by another policy.")
     return found
 
 

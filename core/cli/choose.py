@@ -30,6 +30,7 @@ from core.datasets import build_dataset
 from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
 from core.files import content_of, write_file
+from core.fingerprint import content_fingerprint
 from core.policy import Policy, Status
 from core.release_audit import AuditPlan, catalogue_plan, dataset_of, load_model, load_table, plan_text, read_plan
 from core.serialize import dumps, plain
@@ -75,7 +76,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     planned = sum(len(each.configs) for each in asked)
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)
     plan = _plan(choice, asked)
-    present(_outcome(choice, asked[0], plan, settings), arguments, console)
+    present(_outcome(choice, asked[0], plan, policy, settings), arguments, console)
     if arguments.output is not None:
         place = arguments.output.absolute()
         write_file(arguments.output, plan_text(plan).encode(), what="--output")
@@ -155,7 +156,7 @@ def _plan(choice: Choice, asked: Sequence[Asked]) -> AuditPlan:
     return replace(own.plan, title="", config=replace(point.config, roles=own.plan.config.roles))
 
 
-def _outcome(choice: Choice, asked: Asked, plan: AuditPlan, settings: ChooseSettings) -> Outcome:
+def _outcome(choice: Choice, asked: Asked, plan: AuditPlan, policy: Policy, settings: ChooseSettings) -> Outcome:
     return Outcome(
         about=list(_about(choice, asked)),
         findings=[finding(choice)],
@@ -171,6 +172,7 @@ def _outcome(choice: Choice, asked: Asked, plan: AuditPlan, settings: ChooseSett
             "outcome": choice.outcome,
             "model": choice.chosen.title,
             "plan": plan.fingerprint,
+            "policy": content_fingerprint(policy),
             "record": dumps(report_section(choice)),
         },
     )

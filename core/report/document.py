@@ -42,9 +42,9 @@ METRIC_RATES = {
 PEOPLE_AT_RISK = "people_at_risk"
 """Part of an internal document that is about single people, and that no external one has."""
 
-_ATTACKED = ("schema", "data", "groups", "model", "findings", "times")
-_JUDGED = ("plan", "self_tests", "provenance")
-"""Parts of an audit that stand in a document as they are; the second change with policy, title and self-test."""
+_ATTACKED = ("schema", "data", "groups", "model", "times")
+_JUDGED = ("plan", "findings", "self_tests", "provenance")
+"""Parts of an audit that stand in a document as they are; the second change with policy, title, choice, self-test."""
 
 Document = dict[str, Any]
 

@@ -91,7 +91,7 @@ class Reports:
         self._documents: dict[str, Document] = {}
 
     def judged(self, audit: ReleaseAudit) -> Reports:
-        """Return the reports of the same attacks under another policy, title or self-test."""
+        """Return the reports of the same attacks under another policy, title, choice or self-test."""
         again = Reports(audit, self.people)
         again.__dict__["whole"] = {**self.whole, **judged_parts(audit)}
         again.__dict__["cards"] = self.cards

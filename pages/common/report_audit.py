@@ -1,6 +1,6 @@
 """The attacks of a release audit in the background, what is shown of them, and the reports as files.
 
-The policy is no part of the attacks: a changed limit needs no new attack.
+The policy, and how the model was chosen by it, are no part of the attacks: a changed limit needs no new attack.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ class Attacks(Background):
         self.subject = subject
         model = subject.model_file.fingerprint if subject.model_file else ""
         attacks = replace(subject.plan, title="", policy="")
-        chosen = [subject.chosen] if subject.chosen else []
-        key = fingerprint("release audit", subject.table.fingerprint, attacks, model, *chosen)
+        key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
         store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
@@ -58,7 +57,6 @@ def _reports(subject: Subject, report: Report) -> Reports:
         subject.table,
         default_policy(),
         model_file=subject.model_file,
-        chosen=subject.chosen,
         report=report,
     )
     reports = Reports(audit, people)
@@ -123,14 +121,15 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Report
     assert work.result is not None
     reports: Reports = work.result
     found = reports.audit
-    plan = replace(found.plan, title=work.subject.plan.title)
+    plan, chosen = replace(found.plan, title=work.subject.plan.title), work.subject.chosen
     attribute, failed = found.data.attribute, failed_tests(tests)
-    key = fingerprint("reports", work.key, plan.title, policy, list(tests))
+    key = fingerprint("reports", work.key, plan.title, policy, chosen, list(tests))
 
     def again() -> Reports:
         verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed)
         origin = provenance(plan, policy)
-        return reports.judged(replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin))
+        audit = replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
+        return reports.judged(replace(audit, findings=(*found.findings, *filter(None, [chosen]))))
 
     made: Reports = work.store.remember(key, again)
     return made

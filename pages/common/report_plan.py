@@ -26,6 +26,7 @@ from core.release_audit import (
 from core.settings import params
 from pages.common import cached, shell
 from pages.common.controls import control, filled
+from pages.common.report_policy import current
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -44,20 +45,24 @@ class Subject:
     plan: AuditPlan
     table: Table
     model_file: ModelFile | None = None
+    picked: bool = False
+    """Whether it was picked from several in this session."""
     chosen: StudyFindings | None = None
-    """How the model was chosen, where it was."""
+    """How it was chosen, where this was by the policy and for the outputs that it is audited with."""
 
 
 CHOSEN = "chosen_model"
-"""Where the session keeps the chosen model's settings, the fingerprint of its table, and how it was chosen."""
+"""Where the session keeps the picked model's settings, its table's fingerprint, outputs and policy of the choice, and
+how it was chosen."""
 
 
-def _chosen(config: AuditConfig, table: Table) -> StudyFindings | None:
-    """Return how the model of these settings, roles included, was chosen in this session."""
-    kept, of, told = st.session_state.get(CHOSEN, (None, "", None))
+def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str, Any]:
+    """Return what a subject says of how the model of these settings, roles included, was chosen."""
+    kept, of, basis, told = st.session_state.get(CHOSEN, (None, "", (), None))
     if kept is not None and config.method == GIVEN:  # of given predictions the tolerance is only assumed
         kept = replace(kept, tolerance=config.tolerance)
-    return told if (kept, of) == (config, table.fingerprint) else None
+    picked = (kept, of) == (config, table.fingerprint)
+    return {"picked": picked, "chosen": told if picked and basis == (outputs, current(config)) else None}
 
 
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
@@ -90,11 +95,11 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
 
 def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
-    roles, chosen = config.roles or table.roles[0], _chosen(config, table)
+    roles, chosen = config.roles or table.roles[0], _chosen(config, table, wanted.outputs)
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(wanted, data=data, config=replace(config, roles=None))
-        return Subject(plan=plan, table=table, chosen=chosen)
+        return Subject(plan=plan, table=table, **chosen)
     data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
     model, model_file = ModelPlan(), None
     threshold = roles.threshold
@@ -106,7 +111,7 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
     plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
-    return Subject(plan=plan, table=table, model_file=model_file, chosen=chosen)
+    return Subject(plan=plan, table=table, model_file=model_file, **chosen)
 
 
 def released(outputs: OutputsPlan) -> str:

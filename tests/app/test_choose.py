@@ -18,7 +18,7 @@ from core.choose import Asked, CandidatePoint, ChooseSettings
 from core.cli.arguments import Parser
 from core.datasets import load
 from core.estimates import proportion
-from core.release_audit import AuditPlan
+from core.release_audit import AuditPlan, OutputsPlan
 from core.settings import add_arguments, from_arguments
 from core.sweep import point_key
 from pages.common import report_plan
@@ -105,15 +105,21 @@ def test_another_model_can_be_audited_and_its_report_says_who_picked_it(
     dashboard.settle()
     picked = dashboard.test.selectbox(key="choose_audited").value
     dashboard.press("audit_chosen")
-    config, digits, told = dashboard.test.session_state["chosen_model"]
+    config, digits, (outputs, policy), told = dashboard.test.session_state["chosen_model"]
     assert picked.endswith(f"depth {config.depth}") and (config.method, config.depth, config.tolerance) != BEST
     assert "picked by hand. By the policy it would be exponentiated gradient (tolerance 0.05" in str(told.findings[1])
-    monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state={"chosen_model": (config, digits, told)}))
+    kept = {"chosen_model": (config, digits, (outputs, policy), told)}
+    monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state=kept))
+    monkeypatch.setattr(report_plan, "current", lambda _: policy)
     table = load("demo")
     assert report_plan.subject(config, table, AuditPlan()).chosen is told
+    labels = report_plan.subject(config, table, AuditPlan(outputs=OutputsPlan(released="labels")))
+    monkeypatch.setattr(report_plan, "current", lambda _: replace(policy, limits=policy.limits[:1]))
+    for other in (labels, report_plan.subject(config, table, AuditPlan())):
+        assert other.picked and other.chosen is None, "by another policy, or of other outputs"
     race = replace(config, roles=table.roles[1])
-    assert report_plan.subject(race, table, AuditPlan()).chosen is None, "another attribute, another model"
-    assert report_plan.subject(config, replace(table, fingerprint="other"), AuditPlan()).chosen is None
+    assert not report_plan.subject(race, table, AuditPlan()).picked, "another attribute, another model"
+    assert not report_plan.subject(config, replace(table, fingerprint="other"), AuditPlan()).picked
 
 
 def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboard, safe: Measured):

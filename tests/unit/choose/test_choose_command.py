@@ -110,6 +110,10 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
         "--choice must be about the data, model and outputs that PLAN says, got others: fair."
         in capsys.readouterr().err
     )
+    (folder / "lax.toml").write_text(POLICY.replace("0.05", "1.0"))
+    lax = [*audit, "--policy", str(folder / "lax.toml")]
+    assert main(["audit", str(out), "--out", str(folder / "other"), *lax]) == 3
+    assert "--choice must be by the audit's policy (planted), got one by another policy." in capsys.readouterr().err
     assert main(["audit", str(out), "--out", str(folder / "report"), *audit]) < 3
     assert "How this model was chosen: Choose fair" in capsys.readouterr().out
 
