@@ -91,6 +91,8 @@ class Candidate:
     """How far it is, at worst, beyond a limit that it is not within for certain, relative to the limit."""
     unfair: bool
     """Whether it exceeds the limit of unfairness on the half that chooses."""
+    missing: tuple[str, ...]
+    """The required checks of the leak counted that it has no number for on the half that chooses, excused or not."""
 
     @property
     def title(self) -> str:
@@ -101,6 +103,11 @@ class Candidate:
     def constant(self) -> bool:
         """Whether it gives everybody the same answer, with any seed: then it decides nothing."""
         return any(point.constant for point in self.points)
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is a number of every attack that counts, and of every check that it hangs on."""
+        return not self.missing and math.isfinite(self.reach)
 
     def useful(self, least: float) -> bool:
         """Whether it is accurate enough on the half that chooses, and does not give everybody the same answer."""
@@ -150,7 +157,7 @@ class Choice:
     def leaks_least(self) -> bool:
         """Whether it was chosen for the smallest leak; not where no candidate is of use and measured whole."""
         chosen = self.chosen
-        return self.prefer == "leak" and chosen.useful(self.least_accuracy) and math.isfinite(chosen.reach)
+        return self.prefer == "leak" and chosen.useful(self.least_accuracy) and chosen.whole
 
     @cached_property
     def leak_more(self) -> tuple[Candidate, ...]:
@@ -306,13 +313,13 @@ def choose(
 def _rank(one: Candidate, least: float, prefer: str) -> tuple[bool | float, ...]:
     """Return a candidate's place: of those of use first those within all limits, by accuracy, then the nearest.
 
-    Where the least leak is preferred, those within all limits by leak, then the others, and last those without a
-    number of some attack, which is no small leak.
+    Where the least leak is preferred, those within all limits by leak, then the others; of either last those without
+    a number of some attack, which is no small leak, whether or not their policy excuses it.
     """
     side = one.choosing
     passes, useless = side.status == Status.PASS, not one.useful(least)
     if prefer == "leak":
-        return useless, not passes, not math.isfinite(one.reach), side.leak
+        return useless, not passes, not one.whole, side.leak
     return useless, not passes, 0.0 if passes else one.reach, -side.accuracy.value
 
 
@@ -324,7 +331,8 @@ def _preferred(ordered: Sequence[Candidate], least: float, prefer: str) -> Candi
     found = able[0].choosing.accuracy
     error = (found.high - found.low) / 2 / normal_quantile(found.level)
     return min(
-        (one for one in able if one.choosing.accuracy.value >= found.value - error), key=lambda one: one.choosing.leak
+        (one for one in able if one.choosing.accuracy.value >= found.value - error),
+        key=lambda one: (not one.whole, one.choosing.leak),
     )
 
 
@@ -338,6 +346,11 @@ def _candidate(points: Sequence[CandidatePoint], policy: Policy, attribute: str,
         judging=judging,
         reach=max((_beyond(row, chance.get(row.check, 0.0)) for row in choosing.blocking), default=0.0),
         unfair=any(_relative(row, 0.0)[0] > 1.0 for row in unfair),
+        missing=tuple(
+            row.check
+            for row in choosing.verdict.rows
+            if row.limit and row.limit.required and row.check in counted and row.found.estimate is None
+        ),
     )
 
 

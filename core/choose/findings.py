@@ -112,7 +112,7 @@ SECTION = "choose"
 """What files call the section of a report that says how its model was chosen."""
 
 _TOLD = 5
-"""Models that the section names."""
+"""Models that a section or sentence names."""
 
 
 def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFindings:
@@ -136,12 +136,14 @@ def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFin
 
 def _point(choice: Choice, passing: int) -> str:
     name, nearest = spoken(choice.chosen), "Smallest measured leak" if choice.leaks_least else "Nearest"
-    enough = " of those accurate enough" if choice.leaks_least and _less_of_no_use(choice) else ""
+    those = _apart_from(choice)
     if choice.outcome == Outcomes.RECOMMENDED:
         best = "smallest measured leak" if choice.leaks_least else "best"
+        passing -= sum(choice.leaks_least and not one.whole for one in choice.able)
         among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
         where = "" if passing else " where it is judged"
-        return f"Choose {name}: {among} within all limits{where}{' and accurate enough' if enough else ''}."
+        return f"Choose {name}: {among} {joined([f'within all limits{where}', *those])}."
+    enough = f" of those {joined(those)}" if those else ""
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     within = choice.with_status(Status.PASS)
@@ -154,10 +156,14 @@ def _point(choice: Choice, passing: int) -> str:
     return f"No model is within all limits{certain}. {nearest}{enough}: {name}{', which fails' * fails}."
 
 
-def _less_of_no_use(choice: Choice) -> bool:
-    """Whether a model that is not accurate enough, or answers everybody the same, measures less leak."""
-    chosen = choice.chosen.choosing.leak
-    return any(one.choosing.leak < chosen and not one.useful(choice.least_accuracy) for one in choice.candidates)
+def _apart_from(choice: Choice) -> list[str]:
+    """Return what the chosen model is, and others are not that measure less leak, or are within all limits as it is."""
+    leak, recommended = choice.chosen.choosing.leak, choice.outcome == Outcomes.RECOMMENDED
+    others = [one for one in choice.candidates if choice.leaks_least and one.choosing.leak < leak]
+    others += choice.with_status(Status.PASS) if recommended else ()
+    useful = [one for one in others if one.useful(choice.least_accuracy)]
+    partly = choice.leaks_least and not all(one.whole for one in useful)
+    return ["accurate enough"] * (len(useful) < len(others)) + ["measured whole"] * partly
 
 
 def spoken(one: Candidate) -> str:
@@ -359,6 +365,10 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     if choice.left_out:
         names = joined([check_title(name, choice.attribute) for name in choice.left_out])
         told.append(f"Not measured for candidates: {names}.")
+    for check in dict.fromkeys(check for each in choice.candidates for check in each.missing):
+        some = [spoken(each) for each in choice.candidates if check in each.missing]
+        named, what = joined([*some[:_TOLD], *["others"] * (len(some) > _TOLD)]), short_check(check, choice.attribute)
+        told.append(f"Not measured for {named}: {what}; the worst leak there is without it.")
     if choice.untried:
         is_are = ("is", "are") if running else ("was", "were")
         rest = "still to come" if running else "not tried for this choice"

@@ -27,6 +27,7 @@ from core.config import AuditConfig
 from core.errors import FairLeakError
 from core.estimates import Estimate
 from core.models import METHOD_TITLES
+from core.policy import default_policy
 from core.release_audit import AuditPlan, same_numbers
 from core.report import document, to_json
 from core.settings import from_arguments
@@ -97,7 +98,7 @@ def _chosen() -> Iterator[tuple[str, str]]:
     data = SimpleNamespace(dataset=samples.dataset(300))
     for seed in range(16):
         choice = nasty.choice(np.random.default_rng([seed, 3]))
-        found = choose._outcome(choice, data, AuditPlan(), ChooseSettings())
+        found = choose._outcome(choice, data, AuditPlan(), default_policy(), ChooseSettings())
         yield f"choice {seed} {found.content['outcome']}", text_of(console._lines(found))
 
 

@@ -166,6 +166,28 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     assert chosen([leaky, beyond[0], blind], prefer="leak").chosen.points == (beyond[0],)
 
 
+def test_who_was_not_attacked_as_others_were_does_not_leak_least_though_its_policy_excuses_it():
+    rng = np.random.default_rng(21)
+    seen, other = (point(k, 0.8, {**SAFE, "membership_auc": 0.52}, rng) for k in (1, 2))
+    auc = seen.choosing.checks["membership_auc"]
+    more = {**seen.choosing.checks, "membership_auc": replace(auc, value=auc.value + 0.001)}
+    loud = replace(point(3, 0.8, SAFE, rng), choosing=replace(seen.choosing, checks=more))
+    checks = {name: one for name, one in other.choosing.checks.items() if name != "membership_auc"}
+    side = replace(seen.choosing, checks=checks)  # as accurate
+    unseen = replace(other, choosing=side, judging=side)
+    excusing = replace(POLICY, limits=tuple(replace(limit, if_not_run="allowed") for limit in POLICY.limits))
+    for points, prefer, said in (
+        ([unseen, seen], "leak", "the only one within all limits and measured whole."),
+        ([unseen, seen, loud], "leak", "smallest measured leak of 2 within all limits and measured whole."),
+        ([unseen, seen], "balanced", "best of 2 within all limits."),
+    ):
+        found = choose(points, excusing, ChooseSettings(prefer=prefer), attribute="sex")
+        assert found.chosen.points == (seen,) and finding(found).point.endswith(f": {said}")
+        (one,) = (spoken(each) for each in found.candidates if each.points == (unseen,))
+        named = f"Not measured for {one}: membership (AUC); the worst leak there is without it."
+        assert named in finding(found).caveats
+
+
 def test_who_leaks_more_than_the_least_is_told_from_chance():
     rng = np.random.default_rng(3)
     alike = [chosen([point(k, 0.8, SAFE, rng) for k in range(8)], prefer="leak") for _ in range(60)]
@@ -204,6 +226,9 @@ def test_who_is_less_accurate_than_accepted_or_gives_everybody_the_same_answer_i
     assert chosen([one], least_accuracy=0.9).outcome == Outcomes.NONE
     assert chosen([point(0, 0.55, SAFE, rng)]).outcome == Outcomes.NONE  # below the majority class
     assert chosen([one], least_accuracy=one.choosing.accuracy.value).able  # at least so much
+    less = point(2, 0.65, SAFE, rng)
+    told = finding(chosen([one, less], least_accuracy=0.7))
+    assert told.point.endswith(": the only one within all limits and accurate enough.") and ", 2 are" in told.evidence
     same, other = replace(point(0, 0.9, SAFE, rng), constant=True), point(1, 0.7, SAFE, rng)
     for prefer in PREFERENCES:
         both = chosen([same, other], prefer=prefer)

@@ -99,7 +99,7 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
     out = folder / "chosen.toml"
     assert chosen(folder, "-o", str(out), "--json", str(folder / "choice.json")) == 0
     said, noted = capsys.readouterr()
-    assert "Choose fair: the only one within all limits." in said and "move it there" not in noted
+    assert "Choose fair: the only one within all limits and accurate enough." in said and "move it there" not in noted
     assert f"fairleak audit chosen.toml --policy {folder / 'policy.toml'} runs all attacks on it." in noted
     assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"  # type: ignore[union-attr]
     made = json.loads((folder / "choice.json").read_text())
