@@ -220,7 +220,9 @@ def _cautions(draft: _Draft, roles: Roles) -> int:
             reason = "" if draft.guess is None else draft.guess.reasons.get(role, "")
             _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
             to_check += 1
-    found = cached.once(role_suggestion.cautions, draft.table, replace(roles, excluded=draft.preset.excluded))
+    # what the user leaves out is still looked at, so that the choice beside its caution stays
+    excluded = tuple(name for name in draft.preset.excluded if name in roles.excluded)
+    found = cached.once(role_suggestion.cautions, draft.table, replace(roles, excluded=excluded))
     for number, caution in enumerate(found):
         with _notice(f"{draft.mark}_{number}", (caution.point, caution.more)):
             columns = [name for name in caution.columns if draft.assigned[name] in (FEATURE, LEFT_OUT)]

@@ -194,6 +194,16 @@ def test_a_caution_s_choice_is_the_column_s_role(dashboard: Dashboard):
     assert "job2" in roles.excluded
 
 
+def test_a_copy_of_the_answers_is_warned_of_though_the_guess_left_it_out(dashboard: Dashboard):
+    first, *others = scored().decode().splitlines()
+    lines = [f"{first},decision", *(f"{line},{line.split(',')[4]}" for line in others)]
+    dashboard.open("data").upload("scored.csv", "\n".join(lines).encode())
+    assert dashboard.column_roles()["decision"] == "excluded" and "Almost the prediction" not in dashboard.told
+    dashboard.role_box("decision").set_value("feature")
+    dashboard.settle()
+    assert "Almost the prediction predicted: decision." in dashboard.told
+
+
 def test_a_first_line_of_data_can_be_chosen(dashboard: Dashboard):
     rows = [f"Zoë{i},{20 + i % 30},{'FM'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(90)]
     dashboard.open("data").upload("people.csv", "\n".join(rows).encode())
