@@ -238,8 +238,8 @@ def _sentence(error: Exception) -> str:
 class Store:
     """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way.
 
-    `own` says that the data are a session's own. `points` are finished models of sweeps, which are a few numbers each
-    and took long: none is dropped before the release.
+    `own` says that the data are a session's own. Nothing is dropped before the release of what was `given`, from which
+    all else follows, and of `points`, finished models of sweeps, which are a few numbers each and took long.
     """
 
     def __init__(self, name: str, entries: int, *, own: bool = False) -> None:
@@ -248,6 +248,7 @@ class Store:
         self._lock = threading.Lock()
         self._results: OrderedDict[str, Any] = OrderedDict()
         self._jobs: dict[str, Job] = {}
+        self.given: dict[str, Any] = {}
         self.points: dict[str, Any] = {}
         self._generation = 0
 
@@ -307,9 +308,9 @@ class Store:
         with self._lock:
             for job in self._jobs.values():
                 job.cancel()
-            held = len(self._results)
+            held = len(self.given) + len(self._results)
             self._generation += 1
-            self.points = {}
+            self.given, self.points = {}, {}
             self._results.clear()
             self._jobs.clear()
         _log.info("%s released: %d results dropped", self.name, held)

@@ -18,7 +18,7 @@ from core.apart import Report
 from core.config import AuditConfig
 from core.correction import CorrectionResult, MoreDisclosed, audit_key, disclose_more, run
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.ratings import RATING_FILES, Ratings
+from core.datasets.ratings import RATING_FILES, RATINGS_FOLDER, Ratings
 from core.datasets.roles import Roles
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -96,7 +96,7 @@ def store_of(dataset: str) -> Store:
 
 def own(dataset: str) -> Any | None:
     """Return the session's own table (`UPLOAD`, or `PENDING`) or ratings (`OWN_RATINGS`), if there are any."""
-    return store_of(dataset).get("own")
+    return store_of(dataset).given.get("own")
 
 
 def keep_own(dataset: str, data: Table | Ratings | None = None, model: OwnModel | None = None) -> None:
@@ -106,14 +106,12 @@ def keep_own(dataset: str, data: Table | Ratings | None = None, model: OwnModel 
     """
     store = store_of(dataset)
     store.release()
-    for key, kept in (("own", data), ("own model", model)):
-        if kept is not None:
-            store.put(key, kept)
+    store.given = {key: kept for key, kept in (("own", data), ("own model", model)) if kept is not None}
 
 
 def own_model(dataset: str = UPLOAD) -> OwnModel | None:
     """Return the model file that has answered about the session's table, if there is one."""
-    return store_of(dataset).get("own model")
+    return store_of(dataset).given.get("own model")
 
 
 def answering(roles: Roles | None) -> OwnModel | None:
@@ -139,7 +137,7 @@ def adopt(table: Table, roles: Roles) -> None:
 def google_play() -> Path | None:
     """Return the folder of the Google Play ratings, or None where they are not."""
     local = os.environ.get("FAIRLEAK_DATA")
-    folder = Path(local or "") / "google_play_ratings"
+    folder = Path(local or "") / RATINGS_FOLDER
     return folder if local and all((folder / name).is_file() for name in RATING_FILES) else None
 
 

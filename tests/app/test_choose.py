@@ -179,9 +179,9 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
 
     stores, put = dict[str, Store](), Store.put
 
-    def noting(store: Store, key: str, value: Any) -> None:
+    def noting(store: Store, key: str, value: Any, **told: Any) -> None:
         stores[store.name] = store
-        put(store, key, value)
+        put(store, key, value, **told)
 
     monkeypatch.setattr(core.choose, "measure_all", filing)
     monkeypatch.setattr(Store, "put", noting)
@@ -189,7 +189,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
     opened(dashboard)
     assert measured.asked == 18
     for i in range(40):  # more than the store keeps of other results
-        stores["session store"].put(f"another result {i}", stores["session store"].get("own"))
+        stores["session store"].put(f"another result {i}", i)
     dashboard.choose(choose_methods=["unmitigated", "dp_id3"])
     dashboard.until(lambda: "Of 6 models compared" in dashboard.told)
     assert measured.asked == 18 and not dashboard.has_button("start_choose")

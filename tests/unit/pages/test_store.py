@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from core.datasets.catalog import demo_table
 from core.errors import InputError
-from pages.common import background
+from pages.common import background, cached, state
 from pages.common.background import Background, Job, State, Store, start, stop, want
 from tests.patience import PATIENT
 
@@ -67,6 +69,16 @@ def test_what_is_released_while_it_is_made_is_not_kept(store: Store, gate: threa
     gate.set()
     job.wait(PATIENT)
     assert job.state == "cancelled" and store.get("k") is None
+
+
+def test_what_a_session_brought_outlives_its_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cached, "_session_store", lambda name: store)
+    cached.keep_own("upload", "table", "model file")  # type: ignore[arg-type]
+    for key in "abcd":
+        store.put(key, key)
+    assert (cached.own("upload"), cached.own_model()) == ("table", "model file")
+    cached.keep_own("upload")
+    assert cached.own("upload") is None and cached.own_model() is None
 
 
 def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: Store, gate: threading.Event) -> None:
