@@ -54,10 +54,11 @@ _MOST_VALUES = 200
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file's name and content, and what was read from it so far."""
+    """A file's name and content, what tells it from others, and what was read from it so far."""
 
     name: str
     content: bytes = field(repr=False)
+    mark: str = ""
     read: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
@@ -66,7 +67,7 @@ def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | Non
     kept = f"{key}_file"
 
     def take(file: Any) -> None:
-        st.session_state[kept] = Upload(file.name, file.getvalue())
+        st.session_state[kept] = Upload(file.name, file.getvalue(), file.file_id)
 
     given = panels.upload(label, key, take, forgets=(kept,), help=help)
     upload: Upload | None = st.session_state.get(kept)
@@ -221,7 +222,7 @@ def _from_file() -> tuple[TestSet, Columns] | None:
     frame = None if upload is None else _read(upload, frame_of, "frame")
     if upload is None or frame is None:
         return None
-    columns = _columns(frame)
+    columns = _columns(frame, upload.mark)
     test_set = _read(upload, partial(test_set_of, columns=columns), "test set", columns)
     if test_set is None:
         return None
@@ -231,29 +232,29 @@ def _from_file() -> tuple[TestSet, Columns] | None:
     return test_set, columns
 
 
-def _columns(frame: Any) -> Columns:
-    """Ask which column is which, and which values count."""
+def _columns(frame: Any, mark: str) -> Columns:
+    """Ask which column of a file is which, and which values count."""
     named = [str(column) for column in frame.columns]
     left, middle, right = st.columns(3, gap="medium")
     usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
-    identifier = _choose(left, _COLUMNS["id"], named, "desk_id_column", value=named[usual])
+    identifier = _choose(left, _COLUMNS["id"], named, f"desk_id_column_{mark}", value=named[usual])
     others = [name for name in named if name != identifier]
-    attribute = _choose(middle, _COLUMNS["attribute"], others, "desk_attribute_column")
+    attribute = _choose(middle, _COLUMNS["attribute"], others, f"desk_attribute_column_{mark}")
     values = values_of(frame, attribute, _MOST_VALUES)
-    advantaged = _choose(middle, _COLUMNS["advantaged"], values, f"desk_advantaged_{attribute}")
+    advantaged = _choose(middle, _COLUMNS["advantaged"], values, f"desk_advantaged_{attribute}_{mark}")
     labels = ["none", *(name for name in others if name != attribute)]
     told = "Counts as public: those who ask may know it."
-    at = _choose(right, _COLUMNS["label"], dict(enumerate(labels)), "desk_label_column", help=told)
+    at = _choose(right, _COLUMNS["label"], dict(enumerate(labels)), f"desk_label_column_{mark}", help=told)
     label, positive = labels[at] if at else None, None
     if label is not None:
         values = values_of(frame, label, _MOST_VALUES)
-        positive = _choose(right, _COLUMNS["positive"], values, f"desk_positive_{label}")
+        positive = _choose(right, _COLUMNS["positive"], values, f"desk_positive_{label}_{mark}")
     return Columns(id=identifier, attribute=attribute, advantaged=advantaged, label=label, positive=positive)
 
 
 def _choose(place: Any, setting: Setting, options: Any, key: str, *, help: str | None = None, **told: Any) -> Any:
     """Draw the choice of one column or value of a test set's file."""
-    return control(setting, key, "selectbox", place=place, options=options, help=help, persist_state=None, **told)
+    return control(setting, key, "selectbox", place=place, options=options, help=help, **told)
 
 
 # Asking ---------------------------------------------------------------------------------------------------------------
@@ -399,12 +400,13 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
     named = [str(column) for column in frame.columns]
     left, right = st.columns(2)
     place = named.index(made.columns.id) if made.columns.id in named else 0
-    identifier = left.selectbox("Identifier", named, index=place, key="desk_predictions_id")
+    kept: dict[str, Any] = {"persist_state": "session"}
+    identifier = left.selectbox("Identifier", named, index=place, key=f"desk_predictions_id_{upload.mark}", **kept)
     others = [column for column in named if column != identifier]
-    score = right.selectbox("Score, from 0 to 1", others, key="desk_predictions_score") if others else None
-    if score is None:
+    if not others:
         panels.problem(f"The file {upload.name!r} must have a column of scores besides {identifier!r}, got none.")
         return None
+    score = right.selectbox("Score, from 0 to 1", others, key=f"desk_predictions_score_{upload.mark}", **kept)
     make = partial(predictions_of, ids=test_set.ids, id_column=identifier, score=score)
     return _read(upload, make, "predictions", identifier, score, fingerprint(list(test_set.ids)))
 

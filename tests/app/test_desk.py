@@ -277,6 +277,22 @@ def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashbo
     assert b"team A" in stored and b"Female" not in stored
 
 
+def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(dashboard: Dashboard):
+    desk(dashboard).choose(desk_source="file").give("desk_test_set", "people.csv", desk_files.test_set())
+    dashboard.choose(desk_advantaged_sex="Female", desk_label_column=1, desk_positive_repaid="no")
+    dashboard.open("data").open("desk")
+    dashboard.choose(desk_new_name_file="loans").click("desk_register")
+    columns = state("loans").registration.columns
+    assert (columns.advantaged, columns.label, columns.positive) == ("Female", "repaid", "no")
+
+    first, *others = desk_files.predictions().decode().splitlines()
+    two = "\n".join([f"{first},other", *(f"{line},0.5" for line in others)]).encode()
+    dashboard.give("desk_predictions", "models.csv", two).choose(desk_predictions_score="other")
+    assert dashboard.open("data").open("desk").widget("desk_predictions_score").value == "other"
+    dashboard.give("desk_predictions", "again.csv", two)
+    assert dashboard.widget("desk_predictions_score").value != "other"
+
+
 # -------------------------------------------------------------------------------------------------- places
 
 
