@@ -281,7 +281,7 @@ def _values(draft: _Draft) -> Roles:
     if draft.column_of("score") and not draft.column_of("prediction"):
         from core.release_audit.plan import ModelPlan
 
-        told: dict[str, Any] = {"value": draft.preset.threshold, "help": None, "persist_state": None}
+        told: dict[str, Any] = {"value": draft.preset.threshold, "help": None}
         chosen["threshold"] = float(control(params(ModelPlan)["threshold"], f"threshold_{mark}", **told))
     chosen["missing"] = panels.pick(
         "Records with a missing feature",
@@ -289,7 +289,6 @@ def _values(draft: _Draft) -> Roles:
         key=_missing_key(draft),
         default=draft.preset.missing,
         help="Kept: numbers get the column's median over all records, categories a value of their own.",
-        persist_state=None,
     )
     roles = assign_roles(Roles(label=label, sensitive=sensitive, **chosen), draft.assigned)
     names: dict[str, Any] = {}
@@ -312,6 +311,7 @@ def _positive(draft: _Draft, label: str) -> str:
         index=values.index(preset) if preset in values else None,
         placeholder="choose",
         key=f"positive_{draft.mark}_{label}",
+        persist_state="session",
     )
     if guess and positive == guess.roles.positive:
         draft.because(guess.reasons.get("positive"))
@@ -332,7 +332,6 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
         key=f"way_{mark}_{sensitive}",
         default=many if known and (known.each or known.cuts) else "two",
         help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
-        persist_state=None,
     )
     groups: dict[str, Any]
     if way == "each":
@@ -346,6 +345,7 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
                 "Group 1: values up to",
                 value=limit if kept is None else float(kept),
                 key=f"limit_{mark}_{sensitive}",
+                persist_state="session",
                 help="Preset: the lowest quarter. Everybody else is group 2.",
             )
         }
@@ -366,6 +366,7 @@ def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: st
             options,
             default=preset or [value for value in (suggested_group(frame[sensitive]),) if value in options],
             key=f"group_{mark}_{sensitive}",
+            persist_state="session",
             help="Everybody else is group 2.",
         )
     )
@@ -379,6 +380,7 @@ def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str
         max_value=10,
         value=len(same.cuts) + 1 if same and 3 <= len(same.cuts) + 1 <= 10 else 4,
         key=f"pieces_{mark}_{sensitive}",
+        persist_state="session",
     )
     if same and len(same.cuts) + 1 == pieces:
         return same.cuts
@@ -417,7 +419,8 @@ def _apply(draft: _Draft, roles: Roles) -> None:
             else:
                 cached.built(draft.table, roles)
             state.keep_roles(name, roles)
-            panels.forget(*draft.keys.values())  # the roles it began with may come back
+            drafted = [str(key) for key in st.session_state if draft.mark in str(key)]
+            panels.forget(*drafted)  # the roles it began with may come back
             st.rerun()
     if not complete:
         st.caption("Choose a label, its positive value and a sensitive attribute first.")

@@ -171,6 +171,17 @@ def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(d
     assert "As in your table before it" not in dashboard.told
 
 
+def test_what_is_drafted_outlives_a_look_at_another_page_and_not_the_roles_in_use(dashboard: Dashboard):
+    dashboard.open("data").upload("races.csv", TABLES["several groups"])
+    dashboard.choose(way_="two", positive_="1", group_=["b", "c"], missing_="drop")
+    drafted = {key: dashboard.widget(key).value for key in ("way_", "positive_", "group_", "missing_")}
+    dashboard.open("glossary").open("data")
+    assert {key: dashboard.widget(key).value for key in drafted} == drafted
+    for positive in ("0", "1", "0"):
+        dashboard.assign(positive=positive)
+        assert dashboard.widget("positive_").value == positive  # nothing of an earlier draft is left
+
+
 def test_one_column_has_a_role_and_the_other_one_loses_it(dashboard: Dashboard):
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.role_box("age").set_value("prediction")
