@@ -38,6 +38,14 @@ more than 100 is noise in name only."""
 _OWN_TABLE = "Your table"
 """What a user's own table is called, also in an address."""
 
+_WITHOUT = {
+    "table": "This link was made for an uploaded table, which is not in the link. Below is the demo, not that result: "
+    "ask for the file and its roles, then upload it on the Data page.",
+    "roles": "This link was made with column roles that are not in the link. Below are the table's own, not that "
+    "result: ask for the roles, then set them on the Data page.",
+}
+"""What to say where a link is without what it was made for."""
+
 _WITHOUT_AUDIT = ("learn", "glossary")
 """Pages about no audit."""
 
@@ -128,14 +136,16 @@ def _can_be_drawn(setting: Setting) -> bool:
 
 def audit_settings(page: str) -> None:
     """Draw in the sidebar what is audited, and the settings that `page` does not show itself."""
-    asked = st.query_params.get("dataset") == _OWN_TABLE and state.dataset_name() != state.UPLOAD
-    st.session_state.setdefault("link_without_table", asked)  # a session's first address alone comes from elsewhere
+    table = st.query_params.get("dataset") == _OWN_TABLE and state.dataset_name() != state.UPLOAD
+    without = "table" if table else "roles" if "roles" in st.query_params else ""
+    st.session_state.setdefault("link_without", without)  # a session's first address alone comes from elsewhere
     state.apply_choices(page)
     if state.drawn():
         shell.offer_cancel(cancel_update)
     if page in _WITHOUT_AUDIT or signin.role() is signin.Role.ASKER:
         return
-    _warn_without_table(page)
+    _mark_own_roles()
+    _warn_without(page)
     table = own(state.UPLOAD) if state.given() else None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
@@ -157,16 +167,22 @@ def audit_settings(page: str) -> None:
         summary.markdown(_summary())
 
 
-def _warn_without_table(page: str) -> None:
-    """Say that a link was made for a table that is not in it, as long as the demo is shown in its place."""
-    if any(own(name) is not None for name in (state.UPLOAD, state.PENDING)):
-        st.session_state["link_without_table"] = False
-    if not st.session_state["link_without_table"] or state.dataset_name() != state.default("dataset"):
+def _mark_own_roles() -> None:
+    """Let the address say that a built-in table's roles were changed; what they are is not in it."""
+    roles = state.chosen_roles()
+    if roles and roles.key == st.session_state.get("attribute", roles.key) and state.dataset_name() != state.UPLOAD:
+        st.query_params["roles"] = "changed"
+    else:
+        st.query_params.pop("roles", None)
+
+
+def _warn_without(page: str) -> None:
+    """Say that a link was made for a table or roles that are not in it, as long as something else is shown instead."""
+    if state.chosen_roles() or any(own(name) is not None for name in (state.UPLOAD, state.PENDING)):
+        st.session_state["link_without"] = ""
+    if not (without := st.session_state["link_without"]):
         return
-    panels.problem(
-        "This link was made for an uploaded table, which is not in the link. Below is the demo, not that result: ask "
-        "for the file and its roles, then upload it on the Data page."
-    )
+    panels.problem(_WITHOUT[without])
     if page != "data":
         shell.link("data")
 
@@ -293,7 +309,8 @@ def _dataset() -> Any:
     if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
         titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
-    return panels.choose("Dataset", titles, key="dataset", help=help, bind="query-params")
+    changed: dict[str, Any] = {"on_change": st.session_state.update, "kwargs": {"link_without": ""}}
+    return panels.choose("Dataset", titles, key="dataset", help=help, bind="query-params", **changed)
 
 
 def _attribute() -> Any:

@@ -500,3 +500,19 @@ def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(s
     assert not warned(dashboard) and not warned(dashboard.open("model"))
     assert not warned(dashboard.open("data").click("remove_upload"))
     assert not warned(start({"dataset": "Loan applicants (built-in demo)"}).open("data"))
+
+
+def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start: Start):
+    sentence = "This link was made with column roles that are not in the link."
+
+    def warned(dashboard: Dashboard) -> bool:
+        return any(sentence in warning.value for warning in dashboard.test.warning)
+
+    sender = start().open("data").assign(excluded="sector")
+    link = {"roles": "changed"}
+    assert sender.open("model").test.query_params == link and not warned(sender)
+    sender.choose(attribute="origin")
+    assert "roles" not in sender.test.query_params
+    receiver = start(link).open("model")
+    assert warned(receiver) and warned(receiver.open("data"))
+    assert not warned(receiver.assign(excluded="sector")) and not warned(receiver.open("model"))
