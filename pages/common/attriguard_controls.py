@@ -111,7 +111,7 @@ def _own_ratings() -> Ratings:
         "guard_upload",
         _read_ratings,
         doing="Reading your ratings",
-        again=cached.own(state.OWN_RATINGS) is None and "guard_upload_problem" not in st.session_state,
+        again=cached.own(state.OWN_RATINGS) is None,
         accept_multiple_files=True,
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
@@ -124,9 +124,13 @@ def _own_ratings() -> Ratings:
             "Or a zip archive of either. They stay in this session's memory."
         )
         st.stop()
-    icon, of_ratings = ":material/delete:", (state.OWN_RATINGS,)
-    st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.keep_own, args=of_ratings)
+    st.button("Remove your ratings", key="guard_remove", icon=":material/delete:", on_click=_remove_ratings)
     return ratings
+
+
+def _remove_ratings() -> None:
+    st.session_state["guard_upload_removed"] = True
+    cached.keep_own(state.OWN_RATINGS)
 
 
 def _read_ratings(files: Any) -> None:

@@ -59,15 +59,17 @@ def upload(
 ) -> Any:
     """Draw an upload box, let `take` read what is new in it, or lost and wanted `again`, and say what is wrong with it.
 
-    Until another file comes the session keeps what is wrong, under the key and "_problem". `told` are further arguments
-    of the box, and `forgets` what the session forgets when a file comes or goes. Returns what is in the box.
+    Until another file comes the session keeps what is wrong, under the key and "_problem"; under "_removed", that the
+    user removed what was read, which is not lost. `told` are further arguments of the box, and `forgets` what the
+    session forgets when a file comes or goes. Returns what is in the box.
     """
-    read, wrong = f"{key}_read", f"{key}_problem"
+    read, wrong, removed = f"{key}_read", f"{key}_problem", f"{key}_removed"
     args = (wrong, *told.pop("forgets", ()))
     given = st.file_uploader(label, key=key, on_change=forget, args=args, **told)
     mark = [one.file_id for one in given] if isinstance(given, list) else given and given.file_id
-    if given and (again or st.session_state.get(read) != mark):
-        st.session_state[read] = mark
+    lost = again and wrong not in st.session_state and not st.session_state.get(removed)
+    if given and (lost or st.session_state.get(read) != mark):
+        st.session_state[read], st.session_state[removed] = mark, False
         with keeping_problem(wrong), st.spinner(doing) if doing else nullcontext():
             take(given)
     kept_problem(wrong)

@@ -41,7 +41,7 @@ def box() -> None:
         "upload",
         _read,
         doing="Reading your table",
-        again=gone and not st.session_state.get("upload_removed") and "upload_problem" not in st.session_state,
+        again=gone,
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
     )
@@ -51,7 +51,6 @@ def _read(file: Any) -> None:
     """Read a table to be given roles; one that is audited, and was lost with a connection, is audited again."""
     audited = st.session_state.get("upload_applied") == file.file_id and cached.own(state.PENDING) is None
     again = audited and cached.own(state.UPLOAD) is None
-    st.session_state["upload_removed"] = False
     panels.forget("roles_problem")
     header = st.session_state.get(f"header_{file.file_id}") != "data"
     table = read_table(file.getvalue(), file.name, header=header)

@@ -298,6 +298,11 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gro
     box.set_value([("films.csv", long_table(), "text/csv")])
     dashboard.settle()
     assert "inferring the town" in dashboard.finding
+    dashboard.click("guard_remove")
+    assert not dashboard.findings  # though its file is still in the box
+    box = dashboard.test.file_uploader(key="guard_upload")
+    box.set_value([("films.csv", long_table(), "text/csv")])
+    dashboard.settle()
     before = dashboard.finding
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", b"user,item\n1,2\n", "text/csv")])
