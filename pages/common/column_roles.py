@@ -220,6 +220,9 @@ def _cautions(draft: _Draft, roles: Roles) -> int:
             reason = "" if draft.guess is None else draft.guess.reasons.get(role, "")
             _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
             to_check += 1
+    if gone := ", ".join(map(quoted, _gone(draft, roles))):
+        _notice("gone", (f"Not in this table: {gone}.", "Group 1 had it before; check its values."))
+        to_check += 1
     # what the user leaves out is still looked at, so that the choice beside its caution stays
     excluded = tuple(name for name in draft.preset.excluded if name in roles.excluded)
     found = cached.once(role_suggestion.cautions, draft.table, replace(roles, excluded=excluded))
@@ -229,6 +232,15 @@ def _cautions(draft: _Draft, roles: Roles) -> int:
             if columns:
                 _keep_or_leave(draft, columns, number)
     return to_check + len(found)
+
+
+def _gone(draft: _Draft, roles: Roles) -> list[str]:
+    """Return the values of group 1 in the table before that this one does not have."""
+    before = draft.preset
+    if not draft.before or not roles.group or roles.sensitive != before.sensitive:
+        return []
+    there = values_of(draft.table.frame, roles.sensitive)
+    return [value for value in before.group if value not in there]
 
 
 def _notice(key: str, words: Notice) -> Any:
@@ -358,8 +370,9 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
 
 def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[str, ...]:
     """Ask for the values of the first group."""
-    options = values_of(frame, sensitive, _MOST_VALUES)
-    preset = [value for value in (same.group if same else ()) if value in options]
+    values, kept = values_of(frame, sensitive), same.group if same else ()
+    options = [value for place, value in enumerate(values) if place < _MOST_VALUES or value in kept]
+    preset = [value for value in kept if value in options]
     return tuple(
         st.multiselect(
             "Group 1 (values)",

@@ -171,6 +171,17 @@ def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(d
     assert "As in your table before it" not in dashboard.told
 
 
+def test_values_of_group_1_that_the_next_table_does_not_have_are_named(dashboard: Dashboard):
+    dashboard.open("data").upload("races.csv", TABLES["several groups"])
+    dashboard.assign(label="hired", positive="1", sensitive="race", way="two", group=["a", "b"])
+    dashboard.upload("next.csv", TABLES["several groups"].replace(b",b,", b",d,"))
+    assert dashboard.widget("group_").value == ["a"]
+    assert "Not in this table: 'b'. Group 1 had it before" in dashboard.told.replace("**", "")
+    assert "Check 1 thing." in dashboard.plain_finding
+    dashboard.upload("same.csv", TABLES["several groups"] + b"20,a,1\n")
+    assert dashboard.widget("group_").value == ["a", "b"] and "Not in this table" not in dashboard.told
+
+
 def test_what_is_drafted_outlives_a_look_at_another_page_and_not_the_roles_in_use(dashboard: Dashboard):
     dashboard.open("data").upload("races.csv", TABLES["several groups"])
     dashboard.choose(way_="two", positive_="1", group_=["b", "c"], missing_="drop")
