@@ -259,9 +259,11 @@ class Store:
                 self._results.move_to_end(key)
             return self._results.get(key)
 
-    def put(self, key: str, value: Any) -> None:
-        """Keep a result."""
+    def put(self, key: str, value: Any, *, begun: int | None = None) -> None:
+        """Keep a result, unless there was a release since the generation it was `begun` in."""
         with self._lock:
+            if begun not in (None, self._generation):
+                return
             self._results[key] = value
             self._results.move_to_end(key)
             while len(self._results) > self._entries:
@@ -280,20 +282,20 @@ class Store:
         return self._jobs.get(key)
 
     def start(self, key: str, work: Work, *, lane: str = "audit", total: int = 0, partial: Sequence[Any] = ()) -> Job:
-        """Return the job for this key, starting it unless it is under way or has its result.
+        """Return the job for this key, starting it unless it is under way, and not stopping, or has its result.
 
         `total` is the number of steps where it is known beforehand, `partial` what an earlier job has made already. Of
         the jobs that were stopped half way only the newest are kept.
         """
         with self._lock:
             job = self._jobs.get(key)
-            if job is not None and (job.busy or (job.state == State.FINISHED and key in self._results)):
+            made = job is not None and job.state == State.FINISHED and key in self._results
+            if job is not None and (made or (job.busy and not job.stopping)):
                 return job
             began = self._generation
 
             def keep(result: Any) -> None:
-                if began == self._generation:  # nothing is kept of what was released meanwhile
-                    self.put(key, result)
+                self.put(key, result, begun=began)
 
             context = get_script_run_ctx(suppress_warning=True)
             session = context.session_id if context else ""
@@ -515,7 +517,7 @@ def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit",
     if found is not None:
         return found
     needed = Background(key, store, key, work, lane=lane, widget=key[:16])
-    if needed.state in (None, State.FINISHED):  # finished, but since dropped from the store
+    if needed.state in (None, State.FINISHED) or _stopped_elsewhere(needed):  # finished, but since dropped
         job = needed.go_on()
         job.wait(patience)
         if job.state == State.FINISHED:
@@ -523,7 +525,14 @@ def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit",
     return needed.first(lambda: _show_needed(needed, label))
 
 
+def _stopped_elsewhere(needed: Background) -> bool:
+    """Whether another session stopped what this one waits for: it is started again."""
+    return needed.state == State.CANCELLED and not needed.stopped
+
+
 def _show_needed(needed: Background, label: str) -> None:
+    if _stopped_elsewhere(needed):
+        st.rerun()
     if needed.state == State.CANCELLED:
         st.info("Stopped before it was finished.", icon=":material/stop_circle:")
     needed.show(lambda job: f"{label}{_step(job)}", "Start again", again="Try again", icon=":material/refresh:")

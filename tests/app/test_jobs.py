@@ -103,6 +103,16 @@ def test_two_sessions_share_one_audit(start: Start, gate: Held):
     assert len(RecordedJob.started) == jobs
 
 
+def test_a_cancel_does_not_end_another_session_s_wait(start: Start, gate: Held):
+    one, other = start(), start()
+    one.until(lambda: gate.reached.is_set() and one.has_button("cancel_"))
+    other.until(lambda: other.has_button("cancel_"))
+    one.press("cancel_")
+    gate.open.set()
+    other.settle()
+    assert "%" in other.finding and not other.test.info
+
+
 def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: list[str]):
     sentence = "Adult could not be downloaded: no network; use the built-in demo."
 

@@ -71,6 +71,38 @@ def test_what_is_released_while_it_is_made_is_not_kept(store: Store, gate: threa
     assert job.state == "cancelled" and store.get("k") is None
 
 
+def test_what_ends_while_its_data_are_released_is_not_kept(store: Store, gate: threading.Event) -> None:
+    put, ended = store.put, threading.Event()
+
+    def slow(*about: object, **told: object) -> None:
+        ended.set()
+        gate.wait(PATIENT)
+        put(*about, **told)  # type: ignore[arg-type]
+
+    store.put = slow  # type: ignore[method-assign]
+    job = store.start("k", lambda job: "about a table that is removed")
+    ended.wait(PATIENT)
+    store.release()
+    gate.set()
+    job.wait(PATIENT)
+    assert store.get("k") is None
+
+
+def test_a_job_that_is_stopping_is_handed_to_nobody(store: Store, gate: threading.Event) -> None:
+    def work(job: Job) -> str:
+        gate.wait(PATIENT)
+        job.report(1, 2)
+        return "made"
+
+    stopping = store.start("k", work)
+    stopping.cancel()
+    other = store.start("k", work)
+    gate.set()
+    for job in (stopping, other):
+        job.wait(PATIENT)
+    assert (stopping.state, other.state, store.get("k")) == (State.CANCELLED, State.FINISHED, "made")
+
+
 def test_what_a_session_brought_outlives_its_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached, "_session_store", lambda name: store)
     cached.keep_own("upload", "table", "model file")  # type: ignore[arg-type]
