@@ -392,7 +392,7 @@ def _tuning(running: bool) -> None:
         )
     work.show(lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}", "Search", icon=":material/tune:")
     if config.forest is not None and st.button("Attack with the published hyper-parameters again", key="use_pinned"):
-        state.keep_forest(None)
+        state.keep_forest(table, None)
         st.rerun()
     if found is None:
         return
@@ -406,7 +406,7 @@ def _tuning(running: bool) -> None:
         st.dataframe(panels.frame(_forest_rows(found)), hide_index=True, height="content")
         parameters = tuple(sorted(found.parameters.items()))
         if config.forest != parameters and st.button("Attack with this forest", key="use_tuned"):
-            state.keep_forest(parameters)
+            state.keep_forest(table, parameters)
             st.rerun()
     panels.numbers({"Forests tried": drawing.table}, key="search")
 

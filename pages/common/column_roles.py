@@ -424,7 +424,7 @@ def _apply(draft: _Draft, roles: Roles) -> None:
                 )
             if name == state.PENDING:
                 cached.adopt(draft.table, roles)
-                panels.forget("forest", "preset_roles")
+                panels.forget("preset_roles")
                 state.forget_roles(state.UPLOAD)
                 st.session_state["upload_applied"] = st.session_state.get("upload_read")
                 name = state.UPLOAD

@@ -206,10 +206,9 @@ def roles_named(table: Table, key: str) -> Roles:
     return next(roles for roles in (*_own_roles(table.name), *table.roles) if roles.key == key)
 
 
-def keep_forest(parameters: tuple[tuple[str, Any], ...] | None) -> None:
-    """Attack with a forest of these parameters on this table from now on; None: with the published hyper-parameters."""
-    whose = (dataset_name(), str(st.session_state.get("attribute")))
-    st.session_state["forest"] = None if parameters is None else (*whose, parameters)
+def keep_forest(table: Table, parameters: tuple[tuple[str, Any], ...] | None) -> None:
+    """Attack with a forest of these parameters from now on, while the roles stay; None: with the published ones."""
+    st.session_state["forest"] = (table.fingerprint, chosen_roles(table)), parameters
 
 
 def config(table: Table) -> AuditConfig | None:
@@ -221,8 +220,7 @@ def config(table: Table) -> AuditConfig | None:
     if roles is None:
         return None
     method = GIVEN if roles.gives_predictions else setting("method")
-    name, attribute, forest = st.session_state.get("forest") or ("", "", None)
-    tuned = (name, attribute) == (table.name, str(st.session_state.get("attribute")))
+    tuned_on, forest = st.session_state.get("forest", (None, None))
     return AuditConfig(
         dataset=table.name,
         roles=roles,
@@ -232,6 +230,6 @@ def config(table: Table) -> AuditConfig | None:
         train_share=float(_DEFAULTS["train_share"] if method == GIVEN or roles.sets else setting("train_share")),
         seed=int(setting("seed")),
         epsilon=epsilon() if method == "dp_id3" else math.inf,
-        forest=forest if tuned else None,
+        forest=forest if tuned_on == (table.fingerprint, roles) else None,
         depth=int(_DEFAULTS["depth"] if method == GIVEN else setting("depth")),
     )

@@ -78,7 +78,6 @@ def _remove() -> None:
         return
     cached.keep_own(state.UPLOAD)
     state.forget_roles(state.UPLOAD)
-    panels.forget("forest")
     st.session_state["dataset"] = state.default("dataset")
 
 
@@ -169,5 +168,4 @@ def _change_roles(table: Table, current: Roles | None, drafted: Roles, change: C
     if current is None:
         st.session_state["preset_roles"] = (table.fingerprint, change(drafted))
         return
-    panels.forget("forest")  # tuned on another model's people
     state.change_roles(table.name, change)

@@ -79,7 +79,7 @@ def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard, points: Points
     (frame,) = (f.value for f in dashboard.test.dataframe)
     assert list(frame["Parameter"])[:2] == ["trees", "depth"]
     dashboard.click("use_tuned")
-    chosen = dashboard.test.session_state["forest"][2]
+    chosen = dashboard.test.session_state["forest"][1]
     forest = dict(chosen)
     assert str(forest["max_depth"]) == frame["Found"][1]
     now = expected.audit(forest=chosen).disclose(0.005)

@@ -222,3 +222,15 @@ def test_what_somebody_has_begun_is_started_by_hand(store: Store, session: dict,
     one.job.wait(PATIENT)
     like.begin("the same")
     assert one.result == [0, 1, 2] and like.begun("the same") and like.job is None
+
+
+def test_a_tuned_forest_attacks_only_under_the_roles_it_was_tuned_for(session: dict) -> None:
+    demo, tuned = demo_table(), (("n_estimators", 10),)
+    state.keep_forest(demo, tuned)
+    assert state.config(demo).forest == tuned
+    session["page_now"] = "data"
+    state.keep_roles("demo", replace(demo.roles[0], excluded=("sector",)))
+    assert state.config(demo).forest is None
+    state.forget_roles("demo")
+    assert state.config(demo).forest == tuned
+    assert state.config(replace(demo, fingerprint="another table")).forest is None
