@@ -144,8 +144,8 @@ def audit_settings(page: str) -> None:
         shell.offer_cancel(cancel_update)
     if page in _WITHOUT_AUDIT or signin.role() is signin.Role.ASKER:
         return
-    _mark_own_roles()
     _warn_without(page)
+    _mark_changed_roles()
     table = own(state.UPLOAD) if state.given() else None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
@@ -167,10 +167,11 @@ def audit_settings(page: str) -> None:
         summary.markdown(_summary())
 
 
-def _mark_own_roles() -> None:
+def _mark_changed_roles() -> None:
     """Let the address say that a built-in table's roles were changed; what they are is not in it."""
-    roles = state.chosen_roles()
-    if roles and roles.key == st.session_state.get("attribute", roles.key) and state.dataset_name() != state.UPLOAD:
+    roles, built_in = state.chosen_roles(), state.dataset_name() != state.UPLOAD
+    changed = built_in and roles is not None and roles.key == st.session_state.get("attribute", roles.key)
+    if changed or st.session_state["link_without"] == "roles":  # so that it is said after a reload, too
         st.query_params["roles"] = "changed"
     else:
         st.query_params.pop("roles", None)

@@ -526,4 +526,5 @@ def test_a_link_made_with_other_roles_of_a_built_in_table_says_so(start: Start):
     assert "roles" not in sender.test.query_params
     receiver = start(link).open("model")
     assert warned(receiver) and warned(receiver.open("data"))
+    assert receiver.test.query_params == link  # which is sent on
     assert not warned(receiver.assign(excluded="sector")) and not warned(receiver.open("model"))
