@@ -9,11 +9,12 @@ Three kinds of attacker read the same answers:
 Three programs read them too, as if there were no noise but rounding: "nonnegative" and "box" know the group sizes,
 "sizes_unknown" does not.
 
-Which computation stands behind a kind depends on the answers. Everybody's probability comes from `propagate`. Where
-exact or rounded answers have the bits to tell all attributes apart, people who would give these very answers are the
-truth, and the attacker sees that they would: the likeliest are tried, then a linear program. Not so people who can
-change places in such a vector, as with the same scores. Exact answers about flipped or packed people, and absolute
-gaps, are read person by person.
+Which computation stands behind a kind depends on the answers. Everybody's probability comes from `propagate`; with
+exact or rounded answers about few people, from all groups that would give them (`exact_posterior`). Where such answers
+have the bits to tell all attributes apart, people who would give these very answers are the truth, and the attacker
+sees that they would: the likeliest are tried, then a linear program. Not so people who can change places in such a
+vector, as with the same scores. Exact answers about flipped or packed people, and absolute gaps, are read person by
+person.
 
 The attacker knows the scores, the mechanism, the group sizes and perhaps a prior from other features. With z_j = 1 for
 the disadvantaged, c = 1/N0 + 1/N1 and r = 1/N1, a gap is h·r − c h·z, and a noisy sum is x·z with x the centred scores:
@@ -37,6 +38,7 @@ import numpy.typing as npt
 from core.arrays import Floats
 from core.errors import InputError
 from core.queries.gaps import answer_array, check_sizes, counted, score_matrix
+from core.queries.guarantees import exact_posterior
 from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, Rounded, SumsRelease, centred_scores
 from core.queries.propagation import propagate
 from core.queries.reveal import recover_compressed, reveal_bits
@@ -158,6 +160,11 @@ def _noiseless(answered: Answered, decoder: str) -> list[Reading]:
     aware = decoder == "strongest"
     if answered.mechanism.noise == "none" and answered.design == "bits":
         return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in repeats]
+    before = np.clip(answered.prior, 1e-12, 1 - 1e-12) if aware else np.full(answered.prior.shape, answered.share)
+    known, half_width = (answered.scores, answered.answers, before), answered.mechanism.half_width
+    few = exact_posterior(*known, answered.n_advantaged, half_width=half_width, absolute=False)
+    if few is not None:
+        return [_from_posterior(p, answered.share) for p in few]
     if answered.mechanism.noise == "none" and answered.design == "targeted":
         return [_flipped(answered, r, aware=aware) for r in repeats]
     found = _propagated(answered, aware=aware)

@@ -67,30 +67,47 @@ def exact_accuracy_limit(
 ) -> float | None:
     """Return the largest expected balanced accuracy given answers without noise, by the exact posterior.
 
-    Summed over everything that the groups, of known sizes N1 and N0, can be: with p_i the probability of the advantaged
-    group given the answers, a guess is worth p_i/N1 or (1 − p_i)/N0, and the better of both is Σ_i max(…)/2. None where
-    there are too many ways (`MOST_CELLS`), or none agrees. Scores (m, n), answers (m,) within `half_width` of the true
-    ones, the prior (n,) in (0, 1), independent between people before the sizes are known.
+    With p_i the probability of the advantaged group given the answers (`exact_posterior`, which is None where this is),
+    a guess is worth p_i/N1 or (1 − p_i)/N0, and the better of both is Σ_i max(…)/2, whose mean over repeats is meant.
     """
-    n = prior.size
+    given = exact_posterior(scores, answers, prior, n_advantaged, half_width=half_width, absolute=absolute)
+    if given is None:
+        return None
+    best = np.maximum(given / n_advantaged, (1.0 - given) / (prior.shape[1] - n_advantaged))
+    return float(best.sum(axis=1).mean() / 2)
+
+
+def exact_posterior(
+    scores: Floats, answers: Floats, prior: Floats, n_advantaged: int, *, half_width: float, absolute: bool
+) -> Floats | None:
+    """Return P(advantaged) of everybody in R repeats given answers without noise, shape (R, n).
+
+    Summed over everything that the groups, of known sizes N1 and N0, can be. None where there are too many ways
+    (`MOST_CELLS`), or in a repeat none agrees. Scores (R, m, n), answers (R, m) within `half_width` of the true ones,
+    the prior (R, n) in (0, 1), independent between people before the sizes are known.
+    """
+    n = prior.shape[1]
     n0 = n - n_advantaged
     fewer = min(n_advantaged, n0)
     if n * math.comb(n, fewer) > MOST_CELLS:
         return None
     chosen = np.array(list(itertools.combinations(range(n), fewer)), dtype=np.intp)
-    advantaged = np.zeros((len(chosen), n))
-    np.put_along_axis(advantaged, chosen, 1.0, axis=1)
+    every = np.zeros((len(chosen), n))
+    np.put_along_axis(every, chosen, 1.0, axis=1)
     if fewer == n0:
-        advantaged = 1.0 - advantaged
-    gaps = advantaged @ scores.T / n_advantaged - (1.0 - advantaged) @ scores.T / n0
-    off = np.abs((np.abs(gaps) if absolute else gaps) - answers)
-    agrees = (off <= half_width + _ROUNDING).all(axis=1)
-    if not agrees.any():
-        return None
-    odds = advantaged[agrees] @ (np.log(prior) - np.log1p(-prior))
-    weight = np.exp(odds - odds.max())
-    given = weight @ advantaged[agrees] / weight.sum()
-    return float(np.maximum(given / n_advantaged, (1.0 - given) / n0).sum() / 2)
+        every = 1.0 - every
+    found = np.empty_like(prior)
+    for r, (asked, told) in enumerate(zip(scores, answers, strict=True)):
+        some = every
+        for row, answer in zip(asked, told, strict=True):
+            gaps = some @ row * (1 / n_advantaged + 1 / n0) - row.sum() / n0
+            some = some[np.abs((np.abs(gaps) if absolute else gaps) - answer) <= half_width + _ROUNDING]
+        if not len(some):
+            return None
+        odds = some @ (np.log(prior[r]) - np.log1p(-prior[r]))
+        weight = np.exp(odds - odds.max())
+        found[r] = weight @ some / weight.sum()
+    return found
 
 
 _ROUNDING = 1e-9

@@ -355,12 +355,7 @@ class Trials:
             return self.bound(mechanism)
         made = self.ask(m, mechanism)
         kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
-        limits = [
-            exact_accuracy_limit(scores, answers, prior, self.n_advantaged, **kind)
-            for scores, answers, prior in zip(made.scores, made.answers, made.prior, strict=True)
-        ]
-        found = [limit for limit in limits if limit is not None]
-        return float(np.mean(found)) if len(found) == len(limits) else None
+        return exact_accuracy_limit(made.scores, made.answers, made.prior, self.n_advantaged, **kind)
 
     def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
         """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""

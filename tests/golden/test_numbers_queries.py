@@ -128,13 +128,13 @@ def _mechanisms() -> Named:
 
 def _guarantees() -> Named:
     yield "no limit", [refused(guarantees.accuracy_limit, e) for e in (-0.1, math.nan)]
-    prior, limit = np.array([0.2, 0.5, 0.9, 0.01, 0.7]), guarantees.exact_accuracy_limit
-    untold: dict[str, Any] = {"answers": np.zeros(0), "half_width": 0.0, "absolute": False}
-    sure = limit(np.zeros((0, 400)), prior=np.full(400, 0.99), n_advantaged=399, **untold)
+    prior, limit = np.array([[0.2, 0.5, 0.9, 0.01, 0.7]]), guarantees.exact_accuracy_limit
+    untold: dict[str, Any] = {"answers": np.zeros((1, 0)), "half_width": 0.0, "absolute": False}
+    sure = limit(np.zeros((1, 0, 400)), prior=np.full((1, 400), 0.99), n_advantaged=399, **untold)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guarantees, "MOST_CELLS", 50)
-        few = [limit(np.zeros((0, 5)), prior=prior, n_advantaged=n1, **untold) for n1 in (1, 2, 3)]
-        many = [limit(np.zeros((0, 6)), prior=np.full(6, 0.5), n_advantaged=n1, **untold) for n1 in (1, 2)]
+        few = [limit(np.zeros((1, 0, 5)), prior=prior, n_advantaged=n1, **untold) for n1 in (1, 2, 3)]
+        many = [limit(np.zeros((1, 0, 6)), prior=np.full((1, 6), 0.5), n_advantaged=n1, **untold) for n1 in (1, 2)]
     yield "ways", [sure, few, many]
     for each in MECHANISMS:
         found = [
@@ -191,6 +191,13 @@ def _read(answered: decoders.Answered, decoder: str) -> np.ndarray:
 
 
 def _decoders() -> Named:
+    yield "few", flat([_read(_answered(each, "jitter", 2, 6, 3), "strongest") for each in (Exact(), Rounded(1))])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(guarantees, "MOST_CELLS", 0)  # few people stand for many, which are read otherwise
+        yield from _decoders_of_many()
+
+
+def _decoders_of_many() -> Named:
     kinds = [Exact(), Rounded(2), LaplaceGlobal(400.0), SmoothCauchy(3000.0), NoisySums(30.0)]
     designs = {"jitter": (0, 3, 8), "random_binary": (4, 8), "targeted": (4, 8, 9), "bits": (1,)}
     for design, (n1, n0), each in product(designs, ((6, 3), (3, 6), (4, 4)), kinds):

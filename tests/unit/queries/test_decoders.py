@@ -23,6 +23,7 @@ from core.queries import (
 )
 from core.queries.decoders import Answered, read_answers
 from core.queries.gaps import DESIGNS, counted
+from core.queries.guarantees import MOST_CELLS, prior_given_sizes
 from core.queries.propagation import propagate
 from core.queries.reveal import recover_compressed
 from tests.unit.queries.people import attribute, pool, with_ones
@@ -54,11 +55,22 @@ def test_a_whole_solution_of_the_linear_program_is_the_truth():
     assert 20 < whole < 110
 
 
-def test_vectors_that_fit_coarse_answers_are_no_certainty():
+@pytest.mark.parametrize("mechanism", [Exact(), Rounded(6)], ids=str)
+@pytest.mark.parametrize("design", ["jitter", "targeted"])
+def test_one_answer_about_few_people_is_read_by_all_groups_that_would_give_it(mechanism, design: str):
+    made = trials(design, n=16, repeats=20)
+    limit = made.ceiling(1, mechanism)
+    assert limit is not None and limit > 0.9
+    for decoder in ("strongest", "without_prior"):
+        assert leaked(made, 1, mechanism, decoder) == pytest.approx(limit, abs=0.05)
+
+
+def test_vectors_that_fit_coarse_answers_are_no_certainty(monkeypatch: pytest.MonkeyPatch):
     """Two answers in whole numbers about 40 people are met by millions of vectors; one of them is no knowledge.
 
     Of eight answers to one decimal about slightly changed models, nine of sixteen that fitted were not the truth.
     """
+    monkeypatch.setattr("core.queries.guarantees.MOST_CELLS", 0)  # as if there were too many people to sum over
     few, alike = trials("random_binary", repeats=10), trials(n=20, n_disadvantaged=80, repeats=40)
     for told in (few.ask(2, Exact()), alike.ask(8, Rounded(1))):
         for reading in read_answers(told, "strongest"):
@@ -66,8 +78,12 @@ def test_vectors_that_fit_coarse_answers_are_no_certainty():
 
 
 @pytest.mark.parametrize(("mechanism", "apart"), [(Exact(), 0.0), (Rounded(2), 0.001)])
-def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_not_who(mechanism, apart: float):
+@pytest.mark.parametrize("cells", [0, MOST_CELLS])
+def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_not_who(
+    mechanism, apart: float, cells: int, monkeypatch: pytest.MonkeyPatch
+):
     """Three people are told apart; of five whose scores are the same, or nearly for rounded answers, two are found."""
+    monkeypatch.setattr("core.queries.guarantees.MOST_CELLS", cells)
     scores = np.array([[0.13, 0.39, 0.97, *[apart] * 4, 0.0], [0.83, 0.29, 0.51, 1, 1, 1, 1, 1]])
     truth, prior = np.array([0, 1, 1, 0, 1, 1, 1, 0]), np.array([0.5, 0.5, 0.5, 0.3, 0.6, 0.7, 0.8, 0.9])
     scores = np.vstack([scores, [0.5, 0.9, 0.2, 0, 0, 0, 0, 0], [0.1, 0.3, 0.9, 0, 0, 0, 0, 0]])
@@ -75,7 +91,7 @@ def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_no
     strongest, without = (read_answers(given, decoder)[0] for decoder in ("strongest", "without_prior"))
     assert without.values == pytest.approx([1, 0, 0, *[0.4] * 5]) and without.threshold == pytest.approx(3 / 8)
     assert without.recovered.tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
-    known = counted(prior[np.newaxis, 3:], 3)[0]
+    known = (prior_given_sizes if cells else counted)(prior[np.newaxis, 3:], 3)[0]
     assert strongest.values == pytest.approx([1, 0, 0, *(1 - known)])
     assert strongest.recovered.tolist() == [0, 1, 1, *(known > 5 / 8)]
 

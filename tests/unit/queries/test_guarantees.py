@@ -73,11 +73,13 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, 
         for g in (np.array(guess) for guess in itertools.product((0, 1), repeat=n))
     )
     told: dict[str, Any] = {"half_width": half_width, "absolute": absolute}
-    found = exact_accuracy_limit(scores, answers, prior, n_advantaged, **told)
+    found = exact_accuracy_limit(scores[None], answers[None], prior[None], n_advantaged, **told)
     assert found == pytest.approx(best / chance.sum(), abs=1e-9)
-    assert exact_accuracy_limit(scores, answers + 3.0, prior, n_advantaged, **told) is None  # nothing agrees
-    many = np.full(40, 0.5)
-    assert exact_accuracy_limit(np.ones((1, 40)), np.zeros(1), many, 20, **told) is None
+    assert (
+        exact_accuracy_limit(scores[None], answers[None] + 3.0, prior[None], n_advantaged, **told) is None
+    )  # nothing agrees
+    many = np.full((1, 40), 0.5)
+    assert exact_accuracy_limit(np.ones((1, 1, 40)), np.zeros((1, 1)), many, 20, **told) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.3, 1.0, 2.5, 8.0])
