@@ -184,9 +184,9 @@ def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
 
 
 def _useless(found: AnswersLeak, answering: Answering) -> bool:
-    """Return whether half of the noisy answers are off by more than the largest gap there is."""
+    """Return whether half of the noisy answers are off by more than the largest gap, and gain nothing significant."""
     error = found.errors.get(answering.noise)
-    return answering.private and error is not None and error.exceeds_range
+    return answering.private and error is not None and error.exceeds_range and not found.gain.low > 0
 
 
 def _point(found: AnswersLeak, answering: Answering) -> str:

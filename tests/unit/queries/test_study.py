@@ -182,6 +182,13 @@ def test_the_interval_decides_whether_answers_add_anything(gain: float, half: fl
     assert "query desk" in told.to_do
 
 
+@pytest.mark.parametrize(("gain", "useless"), [(0.01, True), (0.081, False)])
+def test_answers_that_leak_are_not_called_useless(gain: float, useless: bool):
+    (told,) = findings(leaked(0.6, gain, 0.02, error=1.05), Answering(noise="laplace", epsilon=1.1))
+    assert ("useless" in told.point) == useless == ("raise ε" in told.to_do)
+    assert ("a gain of +8.1 points" in told.point) != useless
+
+
 @pytest.mark.parametrize(("gain", "clear"), [(0.022, False), (0.03, True)])
 def test_the_finding_on_the_best_of_several_decoders_is_that_of_the_check(gain: float, clear: bool):
     found = leaked(0.65, gain, 0.02)
