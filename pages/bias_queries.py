@@ -9,6 +9,7 @@ shell.guard()
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -255,16 +256,18 @@ def _guarantees() -> str:
             "Nothing at this ε: as published this noise does not keep its ε for these groups or this gap. "
             "Switch “Paper's protocol” off."
         )
-    known = queries.accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
+    delta = answering.delta if answering.noise == "smooth_laplace" else 0.0
+    limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(people.limit, epsilon, delta=delta)
+    known = [limit(sizes_known=True) for limit in limits]
     rows = [
-        ("Knows the answers alone", queries.accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
-        ("Has the prior", people.limit(epsilon, sizes_known=False), "posterior odds move by at most e^ε"),
+        ("Knows the answers alone", limits[0](sizes_known=False), "e^ε/(1+e^ε)"),
+        ("Has the prior", limits[1](sizes_known=False), "posterior odds move by at most e^ε"),
         ("Knows the group sizes", known[0], "e^2ε/(1+e^2ε): people are linked"),
         ("Has the prior, knows the sizes", known[1], "posterior odds move by at most e^2ε"),
     ]
     lines = [f"| {who} | **{100 * rate:.1f}%** | {why} |" for who, rate, why in rows]
-    fails = f"Smooth Laplace noise may fail with probability δ = {answering.delta:g}, by which each bound is larger."
-    also = f"\n\n{fails}" if answering.noise == "smooth_laplace" else ""
+    fails = f"Smooth Laplace noise may fail with probability δ = {delta:g}, with which each bound is larger."
+    also = f"\n\n{fails}" if delta else ""
     return "\n".join(["| An attacker who … | at most | because |", "|:--|--:|:--|", *lines]) + also
 
 

@@ -169,6 +169,7 @@ def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
     )
     if found.ceiling is not None and found.ceiling < ALMOST_ALL:
         how = f"ε = {answering.epsilon:g}" if answering.private else "exact posterior"
+        how += f", δ = {answering.delta:g}" if answering.noise == "smooth_laplace" else ""
         evidence += f" {at_most(found.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
     headline = Finding(
         point=_point(found, answering),

@@ -8,11 +8,13 @@ For one person let α, β be the chances of the guess "advantaged" when it is ri
 β and one on (1 − β) : (1 − α) meet (Wasserman and Zhou 2010; Kairouz et al. 2015); an attacker without a prior gains at
 most (1 + α − β)/2, which is e^ε/(1 + e^ε) at the corner (e^ε, 1)/(1 + e^ε). With a calibrated prior q(x) the objective
 for people like x is w₁α − w₀β with w₁ = q/mean(q) and w₀ = (1 − q)/mean(1 − q); its largest value over the corners is
-max(0, w₁ − w₀, (w₁e^ε − w₀)/(1 + e^ε)), the fourth corner never winning.
+max(0, w₁ − w₀, (w₁e^ε − w₀)/(1 + e^ε)), the fourth corner never winning. Under (ε, δ) each bound on a ratio gives way
+by δ, and the corners are (δ, 0), (1, 1 − δ) and (e^ε + δ, 1 − δ)/(1 + e^ε).
 
 An attacker who knows the group sizes links people: given the sizes, a person of the other group means that somebody
 else changed too, two flips in all (such vectors can be coupled so that they differ in two places). So 2ε takes the
-place of ε, and the prior that of the prior given the sizes, P(a_j = 1 | Σ a = N1), which is a Poisson binomial law.
+place of ε, (1 + e^ε)δ that of δ, and the prior that of the prior given the sizes, P(a_j = 1 | Σ a = N1), which is a
+Poisson binomial law.
 
 The error of the answers is given by the median and the 95th percentile of the absolute error, never by its mean:
 Cauchy noise has none, and the average of any sample of it is an accident.
@@ -34,27 +36,35 @@ from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, Noi
 from core.serialize import Result
 
 
-def accuracy_limit(epsilon: float, *, sizes_known: bool = False) -> float:
+def two_flips(epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the ε and δ that (ε, δ) amounts to for an attacker who knows the group sizes."""
+    return 2 * epsilon, delta and min(1.0, delta * (1 + math.exp(min(epsilon, 700.0))))
+
+
+def accuracy_limit(epsilon: float, *, delta: float = 0.0, sizes_known: bool = False) -> float:
     """Return the largest balanced accuracy of an attacker who has the answers and no prior, in [0.5, 1].
 
-    `epsilon`, at least 0, is the budget of all answers together; who knows the group sizes has the limit of 2ε.
+    `epsilon`, at least 0, is the budget of all answers together, `delta`, in [0, 1], the probability with which they
+    may break it; who knows the group sizes has the limit of both after `two_flips`.
     """
     if not epsilon >= 0:
         raise InputError(f"epsilon must be at least 0, got {epsilon!r}.")
-    return 1 / (1 + math.exp(-(2 * epsilon if sizes_known else epsilon)))
+    if sizes_known:
+        epsilon, delta = two_flips(epsilon, delta)
+    return (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
 
 
-def accuracy_limit_with_prior(q: Floats, epsilon: float) -> float:
+def accuracy_limit_with_prior(q: Floats, epsilon: float, delta: float = 0.0) -> float:
     """Return the largest expected balanced accuracy of an attacker with a calibrated prior, in [0.5, 1].
 
     The prior `q` is P(advantaged) of each person before any answer, in (0, 1), of shape (R, n), in R repeats whose
     limits are averaged; at ε = 0 the limit is what it gives alone. For an attacker who knows the sizes it is that of
-    `prior_given_sizes`, and 2ε counts.
+    `prior_given_sizes`, and `two_flips` count.
     """
     share = q.mean(axis=1, keepdims=True)
-    w1, w0 = q / share, (1 - q) / (1 - share)
-    gain = (w1 - w0 * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
-    best = np.maximum(np.maximum(0, w1 - w0), gain)
+    w1, w0 = q / share, (1 - delta) * (1 - q) / (1 - share)
+    gain = (w1 * (1 + delta * math.exp(-epsilon)) - w0 * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    best = np.maximum(np.maximum(delta * w1, w1 - w0), gain)
     return float(min(1.0, (1 + best.mean()) / 2))
 
 

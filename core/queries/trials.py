@@ -36,6 +36,7 @@ from core.queries.guarantees import (
     answer_error,
     exact_accuracy_limit,
     prior_given_sizes,
+    two_flips,
 )
 from core.queries.mechanisms import Exact, NoisySums
 from core.seeds import child_generator
@@ -334,22 +335,22 @@ class Trials:
     def _prior_given_sizes(self) -> Floats:
         return prior_given_sizes(self.prior, self.n_advantaged)
 
-    def limit(self, epsilon: float, *, sizes_known: bool) -> float:
-        """Return the best balanced accuracy of any attacker with the prior, against answers that keep ε."""
+    def limit(self, epsilon: float, *, delta: float = 0.0, sizes_known: bool) -> float:
+        """Return the best balanced accuracy of any attacker with the prior, against answers that keep (ε, δ)."""
         if sizes_known:
-            return accuracy_limit_with_prior(self._prior_given_sizes, 2 * epsilon)
-        return accuracy_limit_with_prior(self.prior, epsilon)
+            return accuracy_limit_with_prior(self._prior_given_sizes, *two_flips(epsilon, delta))
+        return accuracy_limit_with_prior(self.prior, epsilon, delta)
 
     def bound(self, mechanism: Any) -> float | None:
         """Return the limit on attackers who know the sizes; None where the noise is not proved to keep its ε."""
         if not mechanism.holds(self.n_advantaged, self.n_disadvantaged):
             return None
-        return self.limit(mechanism.epsilon, sizes_known=True)
+        return self.limit(mechanism.epsilon, delta=getattr(mechanism, "delta", 0.0), sizes_known=True)
 
     def ceiling(self, m: int, mechanism: Any) -> float | None:
         """Return what no attacker with the prior and the sizes can exceed after `m` answers, in balanced accuracy.
 
-        With noise the limit of its ε; without, that of the exact posterior, where it can be summed in every repeat.
+        With noise the limit of its ε and δ; without, that of the exact posterior, where all repeats have one.
         """
         if mechanism.noisy:
             return self.bound(mechanism)

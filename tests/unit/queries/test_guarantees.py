@@ -32,11 +32,11 @@ from tests.oracles.privacy_loss import privacy_loss
 from tests.unit.queries.people import neighbours, weights, with_ones
 
 
-def best_attacker(prior: np.ndarray, epsilon: float) -> float:
-    """Return the largest balanced accuracy over all guesses allowed by ε-differential privacy, by a linear program.
+def best_attacker(prior: np.ndarray, epsilon: float, delta: float) -> float:
+    """Return the largest balanced accuracy over all guesses allowed by (ε, δ), by a linear program.
 
     Unknown: for each person the chance of the guess "advantaged" if she is (α) and if she is not (β). Each event's
-    chances, the guess and its opposite, may differ by a factor of e^ε at most, either way round.
+    chances, the guess and its opposite, may differ by a factor of e^ε and then by δ at most, either way round.
     """
     from scipy.optimize import linprog
 
@@ -45,13 +45,13 @@ def best_attacker(prior: np.ndarray, epsilon: float) -> float:
     eye = np.eye(n)
     limits = np.vstack(
         [
-            np.hstack([eye, -factor * eye]),  # α ≤ e^ε β
+            np.hstack([eye, -factor * eye]),  # α ≤ e^ε β, all + δ
             np.hstack([-factor * eye, eye]),  # β ≤ e^ε α
             np.hstack([factor * eye, -eye]),  # 1 − β ≤ e^ε (1 − α)
             np.hstack([-eye, factor * eye]),  # 1 − α ≤ e^ε (1 − β)
         ]
     )
-    right = np.repeat([0.0, 0.0, factor - 1, factor - 1], n)
+    right = np.repeat([0.0, 0.0, factor - 1, factor - 1], n) + delta
     done = linprog(np.append(-w1, w0), A_ub=limits, b_ub=right, bounds=(0, 1), method="highs")
     return (1 - done.fun) / 2
 
@@ -83,12 +83,13 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, 
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.3, 1.0, 2.5, 8.0])
+@pytest.mark.parametrize("delta", [0.0, 0.1, 0.7])
 @pytest.mark.parametrize("seed", range(8))
-def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int):
+def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int, delta: float):
     rng = np.random.default_rng(seed)
     prior = rng.beta(*rng.uniform(0.2, 5, 2), size=12)
-    found = accuracy_limit_with_prior(prior[np.newaxis], epsilon)
-    assert found == pytest.approx(best_attacker(prior, epsilon), abs=1e-9)
+    found = accuracy_limit_with_prior(prior[np.newaxis], epsilon, delta)
+    assert found == pytest.approx(best_attacker(prior, epsilon, delta), abs=1e-9)
 
 
 def test_limits_and_losses_by_hand():
