@@ -327,7 +327,7 @@ def _from_sizes(answered: Answered, before: Floats) -> Floats:
     h, y = answered.scores, answered.answers
     if not ((h.sum(axis=2) == 1.0) & (h.max(axis=2) == 1.0)).all():
         raise InputError("Absolute gaps are read from questions that accept one person each; these accept others too.")
-    scale = _scale(answered)
+    scale = max(_scale(answered), _ROUNDING)  # 0 at ε = infinity
     sizes = answered.n_advantaged, answered.n_disadvantaged
     advantaged, disadvantaged = ((np.abs(y - 1.0 / size) / scale) for size in sizes)
     if answered.mechanism.noise == "cauchy":

@@ -220,6 +220,14 @@ def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
     assert found == pytest.approx(prior * law(one) / (prior * law(one) + (1 - prior) * law(other)), abs=1e-9)
 
 
+@pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
+def test_without_noise_an_absolute_gap_of_one_person_is_certain(make):
+    a, mechanism = attribute(9, 4), make(np.inf, absolute=True)
+    y = mechanism.answer(np.eye(9), a, rng=np.random.default_rng(0))
+    found = decode_noisy(np.eye(9), y, mechanism, n_advantaged=5, n_disadvantaged=4)
+    assert found == pytest.approx(a, abs=1e-9)
+
+
 NOISES = {
     "laplace": (lambda r: -np.abs(r), lambda rng, size: rng.laplace(size=size)),
     "cauchy": (lambda r: -np.log1p(r**2), lambda rng, size: rng.standard_cauchy(size)),

@@ -98,6 +98,10 @@ def test_limits_and_losses_by_hand():
     assert accuracy_limit(math.inf) == 1.0 and accuracy_limit(0.0) == 0.5
     assert largest_loss(SmoothCauchy(5.0), 90, 10, 25) == pytest.approx(0.236 * 5, rel=0.01)
     assert largest_loss(NoisySums(5.0), 90, 10, 25) == 5.0
+    assert largest_loss(SmoothCauchy(5000.0), 98, 2, 1) == pytest.approx(5000 / 6, rel=1e-9)
+    assert largest_loss(SmoothCauchy(5.0, absolute=True, as_published=True), 50, 50, 1) == 5.0  # it loses 1.479
+    assert accuracy_limit(0.9, delta=0.9, sizes_known=True) == 1.0
+    assert accuracy_limit(math.log(3), delta=0.2) == pytest.approx((3 + 0.2) / 4)
 
 
 ANSWERING = [Exact(), Rounded(1), LaplaceGlobal(8.0), SmoothCauchy(40.0), SmoothLaplace(3.0, 0.01), NoisySums(1.5)]
