@@ -29,13 +29,16 @@ from core.settings import Settings
 from core.validation import whole_number
 
 FINENESS = 1024  # cells to one noise scale, at least
+MOST_EPSILON = 1e6  # far above, the noise would be so small that the cut takes away from the gap itself
 REACH = 2.0**50  # cells to either side of 0; within it a cell's number is exact in double precision
 
 
 def positive_epsilon(epsilon: float) -> None:
-    """Refuse a privacy budget that is not above 0; infinity is allowed and means no noise."""
+    """Refuse a privacy budget that is not above 0 and at most `MOST_EPSILON`, or infinity, which means no noise."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float, np.number)) or not epsilon > 0:
         raise InputError(f"epsilon must be above 0, got {epsilon!r}.")
+    if MOST_EPSILON < epsilon < math.inf:
+        raise InputError(f"epsilon must be at most {MOST_EPSILON:,.0f}, or infinity for no noise, got {epsilon!r}.")
 
 
 def public_grid(scale: float) -> float:
@@ -421,6 +424,7 @@ class Answering(Settings):
             "answers have none.",
             flag="--answer-epsilon",
             least=0.0,
+            most=MOST_EPSILON,
             above=True,
         ),
     ] = 5.0

@@ -100,6 +100,15 @@ def test_scales_of_noisy_sums_pay_for_the_most_exposed_person():
     assert worst == pytest.approx(3.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("make", NOISY)
+def test_noise_too_small_to_be_cut_off_is_refused(make):
+    """At ε = 10¹⁵ the cut would lie at gaps of .0005."""
+    with pytest.raises(InputError, match=r"epsilon must be at most 1,000,000, or infinity for no noise, got"):
+        make(1e15)
+    h, a, rng = case()
+    assert make(1e6).answer(h, a, rng=rng) == pytest.approx(Exact().exact(h, a), abs=0.01)
+
+
 @pytest.mark.parametrize("make", [lambda e: Exact(), lambda e: Rounded(2), *NOISY[:3]])
 def test_a_gap_of_one_group_is_refused(make):
     with pytest.raises(InputError, match="needs people of both groups"):
