@@ -242,21 +242,25 @@ def answer_error(
 
     Parameters
     ----------
-    scores : array-like of shape (m, n) or (n,), in [0, 1]
-    sensitive : array-like of shape (n,), 0 or 1
+    scores : array-like of shape (R, m, n), (m, n) or (n,), in [0, 1]
+    sensitive : array-like of shape (R, n) or (n,), 0 or 1
+        With R repeats, in groups of the same sizes, their errors count together.
     rng : numpy Generator
         Used where there is no closed form.
     draws : int, at least 1
-        Runs drawn then; each gives m errors.
+        Runs drawn of noise then, over all repeats; each gives m errors.
     """
-    h, a = people(scores, sensitive)
-    truth = mechanism.exact(h, a)
+    every = np.asarray(sensitive)
+    repeats = zip(np.asarray(scores), every, strict=True) if every.ndim == 2 else [(scores, every)]
+    asked = [people(*one) for one in repeats]
+    h, a = asked[0]
     if isinstance(mechanism, AdditiveNoise):
         n1 = int(a.sum())
         scale = mechanism.scale(n1, a.size - n1, len(h))
         heavy = mechanism.noise == "cauchy"
         middle, high = (1.0, math.tan(0.475 * math.pi)) if heavy else (math.log(2), math.log(20))
         return ErrorQuantiles(median=middle * scale, high=high * scale)
-    repeats = draws if isinstance(mechanism, NoisySums) else 1
-    median, high = np.quantile(np.abs(mechanism.draws(h, a, rng=rng, draws=repeats) - truth), [0.5, 0.95])
+    runs = max(1, draws // len(asked)) if isinstance(mechanism, NoisySums) else 1
+    off = [mechanism.draws(h, a, rng=rng, draws=runs) - mechanism.exact(h, a) for h, a in asked]
+    median, high = np.quantile(np.abs(np.concatenate(off)), [0.5, 0.95])
     return ErrorQuantiles(median=float(median), high=float(high))

@@ -329,7 +329,8 @@ class Trials:
     def error(self, m: int, mechanism: Any) -> ErrorQuantiles:
         """Return how far off each of `m` answers is, at least one."""
         rng = child_generator(self.asking.seed, "bias queries, error of answers")
-        return answer_error(mechanism, self._questions(0)[:m], self.people[0].sensitive, rng=rng, draws=400)
+        scores = [self._questions(r)[:m] for r in range(self.asking.repeats)]
+        return answer_error(mechanism, scores, [p.sensitive for p in self.people], rng=rng, draws=400)
 
     @cached_property
     def _prior_given_sizes(self) -> Floats:
