@@ -65,7 +65,7 @@ def draw(running: bool) -> None:
         st.rerun()
     chosen = asked.number_of_answers(people)
     m = people.marked(chosen, mechanism)
-    found = answers_leak(people, m, answering, attribute=named, noises=asked.ERROR_ROWS)
+    found = answers_leak(people, m, answering, attribute=named, decoders=asked.CURVES, noises=asked.ERROR_ROWS)
     with opening:
         (headline,) = findings(found, answering)
         panels.finding(headline, "desk")
@@ -92,8 +92,8 @@ def draw(running: bool) -> None:
         drawn = draw_answer_errors(errors, NOISES[answering.noise])
         panels.titled("Error per answer", quantity, drawn, key="errors_chart")
         inferred(now)
-    curve = people.curves(mechanism)["strongest"]
-    whole = len(curve) == len(people.numbers)
+    curve = [leak for of_one in people.curves(mechanism).values() for leak in of_one]
+    whole = len(curve) == len(asked.CURVES) * len(people.numbers)
     panels.notes(curve_finding(people, curve, answering, whole=whole).text)
     leaks = {
         how: [leak for of_one in people.curves(one).values() for leak in of_one]
@@ -107,7 +107,7 @@ _MOST_SQUARES = 400
 
 def inferred(now: Leak) -> None:
     """Draw one square a person of one repetition: filled where the attribute was inferred correctly."""
-    someone, reading = people.reading(now.m, mechanism, "strongest", now.typical)
+    someone, reading = people.reading(now.m, mechanism, now.decoder, now.typical)
     each = -(-someone.n // _MOST_SQUARES)
     one = "One square per person" if each == 1 else f"One square for {each} people"
     shell.whisper(f"People whose {attribute} was inferred", f"{one}, in a typical repetition. Filled: correct")

@@ -15,6 +15,7 @@ from core.charts.theme import group_style
 from core.charts.words import plain_name
 from core.estimates import ALMOST_ALL, Estimate, gap, percent
 from core.queries import ErrorQuantiles, Leak, People, Reading, error_text
+from core.queries.trials import best_by_number
 
 _GUTTER = 176  # pixels for the names of curves
 _RATES = shares("Balanced accuracy (%)", (60, 70, 80, 90, 100), ends=(45.0, 102.0))
@@ -36,7 +37,7 @@ def draw_leakage(
     Parameters
     ----------
     noisy : mapping of decoder to its leaks
-        With the noise chosen; may be incomplete, in any order.
+        With the noise chosen; may be incomplete, in any order. The best at each number of answers is drawn bold.
     exact : mapping of decoder to its leaks
         The same attackers without noise, drawn faintly; empty where there is no noise.
     now : Leak
@@ -52,12 +53,15 @@ def draw_leakage(
     if limit is not None and limit[1] < ALMOST_ALL:
         curves.append(level(limit[1], "ink", "bound", dash="longdash"))
     faint: dict[str, Any] = {"opacity": 0.45, "width": 1.5}
-    curves += _curves(exact, "strongest", now.m, color="strongest", name="without noise", **faint)
+    noisy, exact = (
+        {**leaks, "best": best_by_number([leak for own in leaks.values() for leak in own])} for leaks in (noisy, exact)
+    )
+    curves += _curves(exact, "best", now.m, color="strongest", name="without noise", **faint)
     curves += _curves(exact, "published", now.m, color="before", name="ℓ1, no noise", **faint)
     curves += _curves(noisy, "published", now.m, color="before", name="ℓ1 (paper)", width=1.5)
     curves += _curves(noisy, "without_prior", now.m, color="leak", name="without prior", dash="dash")
     look: dict[str, Any] = {"color": "leak", "width": 3, "band": True, "here": now.leakage}
-    curves += _curves(noisy, "strongest", now.m, name="best decoder", **look)
+    curves += _curves(noisy, "best", now.m, name="best decoder", **look)
     marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
     x = Axis(ends=(0, last), marks=marks, words=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
     title = f"Leakage of {attribute} by number of answers"

@@ -133,15 +133,15 @@ def _asked(
     answers += ", paper's protocol" if answering.as_published else ""
     groups = f"{trials.n_advantaged} {pool.advantaged}, {trials.n_disadvantaged} {pool.disadvantaged}"
     attribute, noises = dataset.roles.attribute, [noise for noise in NOISES if noise != "exact"]
-    found = answers_leak(trials, numbers[-1], answering, attribute=attribute, noises=noises)
-    curve = [leak for leak in leaks if leak.decoder == "strongest"]
+    beside = answers_leak(trials, numbers[-1], answering, attribute=attribute, decoders=(), noises=noises)
+    found = replace(beside, leaks=tuple(leak for leak in leaks if leak.m == numbers[-1]))
     return Outcome(
         about=(
             f"{asking.n} people of {dataset.title}: {groups}",
             f"Queries: {asking.design}, {METRIC_TITLES[pool.metric].lower()}, model {model}; answers: {answers}",
             f"{asking.repeats} draws of people, queries and noise, seed {asking.seed}",
         ),
-        findings=(*findings(found, answering), curve_finding(trials, curve, answering)),
+        findings=(*findings(found, answering), curve_finding(trials, leaks, answering)),
         tables=tables({noise_text(answering): leaks}, found.errors),
         notes=MEANING,
         settings={"dataset": config.dataset, "model": plain(config), "asking": plain(asking)}

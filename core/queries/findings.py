@@ -15,7 +15,7 @@ from core.quantities import Row, Tables, change, share
 from core.queries.decoders import DECODER_TITLES
 from core.queries.guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
 from core.queries.mechanisms import NOISE_TITLES, NOISES, Answering, Exact
-from core.queries.trials import Asking, Leak, Trials, needed
+from core.queries.trials import Asking, Leak, Trials, best_by_number, needed
 from core.serialize import Result
 from core.settings import Settings, params
 from core.study import Basis, Check, Finding, Measurement, not_run
@@ -259,7 +259,7 @@ def _caveats(answering: Answering) -> tuple[str, ...]:
 
 
 def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> Finding:
-    """Return how many answers of a curve suffice, and the accuracy of the queried models."""
+    """Return how many answers of a curve suffice for the best decoder in it, and the accuracy of the queried models."""
     point = _needed_text(curve, answering, whole=whole)
     if answering.absolute:
         return Finding(point=point)
@@ -273,6 +273,7 @@ def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *
 
 def _needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool) -> str:
     """Return how many answers of a curve reach 95% and everybody; `whole` unless it is still growing."""
+    curve = best_by_number(curve)
     last = max((leak.m for leak in curve), default=0)
     how = {"exact": "Without noise", "rounded": "With this rounding"}.get(answering.noise, "With this noise")
     if not whole:

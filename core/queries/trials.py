@@ -382,6 +382,12 @@ class Trials:
         )
 
 
+def best_by_number(leaks: Sequence[Leak]) -> list[Leak]:
+    """Return of each number of answers the leak of the decoder that recovers most, in their order."""
+    best = {leak.m: leak for leak in sorted(leaks, key=lambda leak: leak.leakage.value)}
+    return [best[m] for m in sorted(best)]
+
+
 def needed(leaks: Sequence[Leak], share: float) -> int | None:
     """Return the fewest answers of a curve from which on the leakage stays at `share`, None if there are none.
 

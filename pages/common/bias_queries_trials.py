@@ -59,11 +59,16 @@ class QueryTrials(Trials):
         for name in ("leak", "reading", "accuracy", "error"):
             setattr(self, name, cache(getattr(self, name)))
 
+    def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
+        """Return what an attacker recovers: from the curve where it is there."""
+        there = (leak for leak in self.curves(mechanism).get(decoder, ()) if leak.m == m)
+        return next(there, None) or super().leak(m, mechanism, decoder)
+
     def marked(self, m: int, mechanism: Any) -> int:
         """Return the number of answers to speak of: with many people the finished one nearest to the slider."""
         if self.live:
             return m
-        there = [leak.m for leak in self.curves(mechanism)["strongest"]]
+        there = [leak.m for leak in self.curves(mechanism)[CURVES[-1]]]  # the last of each number
         return min(there, key=lambda number: abs(number - m), default=0)
 
     def background(self, mechanism: Any) -> Background:

@@ -16,6 +16,7 @@ from core.__main__ import main
 from core.attriguard import ATTACKER_TITLES, PUBLISHED_CURVE
 from core.config import AuditConfig
 from core.datasets import Table, build_dataset, demo_table, load
+from core.estimates import Estimate, percent
 from core.membership import DELETION_REMINDER, MembershipSettings, epsilon_curve, member_people, summarise_curve
 from core.queries import DECODER_TITLES, DECODERS, NOISES, Answering, QueryPool, noise_text, query_pool
 from tests import ratings_samples, samples
@@ -144,6 +145,9 @@ def test_every_noise(noise: str, run: Any):
     kept = noise in ("laplace", "cauchy", "noisy_sums")  # what keeps its epsilon
     assert ("If the prior is right, no attacker can expect more than" in out) == kept
     assert err.splitlines()[2].startswith("3 of 3 numbers of answers")
+    best = max(rows[-3:], key=lambda row: row[name])
+    told = Estimate(value=best[name], low=best[f"{name}, low"], high=best[f"{name}, high"], n=4)
+    assert f"\nBest decoder: {percent(told)} balanced accuracy" in out and re.search(r"\b18 (exact )?answers", out)
     if noise == "exact":
         assert all(row[name] == row["draws with everybody inferred"] == 1 for row in rows[-3:-1])
 
