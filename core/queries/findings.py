@@ -264,9 +264,11 @@ def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *
     if answering.absolute:
         return Finding(point=point)
     found = trials.accuracy(trials.numbers[-1])
+    # people of one label alone are asked about
+    rate = {"equal_opportunity": "True positive rate", "predictive_equality": "True negative rate"}.get(trials.metric)
     evidence = (
-        f"Accuracy of the queried models: {percent(found.asked)} (± {100 * found.spread:.1f} from model to model); "
-        f"of the audited model: {percent(found.base)}."
+        f"{rate or 'Accuracy'} of the queried models: {percent(found.asked)} "
+        f"(± {100 * found.spread:.1f} from model to model); of the audited model: {percent(found.base)}."
     )
     return Finding(point=point, evidence=evidence)
 

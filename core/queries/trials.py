@@ -232,7 +232,10 @@ class Leak(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAccuracy(Result):
-    """How well the models asked about predict the label, and how well the audited model does; thresholds at 0.5."""
+    """How well the models asked about predict the label, and how well the audited model does; thresholds at 0.5.
+
+    Among people of one label this is the rate of true positives or negatives.
+    """
 
     base: Estimate
     asked: Estimate
@@ -249,7 +252,7 @@ class Trials:
     """
 
     def __init__(self, pool: QueryPool, asking: Asking, *, most: int | None = None) -> None:
-        self.asking = asking
+        self.asking, self.metric = asking, pool.metric
         self.n_advantaged, self.n_disadvantaged = pool.sizes(asking.n)
         self.numbers = question_numbers(asking.n, asking.design)
         if most is not None:

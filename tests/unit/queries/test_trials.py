@@ -17,6 +17,7 @@ from core.estimates import Estimate
 from core.fairness import METRICS
 from core.queries import (
     DECODERS,
+    Answering,
     Asking,
     Exact,
     LaplaceGlobal,
@@ -25,11 +26,12 @@ from core.queries import (
     Rounded,
     SmoothCauchy,
     Trials,
+    curve_finding,
     leakage,
     needed,
     statistical_parity_gap,
 )
-from core.queries.trials import FEWEST_IN_GROUP, query_pool
+from core.queries.trials import FEWEST_IN_GROUP, best_by_number, query_pool
 from core.subject import train_model
 from tests.samples import dataset
 from tests.unit.queries.people import pool
@@ -154,6 +156,37 @@ def test_answers_needed():
     assert needed(leaks[:1], 0.95) is None and needed([], 0.95) is None
     assert needed([*leaks, leak(25, 0.9)], 0.95) is None
     assert needed([leak(5, 1.0, 0.5)], 1.0) is None
+    other = [replace(each, decoder="without_prior") for each in (leak(5, 0.97), leak(10, 0.7), leak(20, 0.9))]
+    assert [(best.m, best.leakage.value) for best in best_by_number([*leaks, *other])][1:3] == [(5, 0.97), (10, 0.94)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        ("statistical_parity", "Accuracy"),
+        ("equal_opportunity", "True positive rate"),
+        ("predictive_equality", "True negative rate"),
+    ],
+)
+def test_the_curve_is_of_the_best_decoder_and_names_the_rate_of_its_models(metric: str, name: str):
+    made = Trials(pool(metric=metric), ASKING, most=10)
+    curve = [leak(10, 0.6), replace(leak(10, 0.995), decoder="without_prior")]
+    told = curve_finding(made, curve, Answering())
+    assert told.point.startswith("Without noise, 10 answers reach 95% balanced accuracy")
+    assert told.evidence.startswith(f"{name} of the queried models: ")
+
+
+def test_the_error_of_answers_is_that_of_all_repeats():
+    made = trials(repeats=400)
+    error = made.error(1, Rounded(1))
+    assert (error.median, error.high) == pytest.approx((0.025, 0.0475), abs=0.003)
+
+
+def test_an_epsilon_that_may_fail_bounds_nobody_where_it_surely_fails():
+    made, sure = trials(), [Answering(noise="smooth_laplace", epsilon=0.9, delta=d) for d in (1e-9, 0.05, 0.9)]
+    limits = [made.bound(each.mechanism()) for each in sure]
+    assert limits[0] == pytest.approx(made.limit(0.9, sizes_known=True)) and limits[2] == 1.0
+    assert limits[0] < limits[1] < limits[2]
 
 
 @given(st.integers(2, 300), st.integers(2, 300), st.integers(4, 600))
