@@ -37,7 +37,7 @@ from core.queries import (
 from core.queries.findings import MEANING, tables
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
-from core.settings import from_arguments, given
+from core.settings import from_arguments, given, params
 
 _TABLE = ((100, 25), (100, 40), (1000, 300), (1000, 400))
 _COMPLETE = {100: (25, 30, 35, 40, 45, 50, 55, 60), 1000: (200, 300, 400)}
@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     settings, answering = from_arguments(arguments, RevealSettings), from_arguments(arguments, Answering)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
     if arguments.table:
+        _check_table(arguments)
         present(_noiseless_table(arguments, asked.get("repeats"), config.seed, console), arguments, console)
         return
     check_epsilon(config.epsilon, (config.method,))
@@ -75,6 +76,21 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     repeats = repeats_for(asked.get("n", Asking().n))
     asking = Asking(**{"repeats": repeats, **asked}, seed=config.seed)
     present(_asked(arguments, settings.questions, answering, asking, config, console), arguments, console)
+
+
+def _check_table(arguments: argparse.Namespace) -> None:
+    """Refuse what the paper's table does not use."""
+    flags = [
+        params(cls)[name].flag
+        for cls in (Asking, RevealSettings, Answering, AuditConfig)
+        for name in given(arguments, cls)
+    ]
+    flags = [flag for flag in dict.fromkeys(flags) if flag not in ("--dataset", "--repeats", "--seed")]
+    flags += ["--dataset"] * (arguments.dataset != "demo") + ["--attribute"] * (arguments.attribute is not None)
+    if flags:
+        raise InputError(
+            f"--table is about Adult without noise and takes only --repeats, --seed and --data, got {', '.join(flags)}."
+        )
 
 
 def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int, console: Console) -> Outcome:
@@ -150,10 +166,10 @@ def _asked(
 
 
 def _numbers(questions: tuple[int, ...] | None, trials: Trials) -> tuple[int, ...]:
+    """Return after how many answers to measure, in their order; the finding is about the last."""
     most = trials.numbers[-1]
-    if questions is None:
-        return trials.numbers[:: max(1, len(trials.numbers) // 8)]
-    numbers = tuple(dict.fromkeys(questions))
+    numbers = trials.numbers[:: max(1, len(trials.numbers) // 8)] if questions is None else questions
+    numbers = tuple(sorted({*numbers, most} if questions is None else set(numbers)))
     if outside := [m for m in numbers if m > most]:
         raise InputError(f"--questions must be in 0 to {most}, got {outside[0]}.")
     return numbers

@@ -132,7 +132,7 @@ REVEAL = "attack queries --method unmitigated --people 30 --repeats 4"
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_every_noise(noise: str, run: Any):
-    out, err, content = run(REVEAL, "--noise", noise, "--questions", "0,6,6,18", "--answer-epsilon", "1")
+    out, err, content = run(REVEAL, "--noise", noise, "--questions", "18,6,6,0", "--answer-epsilon", "1")
     how = noise_text(Answering(noise=noise, epsilon=1))
     assert f"answers: {how}" in out and "30 people of Sample" in out and "Features alone give" in out
     rows = content["tables"]["Leakage by answers"]
@@ -221,6 +221,8 @@ BAD = {
     f"{GUARD} --target given --given 0.5,0.6,0,0": "must add up to 1, got 1.1",
     "defend attriguard --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
     "attack queries --method unmitigated --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2",
+    "attack queries --table --people 7 --noise cauchy --answer-epsilon 9 --dataset compas": "--table is about Adult "
+    "without noise and takes only --repeats, --seed and --data, got --people, --noise, --answer-epsilon, --dataset.",
     f"{REVEAL} --questions 5,1000": "--questions must be in 0 to 18, got 1000",
     f"{REVEAL} --attribute age/ranges": "compare two groups, got 4",
     "attack queries --noise exact --as-published": "--as-published needs noise that the paper has, got --noise exact",
