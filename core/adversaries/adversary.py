@@ -84,6 +84,13 @@ def _checked(name: str, value: Any) -> Any:
     return whole_number(value, name=name, least=low, most=high, also=" or None" if name == "max_depth" else "")
 
 
+def balanced_forest(parameters: Mapping[str, Any] | None, seed: int) -> Any:
+    """Return the forest to be fitted, all groups weighing the same; see `forest_parameters`."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(**forest_parameters(parameters), class_weight="balanced", random_state=seed)
+
+
 ADVERSARIES = ("features", "predictions")
 """A (features and label) and A′ (features, label and predictions)."""
 
@@ -179,14 +186,10 @@ def train_adversary(
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         published value.
     """
-    from sklearn.ensemble import RandomForestClassifier
-
     seen = predictions if kind == "predictions" else None
     check_groups(sensitive)
     known = known_columns(features, labels, seen)
-    forest = RandomForestClassifier(
-        **forest_parameters(parameters), class_weight="balanced", random_state=seed_value(seed)
-    ).fit(known, sensitive)
+    forest = balanced_forest(parameters, seed_value(seed)).fit(known, sensitive)
     return Adversary(sees_predictions=seen is not None, estimator=forest)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.adversary import PINNED, forest_parameters, known_columns
+from core.adversaries.adversary import PINNED, balanced_forest, forest_parameters, known_columns
 from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
@@ -134,7 +134,7 @@ def tune_forest(
         report(evaluations, evaluations)
     found = trials[_best(trials)].parameters
     tuned, pinned = (
-        _forest(parameters, seed).fit(*search).predict(held_x) for parameters in (found, forest_parameters())
+        balanced_forest(each, child_seed(seed, "tuning forests")).fit(*search).predict(held_x) for each in (found, None)
     )
     return TunedForest(
         kind=kind,
@@ -185,20 +185,13 @@ def _suggested(asked: Any) -> dict[str, Any]:
     }
 
 
-def _forest(parameters: dict[str, Any], seed: int) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(
-        **parameters, class_weight="balanced", random_state=child_seed(seed, "tuning forests")
-    )
-
-
 def _score(records: _Records, parameters: dict[str, Any], seed: int) -> Estimate:
     """Return the balanced accuracy of the out-of-fold guesses (3 folds) on the search records."""
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     folds = StratifiedKFold(n_splits=_FOLDS, shuffle=True, random_state=child_seed(seed, "tuning folds"))
-    return balanced_accuracy(records[1], cross_val_predict(_forest(parameters, seed), *records, cv=folds))
+    forest = balanced_forest(parameters, child_seed(seed, "tuning forests"))
+    return balanced_accuracy(records[1], cross_val_predict(forest, *records, cv=folds))
 
 
 def _best(trials: Sequence[ForestTrial]) -> int:
