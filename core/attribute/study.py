@@ -190,7 +190,7 @@ def _together(found: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> Judg
         before=np.concatenate([attack.before for attack, _ in found]),
         after=np.concatenate([attack.after for attack, _ in found]),
         share=found[0][0].share,
-        attack=" and ".join(dict.fromkeys(attack.attack for attack, _ in found)),
+        attack=" and ".join(sorted({attack.attack for attack, _ in found}, reverse=True)),
         n_known=found[0][0].n_known,
     )
 
@@ -220,7 +220,6 @@ _ATTACKS = {
     "label": "a likelihood ratio of the predicted label",
     "all": "boosting on label, score, residuals and digits",
     "label and all": "a likelihood ratio of the label in one half, boosting on everything in the other",
-    "all and label": "a likelihood ratio of the label in one half, boosting on everything in the other",
 }
 
 _TITLE = "{attribute} inferred from predictions: "

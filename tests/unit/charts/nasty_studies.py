@@ -300,7 +300,7 @@ def inferred(rng: Generator) -> AttributeInference:
             before=before / before.sum(axis=1, keepdims=True),
             after=after / after.sum(axis=1, keepdims=True),
             share=np.bincount(truth) / truth.size,
-            attack=str(rng.choice(["label", "all", "label and all", "all and label"])),
+            attack=str(rng.choice(["label", "all", "label and all", "label and all"])),
             n_known=int(rng.integers(10, 9999)),
         )
     ways = [OutputsPlan(decimals=2).text, OutputsPlan(released="labels").text]
