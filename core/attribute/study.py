@@ -405,25 +405,43 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         )
 
     def findings(self, result: AttributeInference, settings: AttributeSettings) -> tuple[Finding, ...]:
-        """Return the gain in accuracy, then that in bits."""
-        place, gain = result.gains["accuracy"]
-        own, (_, bits) = result.judged[place], result.gains["bits"]
-        before, after = own.level("accuracy", own.before), own.level("accuracy", own.after)
+        """Return the first significant gain, of accuracy if there is none, then that in bits.
+
+        Accuracy leads, then balanced accuracy: about a small group much can be told that changes no accuracy.
+        """
+        measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
+        place, gain = result.gains[measure]
+        own, what, released = result.judged[place], result.attribute, result.released
+        before, after = own.level(measure, own.before), own.level(measure, own.after)
         doubt = ", which is not statistically significant" if gain.low <= 0 <= gain.high else ""
-        closing = closing_sentence(result, settings)
+        people, better = count(own.truth.size), f"{percent(after)} with {released} (95% CI {interval(after)})"
+        point, evidence = {
+            "accuracy": (
+                f"adds {points(gain)} to inferring the {what}{doubt}",
+                f"{percent(before)} of {people} people are inferred correctly by imputation, {better}.",
+            ),
+            "balanced_accuracy": (
+                f"adds {points(gain)} in balanced accuracy to inferring the {what}",
+                f"Balanced accuracy on {people} people is {percent(before)} by imputation, {better}.",
+            ),
+            "bits": (
+                f"lowers the log-loss of inferring the {what} by {number_text(gain.value, '.3f')} bits a person",
+                f"On {people} people neither accuracy nor balanced accuracy is significantly above that of imputation.",
+            ),
+        }[measure]
+        bits = result.gains["bits"][1]
         told, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
         return (
             Finding(
-                point=f"What is released adds {points(gain)} to inferring the {result.attribute}{doubt}.",
-                evidence=f"{percent(before)} of {count(own.truth.size)} people are inferred correctly by imputation, "
-                f"{percent(after)} with {result.released} (95% CI {interval(after)}).",
-                so_what=f"An attacker who sees a person's data and the model's outputs infers their "
-                f"{result.attribute} better than without the outputs."
+                point=f"What is released {point}.",
+                evidence=evidence,
+                so_what=f"An attacker who sees a person's data and the model's outputs infers their {what} better than "
+                "without the outputs."
                 if gain.low > 0
                 else "",
-                to_do=closing,
+                to_do=closing_sentence(result, settings),
                 caveats=result.over_people,
-                redacted=f"What the release adds to inferring the {result.attribute} was measured.",
+                redacted=f"What the release adds to inferring the {what} was measured.",
                 estimate=gain,
                 baseline=before,
                 attacker_knows=_knows(result, place),

@@ -38,6 +38,21 @@ def test_findings_say_what_the_checks_measured(leaks: bool):
         assert "−0.030 bits" in bits.point and bits.evidence == "95% CI −0.050 to −0.010 bits." and not headline.so_what
 
 
+def test_the_first_significant_gain_leads():
+    subject, _ = STUDY.plants[1].make(13, True)  # a minority
+    (found,) = STUDY.run(subject, SETTINGS)
+    headline, _ = STUDY.findings(found, SETTINGS)
+    balanced = STUDY.checks(found, SETTINGS)["attribute_balanced"]
+    assert found.gains["accuracy"][1].low <= 0 < balanced.estimate.low
+    assert (headline.estimate, headline.baseline) == (balanced.estimate, balanced.control)
+    assert " points in balanced accuracy to inferring" in headline.point and headline.so_what
+    assert headline.evidence.startswith("Balanced accuracy on 900 people is ")
+    none = replace(balanced.estimate, value=0.0, low=-0.01, high=0.01)
+    found = replace(found, gains={**dict.fromkeys(found.gains, ("outside", none)), "bits": found.gains["bits"]})
+    headline, bits = STUDY.findings(found, SETTINGS)
+    assert headline.estimate == bits.estimate and "lowers the log-loss" in headline.point and headline.so_what
+
+
 def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already():
     subject, _ = STUDY.plants[1].make(1, True)
     (found,) = STUDY.run(subject, AttributeSettings(closed=1.0))
