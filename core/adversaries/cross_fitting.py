@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.adversaries.released_outputs import decimals_of, digits
 from core.arrays import Codes, Floats, Mask
 from core.estimates import Estimate
 from core.seeds import child_generator, child_seed
@@ -25,13 +26,14 @@ def released_columns(predicted: Codes, labels: Codes, score: Floats | None) -> l
     """Return what boosting is given of n people: predicted and true label, and of a score all that models betray.
 
     Models that memorise give themselves away in several ways: by the probability of one's own label, by a probability
-    of exactly 0 or 1, and by how many people share a score.
+    of exactly 0 or 1, by how many people share a score, and by how exactly it is written.
     """
     columns = [predicted, labels, predicted == labels]
     if score is not None:
         own = np.where(labels == 1, score, 1.0 - score)
         _, place, count = np.unique(score, return_inverse=True, return_counts=True)
         columns += [score, own, (own == 1.0).astype(np.int8) - (own == 0.0), np.log(count[place])]
+        columns += [*digits(score, decimals_of(score)).T]
     return columns
 
 

@@ -14,7 +14,8 @@ ratio between the groups, or something a second learner can make one of:
     label       log P(label | x, g) - log P(label | x, 0), from one model of the label for each group g;
     residuals   the same ratio for logit(score), its mean given x and g (a) linear, (b) boosted;
     values      log-odds of the groups among known people with exactly this score, and their number;
-    digits      each digit of the score, the last two, and how many there are.
+    digits      each decimal of the score from the third on, the last two, how many there are, and where its bits end:
+                a service that counts in 32 bits leaves 0 where one of 64 bits leaves chance.
 
 The released score is rounded, so that its logit has variance step²/12 / (p (1 - p))² besides the residual's own; the
 linear regression is weighted by the inverse of both together, the residual's scale taken from the median residual.
@@ -34,8 +35,8 @@ from core.arrays import Codes, Floats, Mask
 from core.datasets.splits import taught
 from core.seeds import child_generator, child_seed
 
-MOST_DECIMALS = 12
-"""Decimals of a score that are looked at."""
+MOST_DECIMALS = 15
+"""Decimals of a score that are looked at: so many a 64-bit number keeps."""
 
 _EDGE = 1e-6
 _VALIDATION_SHARE = 0.3
@@ -266,7 +267,7 @@ def _score_columns(known: _Teaching, x: Floats, outputs: Outputs) -> tuple[Float
         columns.append(_ratios(residuals(x, logits), variance + spread**2))
     if (values := _value_columns(taught_scores, groups, known.n_groups, outputs.scores)) is not None:
         columns.append(values)
-    return np.column_stack(columns), _digits(outputs)
+    return np.column_stack(columns), digits(outputs.scores, outputs.decimals)
 
 
 def _logits(outputs: Outputs) -> tuple[Floats, Floats]:
@@ -277,15 +278,20 @@ def _logits(outputs: Outputs) -> tuple[Floats, Floats]:
     return np.log(p) - np.log1p(-p), step**2 / 12.0 / (p * (1.0 - p)) ** 2
 
 
-def _digits(outputs: Outputs) -> Floats:
-    """Return the third to sixth decimal, the last two together, and how many there are; nan for a withheld score."""
-    assert outputs.scores is not None
-    d = outputs.decimals
-    withheld = np.isnan(outputs.scores)
-    whole = np.rint(np.where(withheld, 0.0, outputs.scores) * 10.0**d).astype(np.int64)
-    columns = [whole // 10 ** (d - place) % 10 for place in range(3, min(d, 6) + 1)]
+def digits(scores: Floats, decimals: int) -> Floats:
+    """Return the decimals from the third on, the last two together, and how many there are; nan for a withheld score.
+
+    Of scores that are not rounded also at which of its 53 bits the number ends, which tells apart formats of numbers.
+    """
+    withheld = np.isnan(scores)
+    known = np.where(withheld, 0.0, scores)
+    whole = np.rint(known * 10.0**decimals).astype(np.int64)
+    columns = [whole // 10 ** (decimals - place) % 10 for place in range(3, decimals + 1)]
     columns.append(whole % 100)
-    columns.append(sum(((whole % 10**place != 0).astype(np.int64) for place in range(1, d + 1)), np.zeros_like(whole)))
+    columns.append(sum(((whole % 10**place != 0).astype(np.int64) for place in range(1, decimals + 1)), 0 * whole))
+    if decimals == MOST_DECIMALS:
+        bits = (np.frexp(known)[0] * 2.0**53).astype(np.int64)
+        columns.append(np.frexp((bits & -bits).astype(np.float64))[1])  # the lowest bit that is 1
     found = np.column_stack(columns).astype(np.float64)
     found[withheld] = np.nan
     return found

@@ -121,11 +121,14 @@ def _released() -> Named:
     scores = own["scores"].copy()
     scores[[3, 40]] = np.nan
     scores[[5, 6]] = 0.0, 1.0
-    for decimals in (0, 1, 2, 3, 6, 12):
+    for decimals in (0, 1, 2, 3, 6, 12, 15):
         rounded = Outputs(labels=own["answers"], scores=np.round(scores, decimals), decimals=decimals)
         yield (
             f"{decimals} decimals",
-            (released_outputs.decimals_of(np.round(scores, decimals)), released_outputs._digits(rounded)),
+            (
+                released_outputs.decimals_of(np.round(scores, decimals)),
+                released_outputs.digits(np.round(scores, decimals), decimals),
+            ),
         )
         yield f"{decimals} decimals: logits", released_outputs._logits(rounded)
     yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=own["answers"][:3])

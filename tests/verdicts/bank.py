@@ -22,6 +22,7 @@ from tests.verdicts.releases import (
     drawn,
     fitted,
     forest,
+    formats,
     informed,
     labels_only,
     last_digit,
@@ -159,6 +160,8 @@ LEAKING = (
         lambda seed: (people := invented(seed), ties(people, _scored(people)))),
     plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.",
         lambda seed: (people := invented(seed), precision(people, _scored(people)))),
+    plants("formats", "Scores of group 1 are written in 32 bits, those of group 0 in 64.",
+        lambda seed: (people := invented(seed), formats(_scored(people), people.attribute == 1))),
     plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
         lambda seed: (people := invented(seed), withheld(people, _scored(people), seed))),
     plants("shift", "The score's log-odds have noise, and lie higher in group 1.",
@@ -182,6 +185,9 @@ LEAKING = (
     remembers("nearest-neighbour-labels", "Labels alone of one nearest neighbour: all of its training records' are "
         "right.",
         lambda seed: (people := _noisy(seed), labels_only(_memorised(people, KNeighborsClassifier(1))[1]))),
+    kind(("membership",))("formats-of-training-records", "Scores of training records are written in 32 bits, those of "
+        "others in 64.",
+        lambda seed: (people := invented(seed), formats(_scored(people), people.sets == "train"))),
     remembers("boosting-400", "Boosting of 400 rounds.",
         lambda seed: _memorised(_noisy(seed), boosting(seed, max_iter=400, learning_rate=0.2))),
     remembers("large-network", "A network of 100 units, trained until it knows its records.",

@@ -145,6 +145,11 @@ def precision(people: People, score: Floats) -> Release:
     return informed(people, np.column_stack([score.round(4), score.round(2)]))
 
 
+def formats(score: Floats, short: npt.NDArray[np.bool_]) -> Release:
+    """Some people's scores are written in 32 bits, the others' in 64."""
+    return Release(score=np.where(short, score.astype(np.float32), score), prediction=(score >= 0.5).astype(np.int64))
+
+
 def withheld(people: People, score: Floats, seed: int) -> Release:
     """A score of exactly 0.5 stands for one withheld: of 10% of group 0 and 60% of group 1."""
     hidden = np.random.default_rng([seed, 5]).random(people.n) < np.array([0.1, 0.6])[people.attribute]

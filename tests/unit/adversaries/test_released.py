@@ -69,9 +69,21 @@ def uses_it_in_a_curve(people):
     return sigmoid(bend + 1.5 * people.sensitive)
 
 
+def writes_one_group_in_32_bits(people):
+    score = sigmoid(people.logit)
+    return np.where(people.sensitive == 1, score.astype(np.float32), score)
+
+
+def marks_the_ninth_decimal(people):
+    whole = np.rint(sigmoid(people.logit) * 1e12)
+    return (whole - (whole // 1000 % 2 - people.sensitive) * 1000) / 1e12
+
+
 @pytest.mark.parametrize(
     ("scores", "least"),
     [
+        (writes_one_group_in_32_bits, 0.97),
+        (marks_the_ninth_decimal, 0.97),
         (rounds_one_group_more, 0.97),
         (gives_a_group_values_of_its_own, 0.97),
         (uses_it_in_a_curve, 0.95),
@@ -91,7 +103,7 @@ def test_of_several_groups_each_is_read():
     assert before[1] < 0.5 and after[1] > 0.85
 
 
-@pytest.mark.parametrize("decimals", [12, 1, 0])
+@pytest.mark.parametrize("decimals", [15, 12, 1, 0])
 def test_scores_of_features_alone_gain_nothing(decimals):
     people = People(6)
     scores = np.round(0.98 * sigmoid(people.logit), decimals)
@@ -161,4 +173,4 @@ def test_categories_get_an_indicator_by_their_people_while_there_is_room(numbers
 def test_decimals_are_the_fewest_that_write_every_score():
     assert decimals_of(np.array([0.25, 0.5])) == 2
     assert decimals_of(np.array([0.0, 1.0, np.nan])) == 0
-    assert decimals_of(np.array([1 / 3])) == 12
+    assert decimals_of(np.array([1 / 3])) == 15

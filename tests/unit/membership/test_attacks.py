@@ -146,6 +146,14 @@ def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone:
     assert np.mean(gains) == pytest.approx(0.0, abs=0.011)
 
 
+@pytest.mark.parametrize("marked", [lambda score: score.round(6), lambda score: score.astype(np.float32)])
+def test_members_whose_scores_are_written_otherwise_are_told(marked):
+    labels, feature, _ = people(2)
+    score, split = 1 / (1 + np.exp(-feature)), everybody()
+    score = np.where(split.judged[1] == 1, marked(score), score)
+    assert area(guess("released", score, labels, split), split).value > 0.98
+
+
 def test_labels_alone_are_the_gap_attack():
     labels, _, rng = people(1)
     right = np.where(np.arange(2 * SIDE) < SIDE, 0.95, 0.75)
