@@ -45,7 +45,7 @@ _ENOUGH = 50_000
 """From so many people on one half teaches and the other combines, and they do not change places."""
 
 _FEWEST = 40
-"""Fewest people of a group from whom a model of the label is learned; of fewer, their rate."""
+"""Fewest people of a group from whom a model of the label is learned; of fewer, their rate. Also fewest scores."""
 
 _MOST_COLUMNS = 120
 """Most columns of the linear regression; rare categories beyond that are left out."""
@@ -255,9 +255,15 @@ def _label_chance(x: Floats, labels: Codes, known: _Teaching, asked: Floats) -> 
 
 
 def _score_columns(known: _Teaching, x: Floats, outputs: Outputs) -> tuple[Floats, Floats]:
-    """Return what the scores tell, of shape (n, c): as numbers, and as digits, which are categories."""
+    """Return what the scores tell, of shape (n, c): as numbers, and as digits, which are categories.
+
+    Where fewer than `_FEWEST` of those who teach have a score: it and its digits alone, without nan.
+    """
     assert known.outputs.scores is not None and outputs.scores is not None
     seen = ~np.isnan(known.outputs.scores)
+    if seen.sum() < _FEWEST:
+        written = digits(outputs.scores, outputs.decimals)
+        return np.nan_to_num(outputs.scores, nan=-1.0)[:, None], np.nan_to_num(written, nan=100.0)
     taught_x, groups, taught_scores = known.x[seen], known.sensitive[seen], known.outputs.scores[seen]
     taught_logits, taught_variance = (values[seen] for values in _logits(known.outputs))
     logits, variance = _logits(outputs)

@@ -119,6 +119,15 @@ def test_a_withheld_score_is_something_released():
     assert after[0] > before[0] + 0.15
 
 
+@pytest.mark.parametrize("scored", [0, 10])
+def test_scores_that_hardly_any_known_person_has_are_no_obstacle(scored):
+    people = People(8)
+    scores = sigmoid(people.logit)
+    scores[scored:KNOWN] = np.nan
+    before, after, _ = people.judged(scores, labels=(people.logit > 0).astype(np.uint8))
+    assert abs(after[0] - before[0]) < 0.01
+
+
 @pytest.mark.parametrize("noise", [0.25, 1.0])
 def test_a_learner_of_scores_gives_the_log_likelihood_ratio_of_the_model_that_made_them(noise):
     rng = np.random.default_rng(11)
