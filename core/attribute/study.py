@@ -411,39 +411,32 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         """
         measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
         place, gain = result.gains[measure]
-        own, what, released = result.judged[place], result.attribute, result.released
-        before, after = own.level(measure, own.before), own.level(measure, own.after)
+        own, what, balanced = result.judged[place], result.attribute, measure == "balanced_accuracy"
+        before, after = (own.level("balanced_accuracy" if balanced else "accuracy", p) for p in (own.before, own.after))
         doubt = ", which is not statistically significant" if gain.low <= 0 <= gain.high else ""
-        people, better = count(own.truth.size), f"{percent(after)} with {released} (95% CI {interval(after)})"
-        point, evidence = {
-            "accuracy": (
-                f"adds {points(gain)} to inferring the {what}{doubt}",
-                f"{percent(before)} of {people} people are inferred correctly by imputation, {better}.",
-            ),
-            "balanced_accuracy": (
-                f"adds {points(gain)} in balanced accuracy to inferring the {what}",
-                f"Balanced accuracy on {people} people is {percent(before)} by imputation, {better}.",
-            ),
-            "bits": (
-                f"lowers the log-loss of inferring the {what} by {number_text(gain.value, '.3f')} bits a person",
-                f"On {people} people neither accuracy nor balanced accuracy is significantly above that of imputation.",
-            ),
-        }[measure]
+        right = f"{percent(before)} of {count(own.truth.size)} people are inferred correctly"
+        point = f"adds {points(gain)}{' in balanced accuracy' * balanced} to inferring the {what}{doubt}"
+        so_what = (
+            f"An attacker who sees a person's data and the model's outputs infers their {what} better than without the "
+            "outputs."
+        )
+        if balanced:
+            right = f"Balanced accuracy on {count(own.truth.size)} people is {percent(before)}"
+        if measure == "bits":
+            point = f"lowers the log-loss of inferring the {what} by {number_text(gain.value, '.3f')} bits a person"
+            so_what = f"The attacker's probabilities of the {what} become better; of their guesses this was not shown."
         bits = result.gains["bits"][1]
         told, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
         return (
             Finding(
                 point=f"What is released {point}.",
-                evidence=evidence,
-                so_what=f"An attacker who sees a person's data and the model's outputs infers their {what} better than "
-                "without the outputs."
-                if gain.low > 0
-                else "",
+                evidence=f"{right} by imputation, {percent(after)} with {result.released} (95% CI {interval(after)}).",
+                so_what=so_what if gain.low > 0 else "",
                 to_do=closing_sentence(result, settings),
                 caveats=result.over_people,
                 redacted=f"What the release adds to inferring the {what} was measured.",
                 estimate=gain,
-                baseline=before,
+                baseline=own.level(measure, own.before),
                 attacker_knows=_knows(result, place),
             ),
             Finding(
