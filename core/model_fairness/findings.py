@@ -55,20 +55,21 @@ def headline(subject: Subject) -> Finding:
     model, config = subject.model, subject.config
     seen, unseen = ("training set", "test set") if subject.sets_known else ("people attacked", "others")
     train, test, apart = model.unfairness_train, model.unfairness_test, model.difference_test
-    here, asked = tolerance_text(train, limit=config.tolerance), ""
+    here, there = (tolerance_text(found, limit=config.tolerance) for found in (train, test.value))
+    asked = ""
     constrained = config.method in ("exponentiated_gradient", GIVEN)
     if config.method == GIVEN and is_smallest(config.tolerance, train):
-        point = f"Unfairness is {here} on the {seen} and {test.value:.3f} on the {unseen}."
+        point = f"Unfairness is {here} on the {seen} and {there} on the {unseen}."
         asked = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
     elif constrained:
-        holds, there = (keeps(found, config.tolerance) for found in (train, test.value))
+        holds, also_there = (keeps(found, config.tolerance) for found in (train, test.value))
         limit = tolerance_text(config.tolerance)
         what = "satisfies" if holds else "violates"
         point = f"The model {what} its fairness constraint on the {seen} ({here} {'≤' if holds else '>'} {limit})"
-        also = "and on" if holds == there else "but not on" if holds else "but not its estimate on"
-        point += f" {also} the {unseen} ({test.value:.3f})."
+        also = "and on" if holds == also_there else "but not on" if holds else "but not its estimate on"
+        point += f" {also} the {unseen} ({there})."
     else:
-        point = f"Unfairness is {here} on the {seen} and {test.value:.3f} on the {unseen}."
+        point = f"Unfairness is {here} on the {seen} and {there} on the {unseen}."
         asked = _ASKED.get(config.method, "No fairness constraint.").format(epsilon=epsilon_text(config.epsilon)) + " "
     so_what, to_do = _meaning(subject) if constrained else _without(config.method)
     if model.constant(subject.splits):
