@@ -279,14 +279,17 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
         rare = ordered[-2:]  # a lone rare value joins one that is hardly less rare, where others stay by themselves
     together = len(rare) > 1 and sum(int(sizes[v]) for v in rare) >= MINIMUM_PER_GROUP
     kept = [v for v in ordered if not (together and v in rare)]
-    names = tuple([str(v) for v in kept] + (["other values"] if together else []))
+    rest = "other values"
+    while rest in kept:
+        rest = f"all {rest}"
+    names = tuple([str(v) for v in kept] + [rest] * together)
     if not 2 <= len(names) <= MOST_GROUPS:
         raise InputError(
             f"With a group for each value {name} must have 2 to {MOST_GROUPS} of them, got {len(names)}; choose a "
             "first group or limits instead."
         )
     code = {value: i for i, value in enumerate(kept)} | (dict.fromkeys(rare, len(kept)) if together else {})
-    note = f"{len(rare)} rare values of {name} are taken together as one group, “other values”." if together else ""
+    note = f"{len(rare)} rare values of {name} are taken together as one group, “{rest}”." if together else ""
     return text.map(code).astype("Int8"), names, note
 
 

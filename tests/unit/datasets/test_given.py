@@ -104,6 +104,13 @@ def test_a_group_of_numbers_does_not_depend_on_records_that_are_left_out():
     assert found.group_names == ("2", "1") and found.rows_read - len(found.labels) == 1
 
 
+def test_rare_values_together_have_a_name_of_their_own():
+    own = np.repeat(["other values", "b", "c1", "c2"], [50, 40, 20, 10])
+    found = built(replace(GOOD_ROLES, sensitive="own", group=(), each=True), own=own)
+    assert found.group_names == ("other values", "b", "all other values")
+    assert any("“all other values”" in note for note in found.notes)
+
+
 @pytest.mark.parametrize(("odd", "records"), [(7, "records"), (1, "record")])
 def test_labels_count_where_scores_say_otherwise(odd: int, records: str):
     data = built(of("p", score="s"), p=SAID, s=np.where(np.arange(N) < odd, 0.5 * ~SAID, SAID))
