@@ -61,6 +61,11 @@ def text_columns(
     """
     office = notes is not None
     encoding, note = _encoding(content, name, office=office)
+    if encoding == "utf-16":
+        try:
+            content, encoding = content.decode("utf-16").encode(), "utf-8"
+        except UnicodeDecodeError:
+            raise InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.") from None
     content, told = _named_separator(content)
     sample, cut = _sample(content, encoding)
     if not sample:
@@ -204,8 +209,6 @@ def _records(content: bytes, encoding: str, separator: str, line: int) -> Iterat
             return
         except csv.Error as error:
             raise _broken(str(error), line, before + reader.line_num) from None
-        except UnicodeDecodeError:
-            raise InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.") from None
         if _is_record(cells):
             yield line, cells
         line = before + reader.line_num + 1
@@ -422,8 +425,10 @@ def _looked_at(column: Any) -> _Numbers | None:
     filled, unit, doubt = cells.drop_null(), "", ""
     if _some(filled[:100], _PERCENT):
         unit = "%"
-        if not _every(filled, _PERCENT) or _some(filled, "[eE]"):
+        if not _every(filled, _PERCENT):
             doubt = "some numbers have a percent sign and some have none"
+        elif _some(filled, "[eE]"):
+            doubt = "percentages with an exponent stand in it"
         cells = pc.replace_substring_regex(cells, _PERCENT, "")
     elif _some(filled[:100], _MONEY):
         signs = pc.unique(pc.replace_substring_regex(filled, r"[^\p{Sc}A-Z]", "")).to_pylist()
