@@ -66,12 +66,13 @@ def difference_title(metric: str) -> str:
     return f"Difference between groups (Fairlearn's {_FAIRLEARN_NAMES[metric]})"
 
 
-_LABELS_COMPARED = {
+LABELS_COMPARED = {
     "statistical_parity": (),
     "predictive_equality": (0,),
     "equal_opportunity": (1,),
     "equalized_odds": (0, 1),
 }
+"""Metric -> the labels whose people it compares group by group; without any, everybody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,7 @@ def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[st
     or 1, of shape (n,), are needed by all but statistical parity, which ignores them. Raises `InputError` if the metric
     is unknown, or its labels are missing or have another length.
     """
-    compared = _LABELS_COMPARED[choice(metric, METRICS, name="metric")]
+    compared = LABELS_COMPARED[choice(metric, METRICS, name="metric")]
     if not compared:
         return [("all", None)]
     if labels is None:

@@ -34,19 +34,11 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats
 from core.errors import FairLeakError, InputError
-from core.fairness import METRICS
+from core.fairness import LABELS_COMPARED, METRICS
 from core.models.fair import PrivateTree, fit_private_tree
 from core.models.tree_budget import noisy_counts
 from core.seeds import child_generator
 from core.validation import binary_array, choice, one_length, privacy_budget, unit_interval
-
-_LABELS = {
-    "statistical_parity": ((0, 1),),
-    "predictive_equality": ((0,),),
-    "equal_opportunity": ((1,),),
-    "equalized_odds": ((0,), (1,)),
-}
-"""Metric -> the sets of people whose rates it compares, by their labels."""
 
 _KEEP = 1e-6
 """Price of a changed decision, as a share of errors, so that of equally good answers the model's own is given."""
@@ -63,8 +55,8 @@ def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "s
 
     tolerance = unit_interval(tolerance, name="tolerance")
     cells = _people(counts)
-    compared = _LABELS[choice(metric, METRICS, name="metric")]
-    rows = np.concatenate([_rate_rows(cells[:, :, labels]) for labels in compared])
+    labels = LABELS_COMPARED[choice(metric, METRICS, name="metric")]
+    rows = np.concatenate([_rate_rows(cells[:, :, compared]) for compared in ([[one] for one in labels] or [[0, 1]])])
     price = (cells[:, :, 0] - cells[:, :, 1]) / cells.sum() + _KEEP * np.array([1.0, -1.0])
     found: Any = linprog(
         price.ravel(),
