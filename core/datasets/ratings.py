@@ -17,22 +17,24 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
 from core.datasets.columns import as_text, empty_file, is_number, is_numeric, megabytes, quoted
-from core.datasets.read_table import read_columns, series_of
+from core.datasets.read_table import SECONDS, read_columns, series_of
 from core.errors import DataUnavailableError, InputError
 from core.files import content_of
 from core.fingerprint import fingerprint
 from core.seeds import child_generator
 from core.serialize import Result
+from core.untrusted import ask_child
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
     from scipy import sparse
 
 MOST_ITEMS = 100_000
@@ -43,7 +45,7 @@ def _rating_lines(content: bytes, name: str) -> tuple[list[int], list[int], list
     """Return the row, the item and the rating of each entry of a file, and its number of lines, which are people.
 
     Raises `InputError` if the file is empty or not text, an entry is not ``item:rating`` with a whole number below
-    100,000 and a number in [0, 1], or an item occurs twice in a line.
+    100,000 and a number in [0, 1], an item occurs twice in a line, or there are more than `_MOST_RATINGS`.
     """
     rows, items, ratings = [], [], []
     lines = _lines(content, name)
@@ -67,6 +69,8 @@ def _rating_lines(content: bytes, name: str) -> tuple[list[int], list[int], list
             rows.append(row)
             items.append(item)
             ratings.append(rating)
+        if len(rows) > _MOST_RATINGS:
+            raise InputError(f"{name} must not have more than {_MOST_RATINGS:,} ratings; keep fewer people or items.")
     return rows, items, ratings, len(lines)
 
 
@@ -226,15 +230,22 @@ def read_ratings(folder: Path) -> Ratings:
 def _of_lines(
     contents: dict[str, bytes], *, title: str, source: str, attribute: str, item: str, uploaded: bool
 ) -> Ratings:
-    """Return the ratings in the four files of `RATING_FILES`, given their contents."""
+    """Return the ratings in the four files of `RATING_FILES`, given their contents; each pair has its own process."""
     from scipy import sparse
 
     parts, labels = [], []
     for users, label in (RATING_FILES[:2], RATING_FILES[2:]):
-        parts.append(_rating_lines(contents[users], users))
-        labels.append(_label_lines(contents[label], label, expected=parts[-1][3], users=users))
-    width = 1 + max(max(items, default=-1) for _, items, _, _ in parts)
-    people = [sparse.csr_array((ratings, (rows, items)), shape=(n, width)) for rows, items, ratings, n in parts]
+        pair = {"users": users, "label": label, "contents": {name: contents[name] for name in (users, label)}}
+        told, table = ask_child(f"The file {users}", f"{__name__}:lines_of", pair, seconds=SECONDS, modules=_MODULES)
+        if table is None:
+            raise InputError(f"The file {users} broke its reader; export it again.")
+        labels.append([str(one) for one in told["labels"]])
+        parts.append([column.to_numpy() for column in table.columns])
+    width = 1 + max(int(items.max(initial=-1)) for _, items, _ in parts)
+    people = [
+        sparse.csr_array((ratings, (rows, items)), shape=(len(own), width))
+        for (rows, items, ratings), own in zip(parts, labels, strict=True)
+    ]
     return build_ratings(
         (people[0], people[1]),
         (labels[0], labels[1]),
@@ -245,6 +256,21 @@ def _of_lines(
         names={label: f"{attribute} {label}" for label in labels[0] if _is_whole(label)},
         uploaded=uploaded,
     )
+
+
+_MODULES = ("core.datasets.ratings", "pyarrow")
+
+
+def lines_of(
+    report: object, *, users: str, label: str, contents: dict[str, bytes]
+) -> tuple[dict[str, Any], pyarrow.Table]:
+    """Return the labels, and the row, item and rating of each entry, in the process that is asked."""
+    import pyarrow as pa
+
+    rows, items, ratings, people = _rating_lines(contents[users], users)
+    labels = _label_lines(contents[label], label, expected=people, users=users)
+    columns = {"row": np.array(rows, np.int32), "item": np.array(items, np.int32), "rating": np.array(ratings, float)}
+    return {"labels": labels}, pa.table(columns)
 
 
 def _canonical(people: sparse.csr_array) -> sparse.csr_array:

@@ -23,4 +23,5 @@ def own_process() -> None:
 @pytest.fixture(autouse=True)
 def _in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "own_process" not in request.fixturenames:
-        monkeypatch.setattr(importlib.import_module("core.datasets.read_table"), "ask_child", _here)
+        for module in ("read_table", "ratings"):
+            monkeypatch.setattr(importlib.import_module(f"core.datasets.{module}"), "ask_child", _here)

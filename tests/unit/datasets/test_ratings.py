@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import core.datasets.ratings as ratings
 from core.datasets import Ratings, demo_ratings, ratings_from_files, read_ratings
 from core.datasets.ratings import build_ratings
 from core.errors import DataUnavailableError, InputError
@@ -98,6 +99,20 @@ def test_an_upload_of_the_four_files_and_of_their_archive():
     assert same(found, ratings_from_files({"mine.zip": packed(FILES | {"prior.txt": b"0.5"})}))
     with pytest.raises(InputError, match="got 2"):
         ratings_from_files(FILES | {"train_label.txt": b"0\n1\n"})
+
+
+def test_the_four_files_are_read_in_a_process_of_their_own_and_up_to_a_limit(own_process, monkeypatch):
+    monkeypatch.setattr(ratings, "_rating_lines", None)  # here it is not called
+    found = ratings_from_files(FILES)
+    monkeypatch.undo()
+    monkeypatch.setattr(ratings, "ask_child", lambda what, function, pair, **rest: ratings.lines_of(None, **pair))
+    for most, fits in ((5, True), (4, False)):
+        monkeypatch.setattr(ratings, "_MOST_RATINGS", most)
+        if fits:
+            assert same(found, ratings_from_files(FILES))
+            continue
+        with pytest.raises(InputError, match=r"train_user.txt must not have more than 4 ratings"):
+            ratings_from_files(FILES)
 
 
 def test_labels_that_look_like_numbers_are_words():
