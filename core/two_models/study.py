@@ -46,8 +46,9 @@ NONE = "none"
 _COMPANIONS = {
     NONE: "None",
     COUNTERPART: "Unmitigated or fair counterpart",
-    **{name: METHOD_TITLES[name] for name in METHODS},
+    **{name: METHOD_TITLES[name] for name in METHODS if name != "dp_id3"},
 }
+"""Second models on offer; no private tree, whose ε is one of the audited model alone."""
 
 UNFAIR = ("unmitigated", "dp_id3")
 """Methods without a fairness constraint."""
@@ -287,7 +288,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
 
     def findings(self, result: TwoModels, settings: TwoModelsSettings) -> tuple[Finding, ...]:
         """Return what both models add to membership inference, then to inferring the attribute."""
-        found = [_finding(result, result.membership, result.membership.gain)]
+        found = [replace(_finding(result, result.membership, result.membership.gain), redacted=_REDACTED)]
         if result.attributes:
             best, gain = _largest(result.attributes)
             found.append(_finding(result, best, gain))
@@ -321,6 +322,9 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
                 rows.append({"inferred": each.target, "from": name, **estimate_columns("balanced accuracy", level)})
         return {self.title: tuple(rows)}
 
+
+_REDACTED = "What a second model of the same records adds was measured."
+"""Whatever was measured: whether groups were says that each has so many training records."""
 
 _CAVEATS = (
     "The interval is over people like these; both models, attackers and seed are taken as they are.",
@@ -371,7 +375,6 @@ def _finding(result: TwoModels, found: Inferred, gain: Estimate) -> Finding:
         so_what=f"How the two models' {shown} differ reveals {reveals}." if leaks else "",
         to_do="Do not release both models: withdraw one, or train them on different people." if leaks else "",
         caveats=_CAVEATS,
-        redacted=f"What a second model of the same records adds to {what.partition(' (')[0]} was measured.",
         estimate=gain,
         baseline=alone,
         attacker_knows=_knows(result, found),

@@ -125,7 +125,7 @@ def test_the_counterpart_of_a_fair_model_is_the_unmitigated_one(method: str, sec
     subject, _ = STUDY.plants[0].make(0, False)
     subject.config = replace(subject.config, method=method)
     assert companion_of(subject, SETTINGS) == second and STUDY.unavailable(subject, SETTINGS) == ""
-    same = TwoModelsSettings(companion=method)
+    subject.config, same = replace(subject.config, method=second), TwoModelsSettings(companion=second)
     assert STUDY.unavailable(subject, same).startswith("The second model must be of another method than the audited")
 
 
@@ -139,6 +139,10 @@ def test_groups_that_are_too_small_are_left_out_and_of_three_each_is_inferred():
     groups = np.where((groups == 2) & (np.cumsum(groups == 2) > 39), 0, groups).astype(np.uint8)
     subject.dataset = replace(subject.dataset, sensitive=groups)
     assert [each.target for each in attributes(subject, "unmitigated")] == ["a", "b"]
+    result = planted(1, False)
+    for found, told in ((result, 2), (replace(result, attributes=()), 1)):  # nobody outside learns which
+        said = [each.redacted for each in STUDY.findings(found, SETTINGS)]
+        assert said == ["What a second model of the same records adds was measured.", ""][:told]
 
 
 def test_one_model_s_predictions_are_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]):
@@ -148,7 +152,8 @@ def test_one_model_s_predictions_are_refused_in_one_sentence(capsys: pytest.Capt
     assert STUDY.unavailable(subject, SETTINGS) == (
         "Two models of the same records are needed; only the predictions of one are given."
     )
-    with pytest.raises(InputError, match=r"companion must be one of none, counterpart, .*, got 'forest'\."):
-        TwoModelsSettings(companion="forest")
+    for other in ("forest", "dp_id3"):  # of which no plan can say the ε
+        with pytest.raises(InputError, match=rf"companion must be one of none, counterpart, .*, got '{other}'\."):
+            TwoModelsSettings(companion=other)
     assert main(["attack", "two_models", "--set", "method=unmitigated", "--set", "companion=unmitigated"]) == 3
     assert "got No mitigation." in capsys.readouterr().err
