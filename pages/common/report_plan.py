@@ -68,16 +68,21 @@ def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     """Return what was asked on the page, or what is asked before anybody has: what the model at hand allows.
 
-    It is a plan whose data, model and settings are still to be filled in from the sidebar. What is released goes with
-    the people and predictions it was said of; everything else stays for others.
+    It is a plan whose data, model and settings are still to be filled in from the sidebar. Title and outputs go with the
+    people and predictions they were said of; everything else stays for others.
     """
-    kept: AuditPlan | None = st.session_state.get(_ASKED)
-    if kept is None:
-        first = catalogue_plan("demo")
-        membership = first.membership if config.method != GIVEN else MembershipPlan(shadows=0)
-        kept = AuditPlan(answers=first.answers, membership=membership, guard=first.guard)
-    released: dict[Any, OutputsPlan] = st.session_state.get(_RELEASED, {})
-    return replace(kept, outputs=released.get(_released_of(config, table)) or _first_outputs(config, table))
+    kept = _asked_before()
+    if config.method == GIVEN:  # no shadow models are trained
+        kept = replace(kept, membership=replace(kept.membership, shadows=0))
+    said: dict[Any, tuple[str, OutputsPlan]] = st.session_state.get(_RELEASED, {})
+    title, outputs = said.get(_released_of(config, table)) or ("", _first_outputs(config, table))
+    return replace(kept, title=title, outputs=outputs)
+
+
+def _asked_before() -> AuditPlan:
+    first = catalogue_plan("demo")
+    asked: AuditPlan | None = st.session_state.get(_ASKED)
+    return asked or AuditPlan(answers=first.answers, membership=first.membership, guard=first.guard)
 
 
 def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
@@ -159,13 +164,14 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return
+    membership = membership if config.method != GIVEN else _asked_before().membership
     parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
     if people:  # with these answers and shadow models
         noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
         found = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)
         parts["studies"] = ((PEOPLE.name, found),)
-    st.session_state[_ASKED] = AuditPlan(title=(title or "").strip(), outputs=outputs, **parts)
-    st.session_state[_RELEASED] = {_released_of(config, table): outputs}
+    st.session_state[_ASKED] = AuditPlan(**parts)
+    st.session_state[_RELEASED] = {_released_of(config, table): ((title or "").strip(), outputs)}
     st.rerun()
 
 

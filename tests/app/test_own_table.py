@@ -421,6 +421,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
         "Labels only",
     ]
     released().set_value(OutputsPlan(released="labels"))
+    dashboard.widget("asked_title").set_value("Loans, spring")
     dashboard.click("asked_keep")
     assert [plan.outputs for plan in attacks.asked] == [
         OutputsPlan(decimals=3),
@@ -433,6 +434,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
     dashboard.settle()
     assert "Released: scores as they are." in dashboard.plain_finding
     assert attacks.asked[-1].outputs == OutputsPlan() and attacks.asked[-1].answers.questions == 0
+    assert [(plan.title, plan.membership.shadows) for plan in attacks.asked[1:]] == [("Loans, spring", 0), ("", 16)]
 
 
 def _but_answers(plan: AuditPlan) -> tuple[Any, ...]:
