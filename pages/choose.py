@@ -29,6 +29,8 @@ from pages.common.controls import control
 shell.head()
 opening = st.container()
 config, table = cached.audited()
+if st.session_state.pop("choose_report", False):  # before anything that may stop the page
+    st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones
 
 from core.charts.choose import draw_choice
 from core.choose import (
@@ -254,7 +256,9 @@ def _roles(column: str) -> Roles:
     answers: dict[str, Any] = {"prediction": roles.prediction, "score": roles.score}
     excluded = dict.fromkeys([*roles.excluded, *filter(None, answers.values())])
     if column not in answers.values():
-        column_of = "score" if table.frame[column].nunique() > 2 else "prediction"
+        values = table.frame[column].dropna()
+        labels = values.nunique() <= 2 or values.isin(table.frame[roles.label]).all()
+        column_of = "prediction" if labels else "score"
         answers = {"prediction": "", "score": "", column_of: column}
     return replace(roles, excluded=tuple(name for name in excluded if name not in answers.values()), **answers)
 
@@ -410,6 +414,4 @@ with right:
         if trained:
             repeat()
     draw_table()
-    if st.session_state.pop("choose_report", False):
-        st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones
 panels.foot(GUIDE, {"Models": every, "All numbers": panels.frame(numbers(choice))}, key="choose")

@@ -195,11 +195,15 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
     assert measured.asked == 18 and not dashboard.has_button("start_choose")
 
 
-def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard, safe: Measured, attacks: Attacks):
+def test_columns_of_answers_in_ones_own_table_are_compared(
+    dashboard: Dashboard, safe: Measured, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
+):
     people = samples.frame(600)
     people["one"], people["two"] = (people["skill"] > 0).astype(int), (people["skill"] > 0.5).astype(int)
     people["certainty"] = 1 / (1 + np.exp(-people["skill"]))
-    roles = replace(samples.ROLES, prediction="one", score="certainty", excluded=("two",))
+    people.loc[people.index[:9], "hired"] = "maybe"  # as is any label with more than two values
+    people["three"] = people["hired"].sample(frac=1, random_state=1).to_numpy()
+    roles = replace(samples.ROLES, prediction="one", score="certainty", excluded=("two", "three"))
     least = opened(dashboard).test.slider(key="choose_least").value
     safe.read.clear()
     dashboard.bring("people.csv", people.to_csv(index=False).encode(), roles)
@@ -211,5 +215,10 @@ def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard,
     dashboard.until(lambda: "Of 2 models compared" in dashboard.told)
     assert safe.asked == 21 and not dashboard.test.warning
     assert safe.read == {("score", "skill", "town")}  # no model's answers
+    dashboard.test.multiselect(key="choose_columns").set_value(["two", "three"])
+    dashboard.test.run()
+    dashboard.until(lambda: "Of 2 models compared" in dashboard.told and not dashboard.test.warning)
+    monkeypatch.setattr(core.choose, "measure_all", lambda *_, **__: iter(()))  # with other roles, there is nothing yet
     dashboard.press("audit_chosen")
+    assert "choose_report" not in dashboard.test.session_state
     assert "The model was picked from several on these people" in dashboard.open("report").plain_finding
