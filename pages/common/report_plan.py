@@ -68,8 +68,8 @@ def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     """Return what was asked on the page, or what is asked before anybody has: what the model at hand allows.
 
-    It is a plan whose data, model and settings are still to be filled in from the sidebar. Title and outputs go with the
-    people and predictions they were said of; everything else stays for others.
+    It is a plan whose data, model and settings are still to be filled in from the sidebar. Title and outputs go with
+    the people and predictions they were said of; everything else stays for others.
     """
     kept = _asked_before()
     if config.method == GIVEN:  # no shadow models are trained
