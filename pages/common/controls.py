@@ -136,8 +136,8 @@ def _can_be_drawn(setting: Setting) -> bool:
 
 def audit_settings(page: str) -> None:
     """Draw in the sidebar what is audited, and the settings that `page` does not show itself."""
-    table = st.query_params.get("dataset") == _OWN_TABLE and state.dataset_name() != state.UPLOAD
-    without = "table" if table else "roles" if "roles" in st.query_params else ""
+    asked = st.query_params.get("dataset") == _OWN_TABLE and state.dataset_name() != state.UPLOAD
+    without = "table" if asked else "roles" if "roles" in st.query_params else ""
     st.session_state.setdefault("link_without", without)  # a session's first address alone comes from elsewhere
     state.apply_choices(page)
     if state.drawn():
