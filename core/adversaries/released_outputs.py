@@ -287,7 +287,7 @@ def _logits(outputs: Outputs) -> tuple[Floats, Floats]:
 def digits(scores: Floats, decimals: int) -> Floats:
     """Return the decimals from the third on, the last two together, and how many there are; nan for a withheld score.
 
-    Of scores that are not rounded also at which of its 53 bits the number ends, which tells apart formats of numbers.
+    Of scores that are not rounded also at which of its 53 bits the number ends; it differs by the format of numbers.
     """
     withheld = np.isnan(scores)
     known = np.where(withheld, 0.0, scores)

@@ -407,7 +407,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     def findings(self, result: AttributeInference, settings: AttributeSettings) -> tuple[Finding, ...]:
         """Return the first significant gain, of accuracy if there is none, then that in bits.
 
-        Accuracy leads, then balanced accuracy: about a small group much can be told that changes no accuracy.
+        Accuracy leads, then balanced accuracy: what is revealed about a small group may change no accuracy.
         """
         measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
         place, gain = result.gains[measure]

@@ -337,7 +337,8 @@ def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", li
         meaning, doing = st.columns(2, gap="medium")
         meaning.markdown(f"**So what**\n\n{so_what}")
         if not links:
-            doing.markdown(f"**What you can do**\n\n{to_do}")
+            if to_do:
+                doing.markdown(f"**What you can do**\n\n{to_do}")
             return
         with doing.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.markdown("**What you can do**", width="content")
