@@ -302,7 +302,8 @@ def _apart(
 ) -> tuple[Turn | None, str]:
     """Return why two numbers are not compared, if they are not."""
     for row in (now, was):
-        if row and row.measurement and row.found.outcome == Outcome.DONE and row.found.estimate is None:
+        measured = row is not None and row.found.outcome == Outcome.DONE and row.verdict != Status.NOT_RUN
+        if row is not None and measured and row.found.estimate is None:
             return Turn.WITHHELD, row.found.reason
     if now is None or now.measurement is None:
         return Turn.GONE, "The later audit does not have it."

@@ -285,9 +285,13 @@ def control_text(check: str, control: Estimate) -> str:
 
 
 def range_text(check: str, estimate: Estimate, limit: float) -> str:
-    """Write an interval as "6.5 to 7.4 points", with as many decimals as tell its ends from a limit."""
+    """Write an interval as "6.5 to 7.4 points", with as many decimals as tell its ends from a limit.
+
+    It is cut to values that the check can take, no size below 0: an interval that a policy widens may leave them.
+    """
     unit = CHECKS[check].unit
-    ends = (estimate.low, estimate.high)
+    least = 0.0 if CHECKS[check].folded else UNITS[unit].least
+    ends = (max(estimate.low, least), min(estimate.high, UNITS[unit].most))
     places = _places(unit, ends, limit, UNITS[unit].decimals)
     low, high = (_number(unit, end, places) for end in ends)
     return _with_unit(f"{low} to {high}", unit)

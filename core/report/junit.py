@@ -83,8 +83,8 @@ def _clean(text: str) -> str:
 def audit_junit(document: Mapping[str, Any]) -> bytes:
     """Return an audit's checks that its policy limits: those that block a release have failed.
 
-    What does not pass and does not block, because it is not required, is skipped. A case of its own says what blocks
-    where no check does: a self-test that failed, or that no required check could be run.
+    What does not pass and does not block, because it is not required or excused, is skipped. A case of its own says
+    what blocks where no check does: a self-test that failed, or that no required check could be run.
     """
     verdict = document["verdict"]
     title = document["plan"]["title"] or document["data"]["title"]
@@ -105,11 +105,12 @@ def audit_junit(document: Mapping[str, Any]) -> bytes:
 
 def _case(row: CheckVerdict) -> Case:
     passed, word = row.verdict == "pass", VERDICT_TITLES[row.verdict]
+    free = "" if row.blocks else " (not blocking)" if row.excused else " (not required)"
     return Case(
         name=row.title or row.check,
         outcome="passed" if passed else "failure" if row.blocks else "skipped",
         kind=row.verdict,
-        message="" if passed else f"{word}{'' if row.blocks else ' (not required)'}: {row.why}",
+        message="" if passed else f"{word}{free}: {row.why}",
         evidence="\n".join(_evidence(row)),
     )
 

@@ -64,12 +64,13 @@ _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _MOMENT = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00))?")
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of JSON."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_whole(value: Any) -> bool:
-    return _is_number(value) and float(value).is_integer()
+    return is_number(value) and float(value).is_integer()
 
 
 def _is_cell(value: Any) -> bool:
@@ -77,14 +78,14 @@ def _is_cell(value: Any) -> bool:
 
 
 def _is_text_or_number(value: Any) -> bool:
-    return value is None or isinstance(value, str) or _is_number(value)
+    return value is None or isinstance(value, str) or is_number(value)
 
 
 _PLAIN: dict[Any, Callable[[Any], bool]] = {
     str: lambda value: isinstance(value, str),
     bool: lambda value: isinstance(value, bool),
     int: lambda value: _is_whole(value) and value >= 0,
-    float: lambda value: value is None or _is_number(value) or value in ("inf", "-inf"),
+    float: lambda value: value is None or is_number(value) or value in ("inf", "-inf"),
 }
 
 _TABLE: Kind = {"title": str, "columns": [str], "rows": [[_is_cell]]}
@@ -138,7 +139,7 @@ def _is_times(value: Any) -> bool:
         return False
     started, seconds = value.get("started", "2000-01-01"), value.get("seconds")
     timed = isinstance(started, str) and _MOMENT.fullmatch(started)
-    return bool(timed) and (seconds is None or (_is_number(seconds) and seconds >= 0))
+    return bool(timed) and (seconds is None or (is_number(seconds) and seconds >= 0))
 
 
 @cache
@@ -166,7 +167,7 @@ def _known() -> dict[tuple[str, str], Kind]:
         return pair and isinstance(value[1], dict) and all(map(is_setting, value[1].values()))
 
     return {
-        ("Estimate", "level"): lambda value: _is_number(value) and 0 < value < 1,
+        ("Estimate", "level"): lambda value: is_number(value) and 0 < value < 1,
         ("Check", "unit"): set(UNITS),
         ("CheckVerdict", "check"): is_check,
         ("Limit", "check"): is_check,

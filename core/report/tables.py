@@ -14,6 +14,7 @@ from core.policy import NO_SOURCE
 from core.report.canonical import estimate_of, number_of
 from core.report.document import GROUP_RATES, PEOPLE_AT_RISK, check_rows
 from core.report.metering import FORM_TITLES
+from core.report.schema import is_number
 
 Cell = str | float | int | None
 
@@ -45,8 +46,8 @@ class ReportTable:
         return frozenset(
             name
             for i, name in enumerate(self.columns)
-            if any(_is_number(row[i]) for row in self.rows)
-            and all(row[i] is None or _is_number(row[i]) or row[i] in ("inf", "-inf") for row in self.rows)
+            if any(is_number(row[i]) for row in self.rows)
+            and all(row[i] is None or is_number(row[i]) or row[i] in ("inf", "-inf") for row in self.rows)
         )
 
     @property
@@ -79,10 +80,6 @@ def _ends(name: str, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the columns of an interval's ends; none for a column without."""
     pairs = ((f"{name}{between}low", f"{name}{between}high") for between in (" ", ", "))
     return next((pair for pair in pairs if set(pair) <= set(columns)), ())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def shown(value: Cell) -> str:

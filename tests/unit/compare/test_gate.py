@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -27,7 +28,7 @@ from tests.html_reader import Reader
 from tests.junit_rules import read_junit
 from tests.patience import PATIENT
 from tests.refusals import refused
-from tests.samples_report import HOSTILE
+from tests.samples_report import HOSTILE, POLICY
 
 ROOT = Path(__file__).resolve().parents[3]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -107,6 +108,11 @@ def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
         document["verdict"] |= {"overall": overall, "headline": "Do not release yet: the self-test failed."}
         (case,) = failed(audit_junit(document))
         assert case.attrib["name"] == "Release" and case.find("failure").attrib["type"] == overall
+    limits = tuple(dataclasses.replace(limit, if_not_run="allowed") for limit in POLICY.limits)
+    excused = report(policy=dataclasses.replace(POLICY, limits=limits))
+    cases = read_junit(audit_junit(excused)).iter("testcase")
+    told = [case.find("skipped").attrib["message"] for case in cases if case.find("skipped") is not None]
+    assert [one.split(":")[0] for one in told if one.startswith("Not run")] == ["Not run (not blocking)"]
     passed = report()
     passed["verdict"] |= {"overall": "pass"}
     passed["verdict"]["checks"] = [row | {"blocks": False} for row in passed["verdict"]["checks"]]

@@ -93,6 +93,8 @@ def test_a_limit_of_at_least_is_kept_from_above() -> None:
         assert verdict_of(asked, done("four_fifths", value, 0.01)).overall == expected
     told = verdict_of(asked, done("four_fifths", 0.9, 0.01)).rows[0].why
     assert told == "The whole interval, 0.890 to 0.910 at 95% confidence, is within the limit of at least 0.8."
+    told = verdict_of(asked, done("four_fifths", 0.99, 0.03)).rows[0].why  # no ratio is above 1
+    assert told == "The whole interval, 0.960 to 1.000 at 95% confidence, is within the limit of at least 0.8."
 
 
 @pytest.mark.parametrize(
