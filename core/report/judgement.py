@@ -344,8 +344,8 @@ def _judged_sentence(found: Document) -> str:
     gone, asked = withheld_checks(found), [limit["check"] for limit in found["policy"]["limits"]]
     numbers = {m["check"]: estimate_of(m["estimate"]) for m in found["measurements"] if m["outcome"] == "done"}
     judged = [check for check in asked if (number := numbers.get(check)) and not math.isnan(number.value)]
-    allow = ", whose rounded numbers allow the verdicts stated; p-values are withheld" if judged else ""
-    told = f"judged again were {in_words(len(judged))} of {in_words(len(asked))} limits{allow}."
+    allow = "; their rounded numbers allow the verdicts stated, and p-values are withheld" if judged else ""
+    told = f"{in_words(len(judged))} of {in_words(len(asked))} limits judged again{allow}."
     named = ", ".join(check for check in gone if check in asked)
     return f"{told} Not judged, for the number itself is withheld: {named}." if named else told
 

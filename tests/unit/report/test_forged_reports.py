@@ -298,8 +298,8 @@ def test_what_is_withheld_is_what_the_rule_withholds_and_is_not_said_to_be_judge
     assert "numbers" in failed(forged(withheld, "disclosure")) & failed(forged(hidden, "disclosure"))
     small = groups_of({"women": (800, 200, 300, 2500, 3000, 4000), "men": (5, 200, 900, 4000, 3000, 4000)})
     for audit, words, note in (
-        (AUDIT, "holds: judged again were seven of eight limits, whose rounded numbers allow the verdicts", False),
-        (judged(sample(small)), "judged in part: judged again were two of eight limits, whose rounded", True),
+        (AUDIT, "holds: seven of eight limits judged again; their rounded numbers allow the verdicts", False),
+        (judged(sample(small)), "judged in part: two of eight limits judged again; their rounded", True),
     ):
         found = verify_report(to_json(document(audit, edition="disclosure")))
         (one,) = (finding for finding in found.findings if finding.name == "verdict")
