@@ -277,8 +277,8 @@ def deletions(audit: MembershipFindings) -> Finding:
     return Finding(
         point=f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
         evidence=f"The largest difference between the group proportions of a cluster falls from "
-        f"{percent(found.largest_before)} to {percent(found.largest_after)}.{ignored} Repeats of a curve have other "
-        f"splits, and so other deletions. {DELETION_REMINDER}",
+        f"{percent(found.largest_before)} to {percent(found.largest_after)}. Repeats of a curve have other splits, "
+        f"and so other deletions.{ignored} {DELETION_REMINDER}",
     )
 
 
