@@ -423,7 +423,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         if balanced:
             right = f"Balanced accuracy on {count(own.truth.size)} people is {percent(before)}"
         if measure == "bits":
-            point = f"lowers the log-loss of inferring the {what} by {number_text(gain.value, '.3f')} bits a person"
+            point = f"adds {number_text(gain.value, '.3f')} bits a person to inferring the {what}"
             so_what = f"The attacker's probabilities of the {what} become better; of their guesses this was not shown."
         bits = result.gains["bits"][1]
         told, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))

@@ -50,7 +50,7 @@ def test_the_first_significant_gain_leads():
     none = replace(balanced.estimate, value=0.0, low=-0.01, high=0.01)
     found = replace(found, gains={**dict.fromkeys(found.gains, ("outside", none)), "bits": found.gains["bits"]})
     headline, bits = STUDY.findings(found, SETTINGS)
-    assert headline.estimate == bits.estimate and "lowers the log-loss" in headline.point
+    assert headline.estimate == bits.estimate and " bits a person to inferring" in headline.point
     assert headline.so_what.endswith("of their guesses this was not shown.")
 
 
