@@ -42,11 +42,18 @@ class Roles(Result):
     """
 
     label: Annotated[str, Param("Label", "The column the model predicts.")]
-    positive: Annotated[str, Param("Positive value", "Its value that counts as 1.")]
+    positive: Annotated[str, Param("The score predicts", "The label's value that scores and predictions are about.")]
     sensitive: Annotated[
         str,
         Param("Sensitive attribute", 'The column of the sensitive attribute, or two columns crossed: "sex × race".'),
     ]
+    favourable: Annotated[
+        str,
+        Param(
+            "Good for the person",
+            "The label's value that is good for the person: fairness is counted on it. Nothing is audited without it.",
+        ),
+    ] = ""
     group: Annotated[
         tuple[str, ...],
         Param(
@@ -87,12 +94,23 @@ class Roles(Result):
     sets: Annotated[
         str, Param("Sets", "The column that says train, attack or test for each record; without it the sets are drawn.")
     ] = ""
+    person: Annotated[
+        str,
+        Param(
+            "Person",
+            "The column that names people, where somebody has several rows: of each person one row is used.",
+        ),
+    ] = ""
+    confirmed: Annotated[
+        tuple[str, ...],
+        Param("Confirmed", "What the input check found and you confirm as right, by its names."),
+    ] = ()
     threshold: float = 0.5
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Columns that came with the table and are never features: predictions, scores, sets."""
-        return tuple(column for column in (self.prediction, self.score, self.sets) if column)
+        """Columns that came with the table and are never features: predictions, scores, sets, names of people."""
+        return tuple(column for column in (self.prediction, self.score, self.sets, self.person) if column)
 
     @property
     def gives_predictions(self) -> bool:
