@@ -66,7 +66,15 @@ def subject_of(
     `sizes` are those of training, attack and test records, in this order; together n.
     """
     names = tuple(f"feature {j}" for j in range(people.features.shape[1]))
-    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
+    roles = Roles(
+        label="label",
+        positive="1",
+        favourable="1",
+        sensitive="group",
+        group=("1",),
+        prediction="prediction",
+        sets="set",
+    )
     dataset = AuditDataset(
         title="People of FairLeak's test of itself",
         source="Synthetic.",

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Self, TypeVar, cast
 import numpy as np
 
 from core.adversaries import Adversary, PlattScale, calibrate, train_strong
-from core.arrays import Codes, Floats, Ints, Mask
+from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import MOST_TAUGHT, Splits, split, taught
+from core.datasets.splits import MOST_TAUGHT, Splits, split, split_everybody, taught
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, accuracy, proportion
 from core.fairness import (
@@ -37,8 +37,6 @@ T = TypeVar("T")
 
 SETS_UNKNOWN = "A membership attack is judged on the records the model was trained on; no column says which they are."
 """Why there is no membership attack where `Subject.sets_known` is false."""
-
-_MOST_DECIMALS = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +272,7 @@ class OutputsPlan(Settings):
             "Decimals",
             "Decimals the scores are released with.",
             least=0,
-            most=_MOST_DECIMALS,
+            most=MOST_DECIMALS,
             only=("released", ("scores",)),
         ),
     ] = None
@@ -354,9 +352,10 @@ class Progress:
 class Subject:
     """One model of one table, trained or given, with its splits.
 
-    `outputs` is what is released about each person, all of which an attack uses; `trainable` says whether the model can
-    be trained again on other people; `access` asks a model file about other records. What several studies need is made
-    once, see `once`.
+    `splits` are the sets of those about whom the model gives an answer, `everyone` also of the others. `outputs` is
+    what is released about each person, all of which an attack uses; `trainable` says whether the model can be trained
+    again on other people; `access` asks a model file about other records. What several studies need is made once, see
+    `once`.
     """
 
     config: AuditConfig
@@ -367,12 +366,20 @@ class Subject:
     outputs: OutputsPlan = field(default_factory=lambda: OutputsPlan(), kw_only=True)
     trainable: bool = field(default=True, kw_only=True)
     access: QueryAccess | None = field(default=None, kw_only=True)
+    with_unanswered: Splits | None = field(default=None, kw_only=True)
+    """The sets with those about whom the model gives no answer, where there are some."""
     _made: dict[str, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def everyone(self) -> Splits:
+        """The sets of all people, also of those about whom the model gives no answer."""
+        return self.splits if self.with_unanswered is None else self.with_unanswered
 
     def part(self, rows: Mask) -> Self:
         """Return the same model with those training and test records that are in `rows`, of shape (n,)."""
-        train, test = (own[rows[own]] for own in (self.splits.train, self.splits.test))
-        splits, model = replace(self.splits, train=train, test=test), self.model
+        splits = _attacked_part(self.splits, rows)
+        with_unanswered = None if self.with_unanswered is None else _attacked_part(self.with_unanswered, rows)
+        model = self.model
         check_cells(self.config.metric, self.dataset, splits)
         measured = _measured(
             self.config,
@@ -384,7 +391,7 @@ class Subject:
             needs_sensitive=model.needs_sensitive,
             randomised=model.randomised,
         )
-        return replace(self, splits=splits, model=measured, progress=Progress(1))
+        return replace(self, splits=splits, with_unanswered=with_unanswered, model=measured, progress=Progress(1))
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once under this name; what broke once breaks again at once."""
@@ -446,8 +453,21 @@ class Subject:
         return tuple(told)
 
 
+def _attacked_part(splits: Splits, rows: Mask) -> Splits:
+    """Return the sets with those training and test records that are in `rows`; attack records stay."""
+    return replace(splits, train=splits.train[rows[splits.train]], test=splits.test[rows[splits.test]])
+
+
+def splits_with_unanswered(config: AuditConfig, dataset: AuditDataset) -> Splits | None:
+    """Return the sets of all people, where the model gives some of them no answer; else None."""
+    if dataset.answered is None:
+        return None
+    return split_everybody(dataset, train_share=config.train_share, seed=config.seed)
+
+
 def subject_of(config: AuditConfig, dataset: AuditDataset) -> Subject:
     """Return a dataset's subject: its records divided, its model trained. Raises as `train_model` does."""
     config = replace(config, roles=dataset.roles)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1))
+    model = train_model(config, dataset, splits)
+    return Subject(config, dataset, splits, model, Progress(1), with_unanswered=splits_with_unanswered(config, dataset))

@@ -91,7 +91,7 @@ def audited_page() -> None:
     with opening:
         audited_finding(dataset, own=table.uploaded)
     drawing = draw_groups(dataset)
-    positive = f"{escape(dataset.roles.label)} = {escape(dataset.roles.positive)}"
+    positive = f"{escape(dataset.roles.label)} = {escape(dataset.label_names[1])}"
     share = f"Share of each group with {positive}, and 95% CI"
     panels.titled("Group sizes and base rates", share, drawing, key="groups_chart")
     if dataset.predictions is not None:
@@ -111,7 +111,7 @@ def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
     if many := len(groups) > 2:
         groups = tuple(sorted(groups, key=lambda group: group.label_rate.value))
     first, other = groups[0], groups[-1]
-    label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
+    label, positive = escape(dataset.roles.label), escape(dataset.label_names[1])
     positives = [group.label_rate.value * group.count for group in groups]
     others = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
     apart = chi2_contingency([positives, others], correction=False).pvalue < 0.05

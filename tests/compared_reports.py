@@ -60,6 +60,7 @@ policy = "predictions"
 file = "{version}.csv"
 label = "hired"
 positive = "yes"
+favourable = "yes"
 sensitive = "origin"
 group = ["north"]
 prediction = "said"

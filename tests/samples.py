@@ -8,7 +8,7 @@ import pandas as pd
 from core.datasets import AuditDataset, Roles, Table, build_dataset
 from core.fingerprint import fingerprint_frame
 
-ROLES = Roles(label="hired", positive="yes", sensitive="origin", group=("north",))
+ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
 
 
 def frame(n: int = 1200, *, leak: float = 1.5, bias: float = 0.8, seed: int = 0) -> pd.DataFrame:

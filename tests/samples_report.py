@@ -214,7 +214,8 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
             data=DataPlan(dataset="", file="/home/officer/secret folder/people.csv"),
             model=ModelPlan(),
             config=AuditConfig(
-                dataset="upload", roles=Roles(label="income", positive=">50K", sensitive="sex", group=("Female",))
+                dataset="upload",
+                roles=Roles(label="income", positive=">50K", favourable=">50K", sensitive="sex", group=("Female",)),
             ),
             answers=PlannedAnswers(questions=25),
             policy="policies/bank.toml",

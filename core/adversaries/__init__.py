@@ -12,7 +12,7 @@ from core.adversaries.adversary import (
     train_adversary,
     train_strong,
 )
-from core.adversaries.released_outputs import Outputs, ReleasedAttack, attack_released, decimals_of
+from core.adversaries.released_outputs import Outputs, ReleasedAttack, attack_released
 from core.adversaries.tuning import TunedForest, tune_forest
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "TunedForest",
     "attack_released",
     "calibrate",
-    "decimals_of",
     "permuted_by_set",
     "permuted_predictions",
     "train_adversary",

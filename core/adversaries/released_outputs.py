@@ -31,12 +31,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Floats, Mask
+from core.arrays import MOST_DECIMALS, Codes, Floats, Mask
 from core.datasets.splits import taught
 from core.seeds import child_generator, child_seed
-
-MOST_DECIMALS = 15
-"""Decimals of a score that are looked at: so many a 64-bit number keeps."""
 
 _EDGE = 1e-6
 _VALIDATION_SHARE = 0.3
@@ -77,12 +74,6 @@ class Outputs:
         """Return the outputs of some of the people."""
         scores = None if self.scores is None else self.scores[rows]
         return Outputs(labels=self.labels[rows], scores=scores, decimals=self.decimals)
-
-
-def decimals_of(scores: Floats) -> int:
-    """Return the least number of decimals that write all scores exactly, at most `MOST_DECIMALS`."""
-    known = scores[~np.isnan(scores)]
-    return next((d for d in range(MOST_DECIMALS) if np.array_equal(np.round(known, d), known)), MOST_DECIMALS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -16,8 +16,8 @@ from typing import Annotated
 
 import numpy as np
 
-from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_of
-from core.arrays import Codes, Floats, Ints
+from core.adversaries import Outputs, ReleasedAttack, attack_released
+from core.arrays import Codes, Floats, Ints, decimals_of
 from core.estimates import (
     Estimate,
     accuracy,

@@ -19,10 +19,10 @@ _TALL = 58  # pixels of a row whose bar is as high as its group is large
 
 
 def draw_groups(dataset: AuditDataset) -> Drawing:
-    """Draw each group as a bar as high as its share, filled as far as its rate of the positive label."""
+    """Draw each group as a bar as high as its share, filled as far as its rate of the favourable label."""
     groups, two = dataset.groups(), dataset.n_groups == 2
     largest = max(group.share for group in groups)
-    label = f"{plain_name(dataset.roles.label)} = {plain_name(dataset.roles.positive)}"
+    label = f"{plain_name(dataset.roles.label)} = {plain_name(dataset.label_names[1])}"
     lines = []
     for i, group in enumerate(groups):
         color = group_style(1 - i).color if two else "ink 55"  # the first group first

@@ -8,6 +8,13 @@ number in [0, 1]. Where only scores are given, a score of at least the threshold
 
 A column of sets says which records the model was trained on, whose sensitive attribute the attacker knows, and who is
 left for testing. None of these columns is ever a feature.
+
+The positive value is what predictions and scores are about; the favourable value is good for the person, and fairness
+is counted on it. In the dataset 1 stands for the favourable outcome in label and prediction, and a score is that of the
+favourable outcome: where the model predicts the other one (a default, a new arrest), all three are turned round.
+
+A record without a model's answer stays: who gets no answer is itself something that a release shows. Of a person with
+several rows one row stays, drawn at random, so that a record is a person; a training record, if there is one.
 """
 
 from __future__ import annotations
@@ -19,13 +26,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes
+from core.arrays import MOST_DECIMALS, Codes, decimals_of
 from core.datasets.columns import alike, as_text, encode, is_number, is_numeric, quoted, shown, truth, usable_columns
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
-from core.datasets.splits import kinds_of_records, named_set, repeated_note
+from core.datasets.splits import SETS, kinds_of_records, named_set, repeated_note
 from core.errors import InputError
 from core.fingerprint import fingerprint
+from core.seeds import child_generator
 from core.validation import choice, unit_interval
 
 if TYPE_CHECKING:
@@ -37,11 +45,13 @@ class Selection:
     """Records (`known`, over all rows) and columns of a table that are used; the other arrays have one entry each.
 
     `given` is what the table says of a model and of sets, by the names of `core.datasets.dataset.AuditDataset`.
+    `label_names` say what the labels 0 and 1 stand for.
     """
 
     known: npt.NDArray[np.bool_]
     features: list[str]
     labels: npt.NDArray[np.uint8]
+    label_names: tuple[str, str]
     groups: npt.NDArray[np.uint8]
     group_names: tuple[str, ...]
     given: dict[str, Any]
@@ -63,14 +73,16 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
             notes.append(f"{lost:,} records {what} are left out." if lost > 1 else f"1 record {what} is left out.")
         return complete
 
-    needed = [column for column in (roles.prediction or roles.score, roles.sets) if column]
     known = np.ones(len(frame), dtype=bool)
     known = there(known, [roles.label, roles.sensitive], f"without {shown(roles.label)} or {shown(roles.sensitive)}")
     if not known.any():
         raise InputError(
             f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
         )
-    known = there(known, needed, f"without {' or '.join(map(shown, needed))}")
+    if roles.sets:
+        known = there(known, [roles.sets], f"without {shown(roles.sets)}")
+    if roles.person:
+        known = _one_row_a_person(frame, roles, known, notes)
     taken = {roles.label, roles.sensitive, *crossed, *roles.excluded, *roles.given}
     others = [column for column in frame.columns if column not in taken]
     features, told = usable_columns(frame[others], known)
@@ -78,15 +90,20 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
         known = there(known, features, "with a missing feature")
     labels = (as_text(frame[roles.label])[known] == roles.positive).to_numpy(dtype=np.uint8)
     _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
+    label_names = _label_names(frame, roles)
     codes, names, rare = groups_of(frame.loc[known, roles.sensitive], roles)
     groups = codes.to_numpy(dtype=np.uint8)
     _check_sides(groups, names)
     notes += [rare] * bool(rare) + told
     given = _given(frame, roles, known, notes)
+    if not _predicts_favourable(roles):
+        labels = 1 - labels
+        given = _turned_round(given)
     return Selection(
         known=known,
         features=features,
         labels=labels,
+        label_names=label_names,
         groups=groups,
         group_names=names,
         given=given,
@@ -100,7 +117,7 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
     asked = {"label": roles.label, "sensitive attribute": roles.sensitive}
-    given = {"prediction": roles.prediction, "score": roles.score, "sets": roles.sets}
+    given = {"prediction": roles.prediction, "score": roles.score, "sets": roles.sets, "person": roles.person}
     taken = dict.fromkeys(crossed, "sensitive attribute")
     for name, column in (asked | {name: column for name, column in given.items() if column}).items():
         if column not in frame.columns:
@@ -124,6 +141,83 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]
             f"The positive value must be one that {quoted(roles.label)} takes "
             f"({listed}{', …' if len(values) > 4 else ''}), got {quoted(roles.positive)}."
         )
+    if roles.favourable not in values:
+        listed = ", ".join(quoted(v, 30) for v in values[:4])
+        got = quoted(roles.favourable) if roles.favourable else "none"
+        raise InputError(
+            f"The value that is good for the person (data.favourable) must be one that {quoted(roles.label)} takes "
+            f"({listed}{', …' if len(values) > 4 else ''}), got {got}."
+        )
+
+
+def _predicts_favourable(roles: Roles) -> bool:
+    """Whether predictions and scores are about the outcome that is good for the person."""
+    return roles.favourable == roles.positive
+
+
+def _label_names(frame: pandas.DataFrame, roles: Roles) -> tuple[str, str]:
+    """Return what the labels 0 and 1 of the dataset stand for, the unfavourable outcome first."""
+    values = [str(value) for value in as_text(frame[roles.label]).dropna().unique() if value != roles.positive]
+    other = values[0] if len(values) == 1 else f"not {roles.positive}"
+    return (other, roles.positive) if _predicts_favourable(roles) else (roles.positive, other)
+
+
+def _turned_round(given: dict[str, Any]) -> dict[str, Any]:
+    """Return a model's answers as answers about the other outcome: 1 - prediction, 1 - score.
+
+    A score keeps its decimals: 1 - 0.344 is 0.656, and not 0.6560000000000000275.
+    """
+    answers = dict(given)
+    if "predictions" in answers:
+        answers["predictions"] = 1 - answers["predictions"]
+    if "scores" in answers:
+        scores = answers["scores"]
+        turned = 1.0 - scores
+        decimals = decimals_of(scores)
+        answers["scores"] = turned if decimals == MOST_DECIMALS else np.round(turned, decimals)
+    return answers
+
+
+def _one_row_a_person(
+    frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], notes: list[str]
+) -> npt.NDArray[np.bool_]:
+    """Return the records with one row of each person, drawn at random; a row of a training record before another.
+
+    The draw is the same for every seed of an audit, so that two seeds speak of the same records.
+    """
+    rows = np.flatnonzero(known)
+    person = as_text(frame[roles.person])[known].factorize()[0]
+    unnamed = person < 0  # a record that names nobody is a person by itself
+    person[unnamed] = person.max(initial=-1) + 1 + np.arange(int(unnamed.sum()))
+    order = child_generator(0, "one row a person").permutation(rows.size)
+    if roles.sets:
+        sets = _sets(frame.loc[known, roles.sets], roles.sets)
+        rank = np.array([SETS.index(name) for name in sets])
+        order = order[np.argsort(rank[order], kind="stable")]
+    first = np.unique(person[order], return_index=True)[1]
+    n_persons = first.size
+    if n_persons == rows.size:
+        return known
+    notes.append(
+        f"{rows.size:,} records belong to {n_persons:,} people by {shown(roles.person)}: one record of each person, "
+        "drawn at random, is used."
+    )
+    if roles.sets:
+        several = _persons_in_several_sets(person, rank)
+        if several:
+            notes.append(
+                f"{several:,} people have records in more than one set: whoever has a training record counts as "
+                "trained on, and not as tested."
+            )
+    kept = np.zeros_like(known)
+    kept[rows[order[first]]] = True
+    return kept
+
+
+def _persons_in_several_sets(person: npt.NDArray[np.intp], rank: npt.NDArray[np.intp]) -> int:
+    """Return how many people have records in more than one set."""
+    pairs = np.unique(np.column_stack([person, rank]), axis=0)
+    return int((np.bincount(pairs[:, 0]) > 1).sum())
 
 
 def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
@@ -139,8 +233,9 @@ def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
 def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     """Turn a table and the roles of its columns into the arrays an audit works on.
 
-    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note. A
-    record without a prediction, score or set is left out where the table has them.
+    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note. A record
+    without a set is left out where the table has sets; one without a prediction or score stays, see
+    `AuditDataset.answered`.
 
     Raises
     ------
@@ -161,6 +256,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         feature_names=names,
         categorical=categorical,
         labels=chosen.labels,
+        label_names=chosen.label_names,
         sensitive=chosen.groups,
         group_names=chosen.group_names,
         roles=roles,
@@ -169,7 +265,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         fingerprint=fingerprint(
             *(matrix, chosen.labels, chosen.groups, categorical, list(names), list(categories), roles),
             *(table.title, table.source, *map(given.get, ("predictions", "scores", "sets"))),
-            *(() if "withheld" not in given else (given["withheld"],)),
+            *(given[name] for name in ("withheld", "answered") if name in given),
         ),
         categories=categories,
         **given,
@@ -227,13 +323,15 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
             raise InputError(f"Each prediction column must be named once, got {quoted(name)} {times} times.")
         if name in (roles.label, roles.sensitive, *crossed_columns(table.frame, roles.sensitive), roles.sets):
             raise InputError(f"A prediction column must have no other role, got {quoted(name)}.")
+    table = _with_first_answer(table, names[0])
     excluded = tuple(dict.fromkeys((*roles.excluded, *roles.given, *names[1:])))
     kept = replace(
         roles,
         prediction=names[0],
         score="",
-        excluded=tuple(column for column in excluded if column not in (names[0], roles.sets)),
+        excluded=tuple(column for column in excluded if column not in (names[0], roles.sets, roles.person)),
     )
+    written = as_written(table.frame, kept)
     known = select(table.frame, kept).known
     rows = []
     for name in names:
@@ -242,8 +340,19 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
                 f"Every model must predict for the same people: {quoted(name)} lacks {missing:,} of "
                 f"{int(known.sum()):,} records."
             )
-        rows.append(_labels(table.frame, replace(kept, prediction=name), known))
+        labels = _labels(table.frame, replace(kept, prediction=name), known)
+        rows.append(labels if _predicts_favourable(written) else 1 - labels)
     return SeveralPredictions(dataset=build_dataset(table, kept), predictions=np.stack(rows), names=names)
+
+
+def _with_first_answer(table: Table, name: str) -> Table:
+    """Return the table with the records about which the first of several models gives an answer."""
+    answered = table.frame[name].notna()
+    missing = int((~answered).sum())
+    if not missing:
+        return table
+    note = f"{missing:,} record{'s' * (missing > 1)} without {shown(name)} {'are' if missing > 1 else 'is'} left out."
+    return replace(table, frame=table.frame[answered].reset_index(drop=True), notes=(*table.notes, note))
 
 
 def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
@@ -267,24 +376,35 @@ def _given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], 
     """Return what `Selection` says of a model and of sets, adding to `notes`; refuse cells that must not be there."""
     threshold = unit_interval(roles.threshold, name="threshold")
     given: dict[str, Any] = {}
+    if roles.gives_predictions:
+        answers = frame.loc[known, roles.prediction or roles.score]
+        answered = answers.notna().to_numpy(dtype=bool)
+        if missing := int((~answered).sum()):
+            given["answered"] = answered
+            notes.append(
+                f"The model gives {missing:,} of {answered.size:,} people no answer. They stay: absence is attacked "
+                "too; fairness, accuracy and membership count those with an answer."
+            )
     if roles.score:
         given["scores"] = scores = _scores(frame.loc[known, roles.score], roles.score)
         given["predictions"] = said = (scores >= threshold).astype(np.uint8)
     if roles.prediction:
         given["predictions"] = predictions = _labels(frame, roles, known)
     if roles.prediction and roles.score:
-        withheld = np.isnan(scores)
-        if odd := int((said != predictions)[~withheld].sum()):
+        compared = answered & ~np.isnan(scores)
+        if odd := int((said != predictions)[compared].sum()):
             notes.append(
                 f"In {odd:,} record{'s' * (odd != 1)} {roles.prediction} is not what a {roles.score} of at least "
                 f"{threshold:g} would say; {roles.prediction} is what counts."
             )
-        if hidden := int(withheld.sum()):
-            given |= {"withheld": withheld, "scores": np.where(withheld, predictions, scores)}
+        if hidden := int((np.isnan(scores) & answered).sum()):
             notes.append(
                 f"{hidden:,} record{'s have' if hidden != 1 else ' has'} a {roles.prediction} and no {roles.score}: "
                 "whose score is withheld counts as released, and where a number is needed the label stands for it."
             )
+    if roles.score and np.isnan(scores).any():
+        given["withheld"] = np.isnan(scores)
+        given["scores"] = np.where(np.isnan(scores), given["predictions"], scores)
     if roles.sets:
         given["sets"] = _sets(frame.loc[known, roles.sets], roles.sets)
         if "attack" not in given["sets"]:
@@ -312,11 +432,11 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
 
 
 def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
-    """Return the predicted labels of the known records."""
+    """Return the predicted labels of the known records, 1 for the positive value; 0 where there is no answer."""
     roles = as_written(frame, roles)
     column = frame.loc[known, roles.prediction]
     text = as_text(column)
-    values = [str(value) for value in text.unique()]
+    values = [str(value) for value in text.dropna().unique()]
     taken = [str(value) for value in as_text(frame[roles.label]).dropna().unique()]
     own = _as_label(values, taken, roles.positive)
     general = _in_general(values, taken, roles.positive)
@@ -334,7 +454,7 @@ def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_])
             f"The prediction {quoted(roles.prediction)} must be written either as {quoted(roles.label)} is or as 0 and "
             f"1, got {quoted(torn[0])}, which would mean one thing there and another here."
         )
-    return text.map(codes).to_numpy(dtype=np.uint8)
+    return text.map(codes).fillna(0).to_numpy(dtype=np.uint8)
 
 
 def _as_label(values: list[str], taken: list[str], positive: str) -> dict[str, int | None]:

@@ -133,7 +133,7 @@ def _halves(base: Roles, column: str, group: tuple[str, ...], first: str, other:
     return replace(base, sensitive=column, group=group, first_name=first, other_name=other, **more)
 
 
-_APPROVED = Roles(label="approved", positive="yes", sensitive="")
+_APPROVED = Roles(label="approved", positive="yes", favourable="yes", sensitive="")
 _DEMO_ROLES = (
     _halves(_APPROVED, "sex", ("woman",), "women", "men"),
     _halves(_APPROVED, "origin", ("born abroad",), "people born abroad", "people born here"),
@@ -284,7 +284,7 @@ def _adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.
         lambda home: _tidy_adult(fetch_adult(data_home=str(home)).frame),
         cache_folder / "adult-openml" if cache_folder else None,
     )
-    income = Roles(label="income", positive=">50K", sensitive="race", missing="drop")
+    income = Roles(label="income", positive=">50K", favourable=">50K", sensitive="race", missing="drop")
     others = tuple(sorted(set(frame["race"].dropna()) - {"White"}))
     quartiles = (28.0, 37.0, 47.0)  # of the complete records
     return frame, (
@@ -339,7 +339,7 @@ def _acs_income(data_folder: Path | None, cache_folder: Path | None) -> tuple[pa
     """Return ACSIncome, label income above $50,000, and its roles: race, then sex."""
     from folktables import ACSIncome
 
-    earner = Roles(label="income_over_50000", positive="yes", sensitive="")
+    earner = Roles(label="income_over_50000", positive="yes", favourable="yes", sensitive="")
     frame = _census("acs_income", ACSIncome, earner.label, data_folder, cache_folder)
     others = tuple(sorted(set(frame["RAC1P"]) - {"1"}))
     race = _halves(earner, "RAC1P", others, "people of other races", "white people", attribute_name="race")
@@ -352,7 +352,7 @@ def _acs_public_coverage(
     """Return ACSPublicCoverage, label public health insurance, and its roles: the younger quartile, then sex."""
     from folktables import ACSPublicCoverage
 
-    insured = Roles(label="public_coverage", positive="yes", sensitive="")
+    insured = Roles(label="public_coverage", positive="yes", favourable="yes", sensitive="")
     frame = _census("acs_public_coverage", ACSPublicCoverage, insured.label, data_folder, cache_folder)
     limit = float(frame["AGEP"].quantile(0.25))
     names = (f"people up to {limit:g}", f"people over {limit:g}")
@@ -437,7 +437,14 @@ def _compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas
     name, path = next(iter(paths.items()))
     frame = _made("COMPAS", name, path, _read_compas)
     hidden = ("decile_score", "is_recid")  # the score in ten steps; nearly the label itself
-    arrested = Roles(label="two_year_recid", positive="1", sensitive="race", excluded=hidden, missing="drop")
+    arrested = Roles(
+        label="two_year_recid",
+        positive="1",
+        favourable="0",  # not arrested again
+        sensitive="race",
+        excluded=hidden,
+        missing="drop",
+    )
     return frame, (
         _halves(arrested, "sex", ("Female",), "women", "men"),
         _halves(arrested, "race", ("African-American",), "African-American people", "people of other races"),

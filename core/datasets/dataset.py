@@ -157,7 +157,7 @@ class AuditDataset(Memo):
     categorical : ndarray of shape (d,), bool
         Which columns are codes of categories.
     labels : ndarray of shape (n,), uint8
-        1 = positive label.
+        1 = the outcome that is favourable to the person.
     sensitive : ndarray of shape (n,), uint8
         Group of each record: 1 = first group of two; 0 to K - 1 where there are more.
     group_names : tuple of str
@@ -175,13 +175,18 @@ class AuditDataset(Memo):
     categories : tuple of tuple of str
         What each column's codes stand for, from 0 up (-1 is a missing value); empty for a column of numbers.
     predictions : ndarray of shape (n,), uint8, or None
-        A given model's predicted labels; from its scores where only these came with the table.
+        A given model's predicted labels, 1 = favourable; from its scores where only these came with the table, and 0
+        where there is no answer.
     scores : ndarray of shape (n,), float64, in [0, 1], or None
-        A given model's scores.
+        A given model's scores of the favourable outcome.
     sets : ndarray of shape (n,), str, or None
         "train", "attack" or "test" for each record, where the table says so.
     withheld : ndarray of shape (n,), bool, or None
-        Records with a predicted label and no score, where others have one; their label stands for the score.
+        Records without a score, where others have one; their label stands for the score.
+    answered : ndarray of shape (n,), bool, or None
+        Records about which a given model says a label; None where it does so about everybody.
+    label_names : tuple of str
+        What the labels 0 and 1 stand for: the unfavourable and the favourable outcome.
     """
 
     title: str
@@ -203,6 +208,8 @@ class AuditDataset(Memo):
     scores: npt.NDArray[np.float64] | None = None
     sets: npt.NDArray[np.str_] | None = None
     withheld: npt.NDArray[np.bool_] | None = None
+    answered: npt.NDArray[np.bool_] | None = None
+    label_names: tuple[str, str] = ("0", "1")
 
     @property
     def n(self) -> int:

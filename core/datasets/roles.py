@@ -161,7 +161,7 @@ def spelling_key(value: str) -> str:
 
 
 def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
-    """Return the roles with the positive label and the first group as the table writes them.
+    """Return the roles with positive and favourable label and the first group as the table writes them.
 
     Somebody who says "yes" means the "Yes" of the table, and by "1" its "1.0", if no value is written exactly so and
     only one is meant; other values stay, to be refused by name.
@@ -169,6 +169,7 @@ def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
     return replace(
         roles,
         positive=_meant(frame, roles.label, (roles.positive,))[0],
+        favourable=_meant(frame, roles.label, (roles.favourable,))[0],
         group=_meant(frame, roles.sensitive, roles.group),
     )
 

@@ -82,8 +82,27 @@ class Splits:
         """Everybody whose attribute the attacker knows: attack and validation records."""
         return np.concatenate([self.attack, self.validation])
 
+    def part(self, rows: npt.NDArray[np.bool_]) -> Splits:
+        """Return the sets without the records that are not in `rows`, of shape (n,)."""
+        return Splits(
+            train=self.train[rows[self.train]],
+            attack=self.attack[rows[self.attack]],
+            validation=self.validation[rows[self.validation]],
+            test=self.test[rows[self.test]],
+        )
+
 
 def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) -> Splits:
+    """Return the four sets of those about whom the model gives an answer; see `split_everybody`."""
+    everybody = split_everybody(dataset, train_share=train_share, seed=seed)
+    if dataset.answered is None:
+        return everybody
+    answered = everybody.part(dataset.answered)
+    _check_sides(answered, dataset)
+    return answered
+
+
+def split_everybody(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) -> Splits:
     """Return the four sets: those the table names, else drawn, `train_share` for training, the rest halved.
 
     Rows come in random order: where guesses cost the same to correct, the order decides which of them are changed.
@@ -150,7 +169,7 @@ def _check_sides(splits: Splits, dataset: AuditDataset) -> None:
         rows = getattr(splits, name)
         for side, names, told in (
             (dataset.sensitive, dataset.group_names, "group"),
-            (dataset.labels, ("0", "1"), "label"),
+            (dataset.labels, dataset.label_names, "label"),
         ):
             counts = np.bincount(side[rows], minlength=len(names))
             if counts.min() < _FEWEST:

@@ -209,9 +209,7 @@ def _readable(dataset: AuditDataset, rows: Ints) -> pandas.DataFrame:
         if dataset.categorical[j] and dataset.categories:
             values = np.array([*dataset.categories[j], "missing"], dtype=object)[values.astype(np.intp)]
         columns[name] = values
-    columns[dataset.roles.label] = np.where(
-        dataset.labels[rows] == 1, dataset.roles.positive, "not " + dataset.roles.positive
-    )
+    columns[dataset.roles.label] = np.array(dataset.label_names, dtype=object)[dataset.labels[rows]]
     return pd.DataFrame(columns)
 
 

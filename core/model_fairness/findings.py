@@ -93,9 +93,10 @@ def headline(subject: Subject) -> Finding:
 
 
 def _answer(subject: Subject) -> str:
-    """Return what a model that gives everybody the same answer says: "hired = yes", or that it is not."""
-    roles, accepted = subject.dataset.roles, bool(subject.model.predictions[subject.splits.test[0]])
-    return f"{'' if accepted else 'not '}{roles.label} = {roles.positive}"
+    """Return what a model that gives everybody the same answer says: "hired = yes"."""
+    dataset = subject.dataset
+    answer = int(subject.model.predictions[subject.splits.test[0]])
+    return f"{dataset.roles.label} = {dataset.label_names[answer]}"
 
 
 def _meaning(subject: Subject) -> tuple[str, str]:

@@ -42,6 +42,15 @@ def fair_access(model: Callable[[], FairModel], features: Floats, sensitive: Cod
     return QueryAccess(columns=table.shape[1], ask=ask)
 
 
+def opposite_access(access: QueryAccess) -> QueryAccess:
+    """Return access that answers about the other label: 1 where the model says 0."""
+
+    def ask(rows: Ints) -> Codes:
+        return 1 - access.ask(rows)
+
+    return QueryAccess(columns=access.columns, ask=ask)
+
+
 def file_access(
     model: ModelFile, frame: pandas.DataFrame, *, positive: str, threshold: float, features: Sequence[str]
 ) -> QueryAccess:

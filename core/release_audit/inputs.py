@@ -20,7 +20,7 @@ from core.datasets.roles import as_written
 from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import ReleasedPeople
-from core.models.query_access import QueryAccess, file_access
+from core.models.query_access import QueryAccess, file_access, opposite_access
 from core.release_audit.plan import AuditPlan
 from core.subject import Subject, prior_of
 
@@ -119,13 +119,15 @@ def dataset_and_notes(
 def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
     """Return query access to a model file, about records put together of the dataset's people."""
     known = select(table.frame, replace(dataset.roles, prediction="", score="")).known
-    return file_access(
+    roles = as_written(table.frame, dataset.roles)
+    access = file_access(
         model_file,
         table.frame[known],
-        positive=plan.model.positive or as_written(table.frame, dataset.roles).positive,
+        positive=plan.model.positive or roles.positive,
         threshold=plan.model.threshold,
         features=plan.model.features,
     )
+    return access if roles.positive == roles.favourable else opposite_access(access)
 
 
 def roles_of(plan: AuditPlan, table: Table) -> Roles:

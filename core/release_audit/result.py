@@ -245,7 +245,12 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
     where the table gives them; not what the table is called or where it lay. `answers` says whether predictions and
     scores enter: not where a model file gave them, whose last digits hang on the machine.
     """
-    answered = {"predictions": dataset.predictions, "scores": dataset.scores, "withheld": dataset.withheld}
+    answered = {
+        "predictions": dataset.predictions,
+        "scores": dataset.scores,
+        "withheld": dataset.withheld,
+        "answered": dataset.answered,
+    }
     given = answered if answers else {}
     told = {name: array for name, array in {**given, "sets": dataset.sets}.items() if array is not None}
     return content_fingerprint(

@@ -34,7 +34,7 @@ from core.release_audit.result import (
 )
 from core.studies import STUDIES
 from core.study import Finding, Measurement, Outcome, Row, Study, not_run
-from core.subject import Progress, train_model
+from core.subject import Progress, splits_with_unanswered, train_model
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -138,7 +138,17 @@ def audited_of(
     model = train_model(config, dataset, splits)
     progress.tick()
     access = None if model_file is None else access_of(plan, table, dataset, model_file)
-    return Audited(config, dataset, splits, model, progress, plan=plan, model_notes=notes, access=access)
+    return Audited(
+        config,
+        dataset,
+        splits,
+        model,
+        progress,
+        plan=plan,
+        model_notes=notes,
+        access=access,
+        with_unanswered=splits_with_unanswered(config, dataset),
+    )
 
 
 def measured(check: str, audited: Audited) -> Measurement:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.adversaries import decimals_of
+from core.arrays import decimals_of
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.correction import true_tolerance
 from core.datasets import CATALOG, AuditDataset, Table, suggest_roles

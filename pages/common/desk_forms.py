@@ -128,7 +128,7 @@ def _audited() -> tuple[TestSet, Columns] | None:
         attribute=roles.attribute,
         advantaged=dataset.group_names[advantaged],
         label=roles.label,
-        positive=roles.positive,
+        positive=dataset.label_names[1],
     )
 
 

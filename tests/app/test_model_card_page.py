@@ -145,7 +145,7 @@ def own_table(models: int) -> bytes:
 
 
 def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None):
-    roles = Roles(label="hired", positive="1", sensitive="town", group=("*Up*",))
+    roles = Roles(label="hired", positive="1", favourable="1", sensitive="town", group=("*Up*",))
     dashboard.bring("towns.csv", own_table(5), roles).open("model_card")
     dashboard.choose(release_family="given")
     assert dashboard.widget("release_columns").value == [f"pred_{i}" for i in range(5)]
@@ -163,7 +163,7 @@ def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard, f
     regions = np.random.default_rng(8).choice(["a", "b", "c"], 900, p=[0.25, 0.2, 0.55])
     lines = own_table(1).decode().splitlines()
     rows = [f"{line},{region}" for line, region in zip(lines, ["region", *regions], strict=True)]
-    roles = Roles(label="hired", positive="1", sensitive="region", each=True, excluded=("town",))
+    roles = Roles(label="hired", positive="1", favourable="1", sensitive="region", each=True, excluded=("town",))
     dashboard.bring("regions.csv", "\n".join(rows).encode(), roles).open("model_card")
     assert dashboard.widget("release_group_").value == "c"
 
@@ -182,7 +182,13 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     lines = own_table(2).decode().splitlines()
     holes = [line.rsplit(",", 2)[0] + ",," if 100 <= i < 140 else line for i, line in enumerate(lines)]
     roles = Roles(
-        label="hired", positive="1", sensitive="town", group=("*Up*",), prediction="pred_0", excluded=("pred_1",)
+        label="hired",
+        positive="1",
+        favourable="1",
+        sensitive="town",
+        group=("*Up*",),
+        prediction="pred_0",
+        excluded=("pred_1",),
     )
     dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("model_card")
     assert dashboard.widget("release_family").value == "audited"

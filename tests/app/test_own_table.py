@@ -46,6 +46,7 @@ TRAINING = ("methods", "seeds", "trained")  # last the one that stays open
 ROLES = Roles(
     label="hired",
     positive="yes",
+    favourable="yes",
     sensitive="sex",
     group=("M",),
     prediction="predicted",
@@ -298,7 +299,7 @@ def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(da
     dashboard.open("data")
     assert told() == []
     bring_people(dashboard)
-    roles = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
+    roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
     dataset = build_dataset(read_table(people(), "people.csv"), roles)
     women = int(
         (dataset.sensitive[split(dataset, seed=AuditConfig().seed).test] == dataset.group_names.index("F")).sum()

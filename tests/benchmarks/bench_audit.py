@@ -48,7 +48,9 @@ def measure(rows: int) -> None:
 
     warnings.simplefilter("ignore")
     made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.", fingerprint=str(rows))
-    roles = Roles(label="label", positive="yes", sensitive="sex", group=("F",), score="score", sets="set")
+    roles = Roles(
+        label="label", positive="yes", favourable="yes", sensitive="sex", group=("F",), score="score", sets="set"
+    )
     plan = AuditPlan(
         data=DataPlan(dataset="", file="people.csv"),
         model=ModelPlan(kind="predictions"),

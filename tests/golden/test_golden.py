@@ -41,6 +41,7 @@ policy = "predictions"
 file = "people.csv"
 label = "hired"
 positive = "yes"
+favourable = "yes"
 sensitive = "origin"
 group = ["north"]
 prediction = "said"

@@ -364,7 +364,8 @@ def test_plans_of_several_models(folder: Path) -> None:
     plan = 'schema = 1\n[data]\ndataset = "demo"\n[model]\nmethod = "{}"\ntolerance = {}\n'
     for name, method, tolerance in (("a", "unmitigated", 0.05), ("b", "unmitigated", 0.05), ("c", "dp_id3", 0.1)):
         Path(f"{name}.toml").write_text(plan.format(method, tolerance), encoding="utf-8")
-    given = 'schema = 1\n[data]\nfile = "{}.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\n'
+    given = 'schema = 1\n[data]\nfile = "{}.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
+    given += 'sensitive = "origin"\n'
     given += 'group = ["north"]\nprediction = "said"\n[model]\nkind = "predictions"\n'
     said = samples.frame(300).assign(said=np.resize(["yes", "no", "no"], 300))
     (folder / "under").mkdir()

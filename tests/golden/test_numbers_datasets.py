@@ -372,7 +372,7 @@ def _columns() -> Named:
 
 def _grouped(sizes: dict[str, int], **how: Any) -> Named:
     column = pd.Series([value for value, size in sizes.items() for _ in range(size)] + [None])
-    made = told(roles.groups_of, column, Roles(label="y", positive="1", sensitive="g", **how))
+    made = told(roles.groups_of, column, Roles(label="y", positive="1", favourable="1", sensitive="g", **how))
     yield f"{sizes} {how}"[:150], made
 
 
@@ -412,7 +412,7 @@ def _groups() -> Named:
         {"at_most": 3, "each": True},
         {"cuts": (3,), "group": ("1",)},
     ):
-        asked = Roles(label="y", positive="1", sensitive="n", **how)
+        asked = Roles(label="y", positive="1", favourable="1", sensitive="n", **how)
         yield f"numbers {how}"[:99], told(roles.groups_of, numbers, asked)
         yield f"whole {how}"[:99], told(roles.groups_of, numbers.dropna().round().astype("Int64"), asked)
         yield f"texts {how}"[:99], told(roles.groups_of, numbers.astype(str), asked)
@@ -450,7 +450,12 @@ def _table(n: int = 130, seed: int = 0) -> Table:
 
 
 BASE = Roles(
-    label="hired", positive="yes", sensitive="sex", group=("F",), excluded=("torn", "wrong", "lacking", "gapped")
+    label="hired",
+    positive="yes",
+    favourable="yes",
+    sensitive="sex",
+    group=("F",),
+    excluded=("torn", "wrong", "lacking", "gapped"),
 )
 
 
@@ -607,7 +612,7 @@ def _cautions() -> Named:
         }
     )
     frame.loc[:4, "hired"] = None
-    asked = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
+    asked = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
     for more in (
         {},
         {"score": "score"},

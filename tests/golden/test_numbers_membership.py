@@ -209,7 +209,7 @@ def records() -> Named:
         }
     )
     frame.loc[n - 4 :, "hired"] = None
-    roles = Roles(label="hired", positive="yes", sensitive="sex", group=("f",), excluded=("same",))
+    roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("f",), excluded=("same",))
     table = Table(name="t", title="T", frame=frame, source="Made.", fingerprint="")
     for name, how in {
         "two": roles,

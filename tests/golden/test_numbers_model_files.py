@@ -160,7 +160,7 @@ def answering() -> Named:
         source="Made.",
         fingerprint="",
     )
-    roles = Roles(label="got", positive="y", sensitive="a")
+    roles = Roles(label="got", positive="y", favourable="y", sensitive="a")
     for kind, batch in product(("plain", "draws", "warns", "floats", "scores", "labels", "breaks"), (4, 100)):
         told: list[tuple[int, int]] = []
 

@@ -30,7 +30,10 @@ from core.release_audit.inputs import roles_of
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 
-OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
+OWN = (
+    '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
+    'sensitive = "origin"\ngroup = ["north"]\n'
+)
 DEMO = '[data]\ndataset = "demo"\n'
 
 PLANS = {
@@ -42,10 +45,10 @@ PLANS = {
     "a private tree": f'title = "T"\npolicy = "default"\n{DEMO}[model]\nmethod = "dp_id3"\nepsilon = 2\nseed = 9\n',
     "people": f"{DEMO}[people]\nshadows = 8\n[two_models]\n[membership]\nshadows = 8\n[answers]\nquestions = 3\n",
     "a guard": f"{DEMO}[guard]\nbudget = 0.5\n[outputs]\nreleased = 'labels'\n",
-    "roles": '[data]\ndataset = "adult"\nlabel = "income"\npositive = "y"\nsensitive = "sex"\n',
+    "roles": '[data]\ndataset = "adult"\nlabel = "income"\npositive = "y"\nfavourable = "y"\nsensitive = "sex"\n',
     "nothing": "",
     "no table": "[data]\n",
-    "roles alone": '[data]\nlabel = "a"\npositive = "b"\n',
+    "roles alone": '[data]\nlabel = "a"\npositive = "b"\nfavourable = "b"\n',
     "a file and a dataset": '[data]\ndataset = "demo"\nfile = "x.csv"\n',
     "a file and an attribute": '[data]\nfile = "x.csv"\nattribute = "sex"\n',
     "an empty file": '[data]\nfile = ""\n',

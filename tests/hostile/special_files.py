@@ -33,7 +33,9 @@ CAP = 3 * 1024**3
 HANGS = 60
 """Seconds after which a command counts as hanging."""
 
-ROLES = Roles(label="paid", positive="yes", sensitive="sex", group=("w",), prediction="said", score="", sets="")
+ROLES = Roles(
+    label="paid", positive="yes", favourable="yes", sensitive="sex", group=("w",), prediction="said", score="", sets=""
+)
 
 ASK = "desk ask loans --ledger ledger --answer-epsilon 0.1 --asker me"
 

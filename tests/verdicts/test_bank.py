@@ -68,6 +68,7 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
     roles = Roles(
         label="label",
         positive="1",
+        favourable="1",
         sensitive="attribute",
         group=("b",) if people.groups == 2 else (),
         each=people.groups > 2,

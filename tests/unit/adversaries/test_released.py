@@ -6,8 +6,9 @@ Labels, scores and last digits that follow the group are the plants of the study
 import numpy as np
 import pytest
 
-from core.adversaries import Outputs, attack_released, decimals_of
+from core.adversaries import Outputs, attack_released
 from core.adversaries.released_outputs import _frequent_codes, _label_chance, _reweighted, _score_columns, _Teaching
+from core.arrays import decimals_of
 
 KNOWN, JUDGED = 2_000, 1_500
 

@@ -28,6 +28,7 @@ PLAN = """
 file = "people.csv"
 label = "hired"
 positive = "yes"
+favourable = "yes"
 sensitive = "origin"
 group = ["north"]
 excluded = [{excluded}]

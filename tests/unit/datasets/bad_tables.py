@@ -33,7 +33,7 @@ def csv_bytes(header: str = HEADER, records: list[str] | None = None) -> bytes:
 
 
 GOOD = csv_bytes()
-GOOD_ROLES = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
+GOOD_ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
 
 
 def assert_one_sentence(message: str, words: tuple[str, ...] = ()) -> None:
@@ -182,6 +182,8 @@ BAD_UPLOADS: list[BadUpload] = [
 def _roles(**changes: object) -> Roles:
     from dataclasses import replace
 
+    if "positive" in changes:
+        changes = {"favourable": changes["positive"], **changes}
     return replace(GOOD_ROLES, **changes)  # type: ignore[arg-type]
 
 
@@ -214,7 +216,7 @@ BAD_ROLES: list[BadRoles] = [
     BadRoles(
         "label and sensitive never together",
         csv_bytes("age,s,y", ["1,a,", "2,b,", "3,,c", "4,,d"] * 20),
-        Roles(label="y", positive="c", sensitive="s", group=("a",)),
+        Roles(label="y", positive="c", favourable="c", sensitive="s", group=("a",)),
         ("No record", "'y'", "'s'"),
     ),
     BadRoles("everything excluded", GOOD, _roles(excluded=("age", "job")), ("No feature", "excluded")),

@@ -125,7 +125,7 @@ def test_a_rare_group_is_told_by_balanced_accuracy():
 
 def test_more_than_two_groups():
     three = np.array(["a", "b", "c"])[np.arange(N) % 3]
-    roles = Roles(label="hired", positive="yes", sensitive="kind", each=True)
+    roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="kind", each=True)
     (told,) = cautions(people(kind=three, kind2=np.char.upper(three)), roles)
     assert "Almost the attribute kind: kind2." in told and "(random guessing 33.3%)" in told
 

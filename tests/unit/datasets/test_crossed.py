@@ -19,7 +19,7 @@ from core.release_audit import commented_plan, read_plan, suggested_plan
 from core.release_audit.inputs import roles_of
 from core.release_audit.suggestion import catalogue_plan
 
-ROLES = Roles(label="hired", positive="yes", sensitive="sex × race")
+ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex × race")
 
 
 def people(cells: dict[tuple[str | None, str | None], int]) -> Table:

@@ -191,7 +191,7 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
     n = 300
     frame = pd.DataFrame({"f": [*range(n), *range(0, n, 10)], "g": [0.5, 7.0] * 165, "s": ["a", "b", "a"] * 110})
     table = replace(table_of(), frame=frame.assign(y=["1", "0"] * 165))
-    data = build_dataset(table, Roles(label="y", positive="1", sensitive="s", group=("a",)))
+    data = build_dataset(table, Roles(label="y", positive="1", favourable="1", sensitive="s", group=("a",)))
     assert data.n == 330
     equal = [i for i in range(0, n, 10) if i % 3 == (n + i // 10) % 3 and i % 2 == (n + i // 10) % 2]
     pairs = [(i, n + i // 10) for i in equal]

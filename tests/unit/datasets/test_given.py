@@ -56,7 +56,9 @@ def test_however_a_prediction_is_written(
     else:
         written = [words[int(one)] for one in said]
     written = [case(value) for value in written]  # type: ignore[operator]
-    roles = Roles(label="own", positive=label[positive], sensitive="sex", group=("F",), prediction="p")
+    roles = Roles(
+        label="own", positive=label[positive], favourable=label[positive], sensitive="sex", group=("F",), prediction="p"
+    )
     torn = words == ("0", "1") and label == ("2", "1") and positive == 0 and "0" in written and "1" in written
     if torn:  # 1 is the label's other value, and says that the label is positive
         assert "one thing there and another here" in refused(roles, own=own, p=written)
@@ -119,25 +121,22 @@ def test_labels_count_where_scores_say_otherwise(odd: int, records: str):
     assert f"In {odd} {records} p is not what a s of at least 0.5 would say; p is what counts." in data.notes
 
 
-def test_records_without_an_answer_are_left_out_and_counted():
+def test_records_without_an_answer_stay_and_are_counted():
     p = ["yes" if one else "no" for one in SAID]
     p[3] = p[4] = None  # type: ignore[call-overload]
     scores = np.where(SAID, 0.75, 0.25)
     scores[[4, 10, 100]] = np.nan
     label = table_of().frame["hired"].copy()
-    label[100] = None  # left out for this already
+    label[100] = None  # left out for this
     data = built(of("p", score="s"), p=p, s=scores, hired=label)
-    kept = np.setdiff1d(np.arange(N), [3, 4, 100])
-    assert data.n == N - 3 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
-    assert np.array_equal(data.features[:, 0], 20 + kept % 37)
-    assert data.notes[:2] == (
-        "1 record without hired or sex is left out.",
-        "2 records without p are left out.",
-    )
-    # whether a score is withheld is released as well, so the record stays, its label in place of the score
-    assert data.withheld is not None and np.flatnonzero(data.withheld).tolist() == [int(np.flatnonzero(kept == 10)[0])]
-    assert data.scores is not None and data.scores[data.withheld].tolist() == SAID[[10]].tolist()
-    assert any("1 record has a p and no s: whose score is withheld counts as released" in note for note in data.notes)
+    kept = np.setdiff1d(np.arange(N), [100])
+    assert data.n == N - 1
+    assert data.answered is not None and kept[~data.answered].tolist() == [3, 4]
+    assert np.array_equal(data.predictions[data.answered], SAID[np.setdiff1d(kept, [3, 4])])  # type: ignore[index]
+    assert data.notes[0] == "1 record without hired or sex is left out."
+    assert any("gives 2 of 119 people no answer" in note for note in data.notes)
+    # a score that is withheld is no answer of its own where there is a label: the label stands in its place
+    assert data.withheld is not None and kept[data.withheld].tolist() == [4, 10]
 
 
 def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():

@@ -121,7 +121,7 @@ def test_accents_coded_in_two_ways_are_one() -> None:
 @pytest.mark.parametrize(("said", "group"), [("yes", "f"), ("YES", "F"), ("Yes", "F")])
 def test_roles_may_be_written_in_another_case(said: str, group: str) -> None:
     table = read_table(GOOD.replace(b"yes", b"Yes"), "a.csv")
-    data = build_dataset(table, Roles(label="hired", positive=said, sensitive="sex", group=(group,)))
+    data = build_dataset(table, Roles(label="hired", positive=said, favourable=said, sensitive="sex", group=(group,)))
     plain = build_dataset(read_table(GOOD, "a.csv"), GOOD_ROLES)
     assert data.labels.tolist() == plain.labels.tolist() and data.sensitive.tolist() == plain.sensitive.tolist()
     assert data.roles.positive == said
@@ -135,7 +135,9 @@ def test_labels_of_noughts_and_ones(cells: list[str], positive: str) -> None:
         {"sex": ["F", "M"] * 40, "hired": [cells[i % 4 > 1] for i in range(80)], "f": [1, 2, 3, 4] * 20}
     )
     for table in (read_table(content, "a.csv"), read_table(packed, "a.parquet")):
-        data = build_dataset(table, Roles(label="hired", positive=positive, sensitive="sex", group=("F",)))
+        data = build_dataset(
+            table, Roles(label="hired", positive=positive, favourable=positive, sensitive="sex", group=("F",))
+        )
         assert data.labels[:8].tolist() == [1, 1, 0, 0] * 2
 
 
@@ -143,7 +145,7 @@ def test_a_value_meant_twice_is_refused_by_name() -> None:
     frame = pd.DataFrame({"y": ["Yes", "yes"] * 60, "s": ["a", "b"] * 60, "f": range(120)})
     table = Table(name="t", title="T", frame=frame, source="", fingerprint="")
     with pytest.raises(InputError, match="got 'YES'"):
-        build_dataset(table, Roles(label="y", positive="YES", sensitive="s", group=("a",)))
+        build_dataset(table, Roles(label="y", positive="YES", favourable="YES", sensitive="s", group=("a",)))
 
 
 _WORDS = st.text(st.sampled_from("abcdefgh äöüéß –,;|\"'\n\t"), min_size=1, max_size=8).map(
@@ -214,6 +216,7 @@ def _settled(dialect: Dialect, texts: list[str]) -> bool:
 ROLES = Roles(
     label=HOSTILE["label"],
     positive=HOSTILE["positive"],
+    favourable=HOSTILE["positive"],
     sensitive=HOSTILE["sensitive"],
     group=(HOSTILE["group"],),
     excluded=(HOSTILE["prediction"], HOSTILE["score"], HOSTILE["sets"]),
@@ -245,6 +248,7 @@ def test_sentences_about_hostile_tables_are_single_sentences() -> None:
         roles = Roles(
             label=chance.choice(names),
             positive=chance.choice([*values, "yes", HOSTILE["positive"]]),
+            favourable=chance.choice([*values, "yes", HOSTILE["positive"]]),
             sensitive=chance.choice(names),
             group=tuple(chance.sample([*values, HOSTILE["group"]], 1)),
             each=False,

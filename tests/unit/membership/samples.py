@@ -27,7 +27,7 @@ from core.membership import (
 )
 from core.membership.disparity import Tally
 
-ROLES = Roles(label="hired", positive="yes", sensitive="origin", group=("north",))
+ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
 
 
 def frame(n: int = 400, *, seed: int = 0) -> pd.DataFrame:

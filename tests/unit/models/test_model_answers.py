@@ -336,7 +336,7 @@ def table_of(frame: pd.DataFrame) -> Table:
 def test_answers_become_columns_of_the_table(model):
     table = table_of(people())
     before = table.frame.copy()
-    given = with_answers(table, model, Roles(label="approved", positive="yes", sensitive="sex"))
+    given = with_answers(table, model, Roles(label="approved", positive="yes", favourable="yes", sensitive="sex"))
     assert (given.prediction, given.score) == ("model prediction", "model score")
     assert given.table.frame[given.prediction].tolist() == given.answers.labels.tolist()
     assert np.array_equal(given.table.frame[given.score], given.answers.scores)
@@ -376,7 +376,7 @@ def test_any_value_of_the_label_can_be_the_positive_one(
     words: tuple[object, object], positive: str, texts: bool, answer: str
 ):
     frame = people().assign(approved=np.where(people()["approved"] == "yes", words[1], words[0]))
-    roles = Roles(label="approved", positive=positive, sensitive="work", each=True)
+    roles = Roles(label="approved", positive=positive, favourable=positive, sensitive="work", each=True)
     given = with_answers(
         table_of(frame), read_model(as_skops(pipeline(texts=texts)), "m.skops"), roles, positive=answer
     )

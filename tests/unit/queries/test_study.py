@@ -33,7 +33,7 @@ from core.study import Measurement
 from core.subject import Subject, subject_of
 from tests import samples
 
-ROLES = Roles(label="hired", positive="yes", sensitive="region", each=True)
+ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="region", each=True)
 SUMS = PlannedAnswers(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
 EXACT = replace(SUMS, mechanism="exact")
 

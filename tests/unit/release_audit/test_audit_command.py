@@ -227,7 +227,8 @@ def test_unusable_input_is_one_sentence(
     samples.frame(200).drop(columns=["hired", "town"]).to_csv(tmp_path / "unlabelled.csv", index=False)
     samples.frame(200).rename(columns={"origin": "colour"}).to_csv(tmp_path / "nobody.csv", index=False)
     (tmp_path / "link.csv").symlink_to("/etc/hostname")
-    own = '[data]\nfile = "{}"\nlabel = "{}"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
+    own = '[data]\nfile = "{}"\nlabel = "{}"\npositive = "yes"\nfavourable = "yes"\n'
+    own += 'sensitive = "origin"\ngroup = ["north"]\n'
     for name, text in {
         "plan": '[data]\ndataset = "demo"',
         "empty": "",

@@ -32,7 +32,10 @@ from core.release_audit.card_plan import ReleasePlan, read_release, release_text
 from core.release_audit.plan import other_studies
 
 DEMO = '[data]\ndataset = "demo"\n'
-OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
+OWN = (
+    '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
+    'sensitive = "origin"\ngroup = ["north"]\n'
+)
 
 
 def test_the_defaults_and_a_private_tree_with_a_budget():
@@ -52,6 +55,7 @@ def plans(draw: st.DrawFn) -> AuditPlan:
     roles = Roles(
         label=draw(NAMES),
         positive=draw(NAMES),
+        favourable=draw(NAMES),
         sensitive=draw(NAMES),
         group=tuple(draw(st.lists(NAMES, max_size=3))),
         excluded=tuple(draw(st.lists(NAMES, max_size=3))),
@@ -132,7 +136,8 @@ SOURCES = st.sampled_from(
         AuditPlan(
             data=DataPlan(dataset="", file="people.csv"),
             config=AuditConfig(
-                dataset="upload", roles=Roles(label="hired", positive="yes", sensitive="origin", group=("north",))
+                dataset="upload",
+                roles=Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",)),
             ),
         ),
     ]

@@ -103,7 +103,14 @@ def test_the_smallest_tolerance_that_given_predictions_keep_to_is_their_unfairne
 
 
 ROLES = Roles(
-    label="hired", positive="yes", sensitive="origin", group=("north",), prediction="said", score="score", sets="set"
+    label="hired",
+    positive="yes",
+    favourable="yes",
+    sensitive="origin",
+    group=("north",),
+    prediction="said",
+    score="score",
+    sets="set",
 )
 PLAN = AuditPlan(
     data=DataPlan(dataset="", file="people.csv"),

@@ -55,7 +55,10 @@ def test_cells_are_means_over_seeds_paired_with_what_was_before():
 def test_more_than_two_groups():
     table = samples.table(900)
     data = build_dataset(
-        table, Roles(label="hired", positive="yes", sensitive="score", cuts=(0.0, 1.0), excluded=("origin",))
+        table,
+        Roles(
+            label="hired", positive="yes", favourable="yes", sensitive="score", cuts=(0.0, 1.0), excluded=("origin",)
+        ),
     )
     found = landscape(data, LandscapePlan(tolerances=(0.0, 0.05), epsilons=(5.0,), seeds=(1,)))
     for cell, least in zip(found.cells, (1e-6, 0.05), strict=True):  # nobody meets 0: the closest is disclosed instead
