@@ -182,7 +182,7 @@ def test_compas_from_propublicas_file_keeps_nothing_personal(tmp_path: Path) -> 
     assert load("compas", data_folder=tmp_path).fingerprint == table.fingerprint
     sex, race, each = (build_dataset(table, roles) for roles in table.roles)
     assert [roles.key for roles in table.roles] == list(CATALOG["compas"].attributes)
-    assert sex.n == 216 and sex.labels.mean() == (frame.dropna()["two_year_recid"] == 1).mean()
+    assert sex.n == 216 and sex.labels.mean() == (frame.dropna()["two_year_recid"] == 0).mean()
     assert sex.group_names == ("men", "women") and sex.groups()[0].count == 72
     assert race.group_names == ("people of other races", "African-American people")
     assert each.group_names[-1] == "other values" and each.n_groups == 5

@@ -67,7 +67,7 @@ def test_the_groups_can_be_audited(values: list[object], groups: dict[str, objec
     table = table_of(gender=values)
     found = suggest_roles(table.frame, attribute="gender")
     assert {name: getattr(found.roles, name) for name in groups} == groups and found.reasons["group"] == reason
-    build_dataset(table, found.roles)
+    build_dataset(table, replace(found.roles, favourable=found.roles.positive))
 
 
 def test_what_names_the_records_or_another_model_s_answer_is_left_out():

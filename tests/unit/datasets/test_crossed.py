@@ -118,4 +118,5 @@ def test_a_plan_of_a_file_is_suggested_with_two_columns():
     assert plan.config.roles is not None and plan.config.roles.sensitive == "sex × race"
     assert reasons["group"] == "a group for each pair of values"
     assert read_plan(commented_plan(plan)).config == plan.config
-    assert build_dataset(table, plan.config.roles).n_groups == 6
+    assert plan.config.roles.favourable == ""  # which is never guessed
+    assert build_dataset(table, replace(plan.config.roles, favourable="yes")).n_groups == 6

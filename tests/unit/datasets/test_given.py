@@ -91,7 +91,7 @@ def test_types_of_a_prediction(cells: object):
 def test_a_number_is_the_same_however_label_and_prediction_write_it(label: tuple[object, ...], place: int):
     own = [label[i % 3] for i in range(N)]
     positive = np.arange(N) % 3 == place
-    roles = of("p", label="own", positive=str(label[place]))
+    roles = of("p", label="own", positive=str(label[place]), favourable=str(label[place]))
     found = built(roles, own=own, p=[float(i % 3 == 2) for i in range(N)])
     assert found.predictions is not None
     assert np.array_equal(found.predictions == 1, positive | ((np.arange(N) % 3 == 1) & (place == 0)))
