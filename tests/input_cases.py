@@ -1,0 +1,234 @@
+"""Tables as people bring them, and what is right about each: answers of other tools, odd spellings, mixed directions.
+
+Everything is invented and drawn here with a seed. `base_people` is the clean table: age, income, dept, sex, the true
+`approved`, a model's `predicted` and `score` (of yes, three decimals), and `set`. Each case changes one thing of it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+N_PEOPLE = 1_600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputCase:
+    """A table of one kind, and what is right about it.
+
+    Attributes
+    ----------
+    frame : callable
+        Draws the table.
+    roles : mapping
+        Fields of the suggested roles that are right, by name.
+    left_out : tuple of str
+        Columns that must be left out of the features.
+    blocking, questions, notes : frozenset of str
+        Kinds of facts that must be among those of the suggested roles; `favourable` is always blocking beside them.
+    """
+
+    frame: Callable[[], pd.DataFrame]
+    roles: Mapping[str, object] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    blocking: frozenset[str] = frozenset()
+    questions: frozenset[str] = frozenset()
+    notes: frozenset[str] = frozenset()
+
+
+def csv_of(frame: pd.DataFrame) -> bytes:
+    """Return the table as the bytes of a CSV file."""
+    text = io.StringIO()
+    frame.to_csv(text, index=False)
+    return text.getvalue().encode()
+
+
+def base_people(n: int = N_PEOPLE, *, memory: float = 0.7, bias: float = 0.0, seed: int = 43) -> pd.DataFrame:
+    """Return n people with a model's answers.
+
+    `memory` is how far, in log-odds, the score of a training record moves towards its label; `bias` moves all scores.
+    """
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 70, n)
+    income = np.exp(rng.normal(10.05, 0.48, n)).round(2)
+    dept = rng.choice(["it", "sales", "hr", "ops"], n)
+    male = rng.random(n) < 0.49
+    member = rng.random(n) < 0.5
+    signal = 1.4 * (np.log(income) - 10.05) / 0.48 + 0.025 * (age - 44) + 0.35 * male - 0.17
+    approved = rng.random(n) < 1.0 / (1.0 + np.exp(-(signal + bias)))
+    logit = signal + bias + rng.normal(0.0, 0.6, n) + memory * member * np.where(approved, 1.0, -1.0)
+    score = np.clip(1.0 / (1.0 + np.exp(-logit)), 0.001, 0.999).round(3)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "income": income,
+            "dept": dept,
+            "sex": np.where(male, "male", "female"),
+            "approved": np.where(approved, "yes", "no"),
+            "predicted": np.where(score >= 0.5, "yes", "no"),
+            "score": score,
+            "set": np.where(member, "train", "test"),
+        }
+    )
+
+
+def group_without_positive() -> pd.DataFrame:
+    """Return people of three regions, of whom nobody in the east has the label yes."""
+    people = base_people()
+    region = np.random.default_rng(2).choice(["north", "south", "east"], len(people), p=[0.5, 0.39, 0.11])
+    people["approved"] = people["approved"].where(region != "east", "no")
+    return people.drop(columns="sex").assign(region=region)
+
+
+def reversed_score() -> pd.DataFrame:
+    """Return people whose score is that of no, beside predictions that say yes."""
+    people = base_people()
+    return people.assign(score=(1.0 - people["score"]).round(3))
+
+
+def without_true_label() -> pd.DataFrame:
+    """Return people with a model's answers and no outcome."""
+    return base_people().drop(columns="approved")
+
+
+def two_rows_a_person() -> pd.DataFrame:
+    """Return rows of which always two belong to one student, often in two sets."""
+    people = base_people()
+    people.insert(0, "student_id", 1_000 + np.arange(len(people)) // 2)
+    return people
+
+
+def trailing_period() -> pd.DataFrame:
+    """Return labels of which about half end in a period, as the test file of Adult writes them."""
+    people = base_people()
+    periods = np.where(np.random.default_rng(17).random(len(people)) < 0.5, ".", "")
+    money = {"yes": ">50K", "no": "<=50K"}
+    return people.assign(approved=people["approved"].map(money) + periods, predicted=people["predicted"].map(money))
+
+
+def three_outcomes() -> pd.DataFrame:
+    """Return people with three outcomes and no model's answers."""
+    people = base_people().drop(columns=["sex", "approved", "predicted", "score"])
+    rng = np.random.default_rng(18)
+    race = rng.choice(["White", "Black", "Asian", "Latino", "Other"], len(people), p=[0.6, 0.2, 0.1, 0.07, 0.03])
+    return people.assign(race=race, outcome=rng.choice(["graduate", "enrolled", "dropout"], len(people)))
+
+
+def with_sample_weight() -> pd.DataFrame:
+    """Return people with a weight of each record, about 1 on average."""
+    people = base_people()
+    weight = np.random.default_rng(19).uniform(0.4, 1.6, len(people)).round(3)
+    return people.assign(sample_weight=weight)
+
+
+def h2o_answers() -> pd.DataFrame:
+    """Return answers as H2O names them: predict, p0, p1."""
+    people = base_people()
+    score = people.pop("score")
+    return people.rename(columns={"predicted": "predict"}).assign(p0=(1.0 - score).round(3), p1=score)
+
+
+def tidymodels_answers() -> pd.DataFrame:
+    """Return answers as tidymodels names them: .pred_class, .pred_no, .pred_yes."""
+    people = base_people()
+    score = people.pop("score")
+    people = people.rename(columns={"predicted": ".pred_class"})
+    return people.assign(**{".pred_no": (1.0 - score).round(3), ".pred_yes": score})
+
+
+def risk_score_alone() -> pd.DataFrame:
+    """Return people with nothing but a risk score beside the label."""
+    return base_people().drop(columns="predicted").rename(columns={"score": "risk_score"})
+
+
+def member_column() -> pd.DataFrame:
+    """Return sets written as member and non-member."""
+    people = base_people()
+    return people.drop(columns="set").assign(
+        membership=people["set"].map({"train": "member", "test": "non-member"}),
+    )
+
+
+def train_and_val() -> pd.DataFrame:
+    """Return sets written as train and val."""
+    people = base_people()
+    return people.drop(columns="set").assign(split=people["set"].map({"train": "train", "test": "val"}))
+
+
+def letters_and_digits() -> pd.DataFrame:
+    """Return labels as PostgreSQL writes them, t and f, beside predictions 1 and 0."""
+    people = base_people()
+    label = people["approved"].map({"yes": "t", "no": "f"})
+    return people.assign(approved=label, predicted=(people["predicted"] == "yes").astype(int))
+
+
+def weak_model(*, letters: bool) -> pd.DataFrame:
+    """Return 6,000 people and a model that remembers them, with labels t and f or yes and no; most are yes."""
+    people = base_people(6_000, memory=0.5, bias=0.9, seed=41).drop(columns="dept")
+    predicted = (people["predicted"] == "yes").astype(int)
+    label = people["approved"].map({"yes": "t", "no": "f"}) if letters else people["approved"]
+    return people.assign(approved=label, predicted=predicted)
+
+
+_ANSWERS = {"label": "approved", "positive": "yes", "sensitive": "sex", "prediction": "predicted", "score": "score"}
+_BASE = {**_ANSWERS, "sets": "set"}
+
+CASES: Mapping[str, InputCase] = {
+    "base": InputCase(frame=base_people, roles=_BASE, questions=frozenset({"positive"})),
+    "group_without_positive": InputCase(
+        frame=group_without_positive,
+        roles={"label": "approved", "positive": "yes", "prediction": "predicted", "score": "score", "sets": "set"},
+    ),
+    "reversed_score": InputCase(
+        frame=reversed_score,
+        roles=_BASE,
+        blocking=frozenset({"contradiction", "reversed_score"}),
+    ),
+    "without_true_label": InputCase(
+        frame=without_true_label,
+        roles={"label": "", "prediction": "predicted", "score": "score", "sets": "set"},
+        blocking=frozenset({"label_missing"}),
+    ),
+    "two_rows_a_person": InputCase(
+        frame=two_rows_a_person,
+        roles={**_BASE, "person": "student_id"},
+        questions=frozenset({"person"}),
+    ),
+    "trailing_period": InputCase(
+        frame=trailing_period,
+        roles={**_BASE, "positive": ">50K"},
+        questions=frozenset({"spellings"}),
+    ),
+    "three_outcomes": InputCase(
+        frame=three_outcomes,
+        roles={"label": "outcome", "sensitive": "race", "sets": "set", "prediction": "", "score": ""},
+        questions=frozenset({"labels_together"}),
+    ),
+    "sample_weight": InputCase(frame=with_sample_weight, roles=_BASE, left_out=("sample_weight",)),
+    "h2o": InputCase(
+        frame=h2o_answers,
+        roles={**_BASE, "prediction": "predict", "score": "p1"},
+        left_out=("p0",),
+    ),
+    "tidymodels": InputCase(
+        frame=tidymodels_answers,
+        roles={**_BASE, "prediction": ".pred_class", "score": ".pred_yes"},
+        left_out=(".pred_no",),
+    ),
+    "risk_score_alone": InputCase(
+        frame=risk_score_alone,
+        roles={"label": "approved", "prediction": "", "score": "", "sets": "set"},
+        left_out=("risk_score",),
+        questions=frozenset({"possible_answers"}),
+    ),
+    "member_column": InputCase(frame=member_column, roles={**_ANSWERS, "sets": "membership"}),
+    "train_and_val": InputCase(frame=train_and_val, roles={**_ANSWERS, "sets": "split"}),
+    "letters_and_digits": InputCase(frame=letters_and_digits, roles={**_BASE, "positive": "t"}),
+    "weak_letters": InputCase(frame=lambda: weak_model(letters=True), roles={**_BASE, "positive": "t"}),
+    "weak_words": InputCase(frame=lambda: weak_model(letters=False), roles=_BASE),
+}
+"""Name -> case, one for each kind of table."""
