@@ -27,10 +27,21 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import MOST_DECIMALS, Codes, decimals_of
-from core.datasets.columns import alike, as_text, encode, is_number, is_numeric, quoted, shown, truth, usable_columns
+from core.datasets.columns import (
+    as_text,
+    codes_as_label,
+    codes_in_general,
+    encode,
+    is_number,
+    is_numeric,
+    quoted,
+    shown,
+    truth,
+    usable_columns,
+)
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
-from core.datasets.splits import SETS, kinds_of_records, named_set, repeated_note
+from core.datasets.splits import SETS, kinds_of_records, named_sets, repeated_note
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from core.seeds import child_generator
@@ -425,8 +436,9 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
     """
     values = as_text(frame[roles.label]).value_counts().index if roles.label in frame.columns else ()
     positive = as_written(frame, roles).positive
-    others = [str(value) for value in values if value != positive]
-    if truth(positive) or not others or all(truth(str(value)) is None for value in values):
+    words = [str(value) for value in values]
+    others = [value for value in words if value != positive]
+    if truth(positive, words) or not others or all(truth(value, words) is None for value in words):
         return labels.astype(np.int64)
     return np.where(labels == 1, positive, others[0]).astype(object)
 
@@ -438,8 +450,8 @@ def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_])
     text = as_text(column)
     values = [str(value) for value in text.dropna().unique()]
     taken = [str(value) for value in as_text(frame[roles.label]).dropna().unique()]
-    own = _as_label(values, taken, roles.positive)
-    general = _in_general(values, taken, roles.positive)
+    own = codes_as_label(values, taken, roles.positive)
+    general = codes_in_general(values, taken, roles.positive)
     codes = own if None not in own.values() else general
     if strange := [value for value in values if own[value] is None and general[value] is None]:
         raise InputError(_strange(strange[0], taken, roles, number=is_numeric(column)))
@@ -455,27 +467,6 @@ def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_])
             f"1, got {quoted(torn[0])}, which would mean one thing there and another here."
         )
     return text.map(codes).fillna(0).to_numpy(dtype=np.uint8)
-
-
-def _as_label(values: list[str], taken: list[str], positive: str) -> dict[str, int | None]:
-    """Return whether each value is the label's positive one; None if the label does not take it, however written."""
-    same: dict[str, list[str]] = {}
-    for other in taken:
-        same.setdefault(alike(other), []).append(other)
-    exact = set(taken)
-    meant = {value: [value] if value in exact else same.get(alike(value), []) for value in values}
-    return {value: int(found[0] == positive) if len(found) == 1 else None for value, found in meant.items()}
-
-
-def _in_general(values: list[str], taken: list[str], positive: str) -> dict[str, int | None]:
-    """Return what 0 and 1, false and true, no and yes say; None for other values.
-
-    They say whether the label is positive, unless the label is made of these words itself: then they mean the same
-    there and here, whichever of them was called positive.
-    """
-    wanted = truth(positive) if all(truth(other) is not None for other in taken) else True
-    truths = {value: truth(value) for value in values}
-    return {value: None if said is None else int(said == wanted) for value, said in truths.items()}
 
 
 def _strange(value: str, taken: list[str], roles: Roles, *, number: bool) -> str:
@@ -507,7 +498,7 @@ def _scores(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
 def _sets(column: pandas.Series, name: str) -> npt.NDArray[np.str_]:
     """Return everybody's set."""
     text = as_text(column)
-    found = {str(value): named_set(str(value), name) for value in text.unique()}
+    found = named_sets(map(str, text.unique()), name)
     if strange := [value for value, meant in found.items() if not meant]:
         raise InputError(
             f"Column {quoted(name)} must say train, attack or test for each record (or yes and no in a column called "

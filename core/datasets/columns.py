@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,17 +79,66 @@ def is_number(text: str) -> bool:
 
 
 def alike(text: str) -> str:
-    """Return what all ways of writing a number (1, 1.0, 01) or a word (yes, YES) have in common."""
-    return repr(float(text)) if is_number(text) else text.casefold()
+    """Return what all ways of writing a number (1, 1.0, 01) or a word (yes, YES, yes.) have in common."""
+    return repr(float(text)) if is_number(text) else text.casefold().removesuffix(".") or text
 
 
-_YES, _NO = ("1.0", "true", "yes"), ("0.0", "false", "no")
+_YES = ("1.0", "true", "yes", "ja", "oui", "wahr", "vrai")
+_NO = ("0.0", "false", "no", "nein", "non", "falsch", "faux")
+_LETTERS = {"t": True, "f": False, "y": True, "n": False}
+_PARTNERS = {"t": "f", "f": "t", "y": "n", "n": "y"}
 
 
-def truth(text: str) -> bool | None:
-    """Return what 1 and 0, true and false, yes and no say, however they are written; None for another text."""
+def truth(text: str, values: Iterable[str] = ()) -> bool | None:
+    """Return what 1 and 0, true and false, yes and no say, however they are written; None for another text.
+
+    Parameters
+    ----------
+    values : iterable of str
+        All values that a column takes: among them t and f, or y and n, say it too, each beside its partner alone, as
+        one letter may stand for anything.
+    """
     word = alike(text)
+    if word in _LETTERS:
+        partner = _PARTNERS[word]
+        return _LETTERS[word] if any(value.casefold() == partner for value in values) else None
     return True if word in _YES else False if word in _NO else None
+
+
+def label_codes(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
+    """Codes of predicted labels: 1 where a value means the positive one, 0 where another, None where nothing known.
+
+    A prediction is written as the label is; else as 0 and 1, false and true, no and yes, t and f. These words mean the
+    same in label and prediction where the label is made of them, whichever of them is called positive.
+    """
+    own = codes_as_label(values, label_values, positive)
+    return own if None not in own.values() else codes_in_general(values, label_values, positive)
+
+
+def codes_as_label(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
+    """Whether each value is the label's positive one, as 0 or 1; None if the label does not take it."""
+    spellings: dict[str, list[str]] = {}
+    for label_value in label_values:
+        spellings.setdefault(alike(label_value), []).append(label_value)
+    exact = set(label_values)
+    codes: dict[str, int | None] = {}
+    for value in values:
+        candidates = [value] if value in exact else spellings.get(alike(value), [])
+        codes[value] = int(candidates[0] == positive) if len(candidates) == 1 else None
+    return codes
+
+
+def codes_in_general(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
+    """Return what 0 and 1, false and true, no and yes say, as 0 or 1; None for other values.
+
+    They say whether the label is positive, unless the label is made of these words itself: then they mean the same
+    there and here, whichever of them was called positive.
+    """
+    words = (*values, *label_values)
+    made_of_them = all(truth(value, words) is not None for value in label_values)
+    positive_truth = truth(positive, words) if made_of_them else True
+    truths = {value: truth(value, words) for value in values}
+    return {value: None if said is None else int(said == positive_truth) for value, said in truths.items()}
 
 
 BLANKS = " \u00a0\u2007\u2009\u202f"

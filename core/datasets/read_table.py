@@ -10,13 +10,14 @@ been read otherwise (the encoding, marks between thousands, spellings of one val
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, megabytes, quoted
 from core.datasets.dataset import Table
-from core.datasets.roles import MINIMUM_PER_GROUP, one_spelling
+from core.datasets.roles import MINIMUM_PER_GROUP, SPELLINGS, Spellings, one_spelling
 from core.datasets.text_table import text_columns
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
@@ -80,6 +81,7 @@ def read_table(
         )
     columns, notes = read_columns(content, name, max_columns=max_columns, max_rows=max_rows, header=header)
     frame = pd.DataFrame({title: series_of(columns[title]) for title in columns.column_names})
+    frame.attrs[SPELLINGS] = json.loads((columns.schema.metadata or {}).get(SPELLINGS.encode(), b"{}"))
     return Table(
         name="upload",
         title=name,
@@ -144,7 +146,10 @@ def columns_of(
                 f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
                 f"got {len(columns[0])}; add records to the file."
             )
-        columns = one_spelling(names, columns, notes)
+        merged: Spellings = {}
+        columns = one_spelling(names, columns, notes, merged)
+        table = pa.table(columns, names=names)
+        return {"notes": notes}, table.replace_schema_metadata({SPELLINGS: json.dumps(merged)})
     return {"notes": notes}, pa.table(columns, names=names)
 
 

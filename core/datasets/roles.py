@@ -8,7 +8,8 @@ is a group. None is taken together with others: every cell must have enough peop
 and neither is a feature.
 
 One spelling counts for one value: "Yes", "YES" and "yes " in a column of categories are the same answer. Taken as one
-are spellings that differ only in capitals, in blanks inside, or in how an accent is coded (one character or two).
+are spellings that differ only in capitals, in blanks inside, in a period at the end, or in how an accent is coded (one
+character or two).
 Capitals count where a value is one or two letters long and no usual answer, as they may carry meaning there (genotypes,
 grades). Only columns of few values are touched, never names or identifiers.
 """
@@ -17,8 +18,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -152,10 +154,15 @@ def with_crossed(frame: pandas.DataFrame, sensitive: str) -> pandas.DataFrame:
 _MOST_VALUES = 50
 _SHORT_ANSWERS = {"y", "n", "t", "f", "m", "w", "d", "x", "no", "ja", "si", "sì", "sí", "on"}
 
+_AROUND_SIGNS = re.compile(r" ?([<>=≤≥]+) ?")
+
 
 def spelling_key(value: str) -> str:
     """Return what all spellings of a value have in common."""
     text = " ".join(unicodedata.normalize("NFC", value).split())
+    text = _AROUND_SIGNS.sub(r"\1", text)
+    if len(text) > 2 and text.endswith(".") and not text.endswith(".."):
+        text = text[:-1].rstrip()
     folded = unicodedata.normalize("NFC", text.casefold())
     return folded if len(folded) > 2 or folded in _SHORT_ANSWERS else text
 
@@ -190,41 +197,68 @@ def _loosely(value: str) -> str:
     return repr(float(value)) if is_number(value) else spelling_key(value)
 
 
-def one_spelling(names: Sequence[str], columns: Sequence[Any], notes: list[str]) -> list[Any]:
-    """Return the columns with the most frequent spelling of each value; adds to `notes` where there were several."""
-    changed, result = [], []
+Spellings = dict[str, dict[str, tuple[str, ...]]]
+"""Column -> value as it is written now -> its other spellings."""
+
+SPELLINGS = "spellings"
+"""Attribute of a table's frame (`DataFrame.attrs`) that holds the `Spellings` taken as one in reading it."""
+
+
+def one_spelling(
+    names: Sequence[str], columns: Sequence[Any], notes: list[str], merged: Spellings | None = None
+) -> list[Any]:
+    """Return the columns with the most frequent spelling of each value.
+
+    Adds a sentence to `notes` where there were several, and to `merged` what was taken as what.
+    """
+    merged = {} if merged is None else merged
+    result = []
     for name, column in zip(names, columns, strict=True):
-        spelled = _spelled(column)
-        if spelled is not None:
-            changed.append(name)
-        result.append(column if spelled is None else spelled)
-    if changed:
+        spelled, spellings = _spelled(column)
+        if spellings:
+            merged[name] = spellings
+        result.append(spelled)
+    if merged:
         notes.append(
-            "Spellings of a value that differ only in capitals, blanks or the coding of accents are taken as one in: "
-            f"{listed(changed)}."
+            "Spellings of a value that differ only in capitals, blanks, a final period or the coding of accents are "
+            f"taken as one in: {listed(list(merged))}."
         )
     return result
 
 
-def _spelled(column: Any) -> Any:
-    """Return the column with one spelling a value, or None if it has that already."""
+def _spelled(column: Any) -> tuple[Any, dict[str, tuple[str, ...]]]:
+    """Return the column with one spelling a value, and the spellings that went, by what they are now."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pa.types.is_string(column.type):
-        return None
+        return column, {}
     few = pc.unique(column[:10_000])
     if len(few) > 2 * _MOST_VALUES:
-        return None
+        return column, {}
     counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(column.drop_null()).to_pylist()}
-    best: dict[str, str] = {}
-    for value in sorted(counts, key=lambda value: (-counts[value], len(value), value)):
-        best.setdefault(spelling_key(value), value)
-    if len(best) == len(counts) or len(best) > _MOST_VALUES:
-        return None
+    best, variants = best_spellings(counts)
+    if not variants or len(best) > _MOST_VALUES:
+        return column, {}
     values = pa.array(list(counts), pa.string())
     written = pa.array([best[spelling_key(value)] for value in counts], pa.string())
-    return written.take(pc.index_in(column, values).combine_chunks())
+    return written.take(pc.index_in(column, values).combine_chunks()), variants
+
+
+def best_spellings(counts: Mapping[str, int]) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Return the most frequent spelling by key, and the other spellings of each value that has several.
+
+    One without a period at the end goes before one with it.
+    """
+    best: dict[str, str] = {}
+    variants: dict[str, list[str]] = {}
+    for value in sorted(counts, key=lambda value: (value.endswith("."), -counts[value], len(value), value)):
+        key = spelling_key(value)
+        if key in best:
+            variants.setdefault(best[key], []).append(value)
+        else:
+            best[key] = value
+    return best, {value: tuple(others) for value, others in variants.items()}
 
 
 MINIMUM_PER_GROUP = 30

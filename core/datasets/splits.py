@@ -7,7 +7,7 @@ twice, or two people who are alike in every column; the table cannot say which.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,30 +23,79 @@ SETS = ("train", "attack", "test")
 """The sets a record can be in; out of the attack records some are set aside for validation."""
 
 SET_NAMES = {
-    "train": ("train", "training", "learn", "fit", "apprentissage", "entraînement", "entrainement"),
-    "attack": ("attack", "attacker", "validation", "validate", "valid", "val", "dev", "validierung"),
-    "test": ("test", "testing", "holdout", "hold-out", "hold out", "held out", "held-out"),
+    "train": (
+        *("train", "training", "trn", "learn", "learning", "fit", "fitting", "development", "estimation", "build"),
+        *("in sample", "in-sample", "insample", "member", "members", "training set", "train set"),
+        *("trainingsmenge", "trainingsdaten", "lernmenge", "lernen", "mitglied"),
+        *("apprentissage", "entraînement", "entrainement", "membre"),
+    ),
+    "attack": (
+        *("attack", "attacker", "validation", "validate", "valid", "val", "dev", "validation set"),
+        *("shadow", "auxiliary", "validierung", "validierungsmenge", "attaque"),
+    ),
+    "test": (
+        *("test", "testing", "tst", "test set", "eval", "evaluation", "unseen"),
+        *("holdout", "hold-out", "hold out", "held out", "held-out", "oot", "out of time", "out-of-time"),
+        *("oos", "out of sample", "out-of-sample"),
+        *("nonmember", "nonmembers", "non-member", "non-members", "non member", "not member", "not a member"),
+        *("testmenge", "testdaten", "prüfung", "nichtmitglied", "kein mitglied"),
+        *("non membre", "non-membre", "hors échantillon", "hors echantillon"),
+    ),
 }
 """Set -> what it may be called, in any case."""
 
+_VALIDATION_NAMES = (
+    *("validation", "validate", "valid", "val", "dev", "validation set"),
+    *("validierung", "validierungsmenge"),
+)
+"""Names of attack records that mean test records where nothing else does: a table of train and val."""
 
 TRAINED_ON = (
     *("in training", "in train", "is train", "is training", "train", "training", "trained", "trained on"),
-    *("training set", "used in training", "member", "is member"),
+    *("training set", "used in training", "member", "is member", "membership", "in sample", "is in sample"),
+    *("in train set", "in training set", "in training data", "im training", "trainiert", "mitglied", "membre"),
 )
 """Bare names of columns that say with a yes or no who was in training."""
 
+TESTED_ON = ("is test", "in test", "in test set", "test set", "holdout", "is holdout", "held out", "is held out")
+"""Bare names of columns that say with a yes or no who was not in training."""
+
 _ANSWERS = {
-    **dict.fromkeys(("yes", "y", "true", "1", "1.0"), "train"),
-    **dict.fromkeys(("no", "n", "false", "0", "0.0"), "test"),
+    **dict.fromkeys(("yes", "y", "true", "t", "1", "1.0", "in", "ja", "oui"), "train"),
+    **dict.fromkeys(("no", "n", "false", "f", "0", "0.0", "out", "nein", "non"), "test"),
 }
+_OPPOSITE = {"train": "test", "test": "train", "": ""}
 
 
 def named_set(value: str, column: str = "") -> str:
-    """Return which of `SETS` a cell means; empty if none. A yes or no counts in a column called as in `TRAINED_ON`."""
-    word = value.strip().casefold()
-    found = next((name for name, names in SET_NAMES.items() if word in names), "")
-    return found or (_ANSWERS.get(word, "") if bare_name(column) in TRAINED_ON else "")
+    """Return which of `SETS` a cell means; empty if none.
+
+    A yes or no counts in a column called as in `TRAINED_ON` or `TESTED_ON`.
+    """
+    word = " ".join(value.split()).casefold()
+    name = next((name for name, names in SET_NAMES.items() if word in names), "")
+    if name:
+        return name
+    column_name = bare_name(column)
+    if column_name in TRAINED_ON:
+        return _ANSWERS.get(word, "")
+    if column_name in TESTED_ON:
+        return _OPPOSITE[_ANSWERS.get(word, "")]
+    return ""
+
+
+def named_sets(values: Iterable[str], column: str = "") -> dict[str, str]:
+    """Return which of `SETS` each value of a column means; empty for one that means none.
+
+    Where no value means test, those of validation do: whoever writes train and val means that the others were unseen.
+    """
+    sets = {value: named_set(value, column) for value in values}
+    if "test" in sets.values():
+        return sets
+    return {
+        value: "test" if " ".join(value.split()).casefold() in _VALIDATION_NAMES else name
+        for value, name in sets.items()
+    }
 
 
 MOST_TAUGHT = 100_000
