@@ -165,7 +165,7 @@ _WEIGHT_NAMES = re.compile(
 )
 _WEIGHT_ALONE = re.compile(r"weights?|w|gewichte?|poids|wt")
 
-_ANSWER_WORDS = {
+ANSWER_WORDS = {
     *("prediction", "predictions", "predicted", "predict", "pred", "preds", "yhat", "yhats"),
     *("scored", "score", "scores", "probability", "probabilities", "proba", "probas", "prob", "probs"),
     *("propensity", "logit", "logits", "likelihood"),
@@ -390,7 +390,7 @@ def _class_value(name: str, words: str, values: Iterable[str]) -> str:
 def _answer_in_doubt(column: pandas.Series, plain: str) -> ColumnContent | None:
     """Return the content of a column with a word of an answer in its name."""
     words = set(plain.split())
-    told = bool(words & _ANSWER_WORDS) or any(_ANSWER_ENDING.search(word) for word in words)
+    told = bool(words & ANSWER_WORDS) or any(_ANSWER_ENDING.search(word) for word in words)
     told = told or (bool(words & _RISK_WORDS) and is_score(column))
     if not told:
         return None

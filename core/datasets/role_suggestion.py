@@ -1,31 +1,46 @@
-"""Column roles of a user's table, guessed with reasons; cautions before an audit.
+"""Column roles of a user's table, guessed with reasons.
 
 Nothing is decided here: a user sees the guesses and changes them. The Data page and `fairleak init` ask this one
-function. Names are known in English, German and French, with or without their accents. A column of two values is taken
-for the prediction where the score orders it: one value on one side of a threshold, the other value on the other. The
-names of Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Toolkit*) are known: `label_value` is the
-label, and `score` a score or, where it holds only 0 and 1 and nothing else is the prediction, the prediction. A column
-named like a prediction, a score or a set is never the label.
+function. Names are known in English, German and French, with or without their accents; those of a model's answers, of
+sets, people and weights stand in one table (`core.datasets.name_patterns`). A column of two values is taken for the
+prediction where the score orders it: one value on one side of a threshold, the other value on the other. The names of
+Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Toolkit*) are known: `label_value` is the label, and
+`score` a score or, where it holds only 0 and 1 and nothing else is the prediction, the prediction. A column named like
+a prediction, a score or a set is never the label, and never silently a feature: where its values leave doubt it is left
+out, and `core.datasets.input_check` asks.
 
-Cautions: a lopsided attribute, near copies of attribute or label, columns mostly missing, dates, a header like a
-record.
+What a score predicts is measured: the label's value for which scores are higher. Where the label says yes or no itself
+(1 and 0, true and false, t and f), yes is what is predicted, whatever the scores say; scores that point the other way
+are then a fact that blocks the audit. What is good for a person is never guessed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from core.datasets.columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, shown
-from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
-from core.datasets.splits import TRAINED_ON, named_set
+from core.datasets.columns import as_text, bare_name, is_numeric, label_codes, names_records, shown, truth
+from core.datasets.name_patterns import (
+    MOST_LABELS,
+    PREDICTION_NAMES,
+    ColumnContent,
+    Content,
+    contents_of,
+    few_texts,
+    is_score,
+    is_share,
+    may_be_labels,
+    may_be_sets,
+    positive_rank,
+    sum_to_one,
+)
+from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, Roles, crossed_columns, groups_of, with_crossed
+from core.datasets.score_evidence import area_under_curve, is_ordered, sample_rows
 from core.errors import InputError
-from core.estimates import percent
 from core.serialize import Result
 
 if TYPE_CHECKING:
@@ -40,34 +55,11 @@ _ATTRIBUTES = (
 )
 """Names of sensitive columns, those asked for most often first."""
 
-_LABELS = ("label value", "y true", "true label", "label", "target", "outcome")
+_LABELS = ("label value", "y true", "true label", "label", "target", "outcome", "ground truth", "truth", "obs")
 _POSITIVES = (
     *("1", "true", "yes", "y", "positive", "approved", "accepted", "granted", "hired", "good", ">50k"),
     *("ja", "oui"),
 )
-_PREDICTIONS = (
-    *("model prediction", "prediction", "predictions", "predicted", "predicted label", "prediction label"),
-    *("pred", "y pred", "y hat", "yhat", "decision"),
-    *("vorhersage", "vorhersagen", "vorhergesagt", "modellvorhersage", "prognose", "entscheidung"),
-    *("prevision", "predit", "predite"),
-)
-_SCORES = (
-    *("model score", "score", "scores", "y score", "probability", "predicted probability"),
-    *("proba", "y proba", "prob", "y prob", "wahrscheinlichkeit", "punktwert", "probabilite"),
-)
-_SETS = ("split", "set", "sets", "subset", "partition", "aufteilung", "teilmenge", "ensemble", "sous ensemble")
-
-_OUTPUT_WORDS = {
-    *("prediction", "predictions", "predicted", "pred", "yhat", "score", "scores"),
-    *("probability", "proba", "prob", "vorhersage", "wahrscheinlichkeit", "probabilite"),
-}
-"""Words that tell of a model's output anywhere in a name; a "court decision", a "test set" may be something else."""
-
-_MOST_LABELS = 50
-
-_FEWEST_ORDERED = 10
-"""Records of either value a column must have to be taken for the prediction by the order of the scores: of 20 records,
-10 with each value, chance orders one column in 92,378 like that."""
 
 _MOST_VALUES_OF_GROUPS = 10
 """Distinct numbers up to which groups are made of values; of more they are split by a limit."""
@@ -80,17 +72,34 @@ class Suggestion(Result):
     Attributes
     ----------
     roles : Roles
-        Empty in `label`, `positive` and `sensitive` where no column can be it.
+        Empty in `label`, `positive` and `sensitive` where no column can be it; `favourable` is always empty.
     reasons : mapping of str to str
         Role -> why, as a phrase; of a label or an attribute that is not found, what was looked for. "group" stands for
         the way the groups are formed. Columns that were known have none.
     left_out : mapping of str to str
         Column that is left out -> why.
+    questions : tuple of str
+        Roles that are guesses somebody should confirm: "positive" where a model's answers came with the table, "sets"
+        where a column may say who is a member of something else, "person".
     """
 
     roles: Roles
     reasons: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answers:
+    """A model's answers among the columns: "" where there is none.
+
+    `value` is the label's value that the score is of, where its name says so; `copies` are the scores of other values.
+    """
+
+    prediction: str = ""
+    score: str = ""
+    value: str = ""
+    copies: tuple[str, ...] = ()
 
 
 def suggest_roles(
@@ -114,23 +123,29 @@ def suggest_roles(
     columns = {str(name): bare_name(name) for name in frame.columns if str(name) not in known}
     sensitive = attribute or _attribute(frame, columns, why)
     columns.pop(sensitive, None)
-    given = _named_answers(frame, columns, why) | ({"prediction": prediction} if prediction else {})
-    ordered = ""
-    if "score" in given and "prediction" not in given:
-        ordered = _ordered_by(frame, given["score"], [c for c, name in columns.items() if name not in _LABELS])
+    elsewhere = (*known, sensitive)
+    contents = contents_of(frame, label=label, without=elsewhere)
+    answers = _answers(frame, contents, label, prediction, why)
+    ordered = _ordered_column(frame, columns, contents, answers) if answers.score and not answers.prediction else ""
     if not label:
-        label = _label(frame, columns, {*given.values(), ordered}, given.get("prediction", ordered), why)
+        label = _label(frame, columns, contents, answers, ordered, why)
         if not label and ordered:
             label, ordered, why["label"] = ordered, "", "two values, the only such column"
+        if label:  # its values are now known, and with them the scores of each of them
+            contents = contents_of(frame, label=label, without=elsewhere)
+            answers = _answers(frame, contents, label, prediction, why)
     if ordered:
-        given["prediction"], why["prediction"] = ordered, "two values that the score divides"
-    roles = replace(Roles(label=label, positive="", sensitive=sensitive), **given)
+        answers = replace(answers, prediction=ordered)
+        why["prediction"] = "two values that the score divides"
+    roles = Roles(label=label, positive="", sensitive=sensitive, prediction=answers.prediction, score=answers.score)
+    questions: list[str] = []
+    roles = _with_sets_and_person(frame, contents, roles, why, questions)
     if label:
-        roles = replace(roles, positive=_positive(frame[label], why))
+        roles = _with_positive(frame, roles, answers.value, why, questions, model=model)
     if sensitive:
         roles = _with_groups(frame[sensitive], roles, why)
-    roles, left_out = _with_excluded(frame, columns, roles, why, model=model)
-    return Suggestion(roles=roles, reasons=why, left_out=left_out)
+    roles, left_out = _with_excluded(frame, columns, contents, roles, answers, why, model=model)
+    return Suggestion(roles=roles, reasons=why, left_out=left_out, questions=tuple(questions))
 
 
 def suggested_group(column: pandas.Series) -> str:
@@ -178,59 +193,218 @@ def _attribute(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[st
     return found
 
 
-def _named_answers(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[str, str]) -> dict[str, Any]:
-    """Return the columns called like prediction, score and sets, by role."""
+def _answers(
+    frame: pandas.DataFrame,
+    contents: Mapping[str, ColumnContent],
+    label: str,
+    prediction: str,
+    why: dict[str, str],
+) -> _Answers:
+    """Return the model's answers among the columns: those with the names known best."""
+    why.pop("prediction", None)
+    why.pop("score", None)
+    predictions = _by_rank(contents, Content.PREDICTION)
+    if label:
+        predictions = [name for name in predictions if _is_written_like(frame, name, contents[name], label)]
+    if not prediction and predictions:
+        prediction = predictions[0]
+        why["prediction"] = contents[prediction].reason
+    scores = _by_rank(contents, Content.SCORE)
+    shares = [name for name in _by_rank(contents, Content.PREDICTION) if contents[name].share]
+    scores = [name for name in (*shares, *scores) if name != prediction]
+    if prediction:
+        scores = [name for name in scores if not _is_confidence(frame[name], frame[prediction])]
+    if not scores:
+        return _Answers(prediction=prediction)
+    if not contents[scores[0]].value:
+        why["score"] = "named like a score, numbers from 0 to 1"
+        return _Answers(prediction=prediction, score=scores[0])
+    rank = contents[scores[0]].rank
+    family = [name for name in scores if contents[name].value and contents[name].rank == rank]
+    score = _score_of_positive(family, contents, few_texts(frame[label], MOST_LABELS) if label else ())
+    why["score"] = contents[score].reason
+    copies = tuple(name for name in family if name != score)
+    return _Answers(prediction=prediction, score=score, value=contents[score].value, copies=copies)
 
-    def first(names: tuple[str, ...], fits: Callable[[pandas.Series], bool], *, but: str = "") -> str:
-        return next((column for column in _called(columns, names) if column != but and fits(frame[column])), "")
 
-    prediction = first((*_PREDICTIONS, *_SCORES), _may_be_labels)
-    named = "prediction" if bare_name(prediction) in _PREDICTIONS else "score"
-    score = first(_SCORES, _may_be_scores, but=prediction) or first(_PREDICTIONS, _must_be_scores)
-    found = {
-        "prediction": (prediction, f"named like a {named}, with few values"),
-        "score": (score, "named like a score, numbers from 0 to 1"),
-        "sets": (
-            first((*_SETS, *TRAINED_ON), _may_be_sets),
-            "named like a set, and its values say who was in training and who in the test set",
-        ),
-    }
-    why |= {role: reason for role, (column, reason) in found.items() if column}
-    return {role: column for role, (column, _) in found.items() if column}
+def _by_rank(contents: Mapping[str, ColumnContent], content: Content) -> list[str]:
+    """Return the columns that certainly hold this, those with the names known best first."""
+    names = [name for name, column in contents.items() if column.content is content and column.certain]
+    return sorted(names, key=lambda name: contents[name].rank)
+
+
+def _is_written_like(frame: pandas.DataFrame, name: str, content: ColumnContent, label: str) -> bool:
+    """Whether a column named after another, or like a score, is written as the label is or as 0 and 1."""
+    if not content.target and content.rank < len(PREDICTION_NAMES):
+        return True
+    values = few_texts(frame[label], MOST_LABELS)
+    codes = label_codes(few_texts(frame[name], MOST_LABELS), values, next(iter(values), ""))
+    return None not in codes.values()
+
+
+def _is_confidence(score: pandas.Series, prediction: pandas.Series) -> bool:
+    """Whether a column is how sure a model is of its prediction: never below one half, whichever it predicts."""
+    values = score.to_numpy(dtype=np.float64, na_value=np.nan)
+    if prediction.nunique() != 2 or not np.nanmin(values) >= 0.5 or np.nanmax(values) == np.nanmin(values):
+        return False
+    codes = prediction.factorize()[0]
+    return all(float(np.nanmax(values[codes == code], initial=0.0)) > 0.5 for code in (0, 1))
+
+
+def _score_of_positive(family: list[str], contents: Mapping[str, ColumnContent], label_values: Collection[str]) -> str:
+    """Return the one of several scores, each of a value, that is of the value that means yes; else the last."""
+    values = {contents[name].value: name for name in family}
+    words = (*label_values, *values)
+    for value, name in values.items():
+        if truth(value, words) or positive_rank(value) == 1:
+            return name
+    positive = _word_of_yes(label_values)
+    return values.get(positive, family[-1])
+
+
+def _ordered_column(
+    frame: pandas.DataFrame,
+    columns: Mapping[str, str],
+    contents: Mapping[str, ColumnContent],
+    answers: _Answers,
+) -> str:
+    """Return the one column of two values that the scores divide, "" if none or several do; a label's name is none."""
+    free = [name for name, plain in columns.items() if plain not in _LABELS and name != answers.score]
+    free = [name for name in free if name not in contents or not contents[name].certain]
+    ordered = [name for name in free if is_ordered(frame[name], frame[answers.score])]
+    return ordered[0] if len(ordered) == 1 else ""
 
 
 def _label(
-    frame: pandas.DataFrame, columns: Mapping[str, str], taken: Collection[str], prediction: str, why: dict[str, str]
+    frame: pandas.DataFrame,
+    columns: Mapping[str, str],
+    contents: Mapping[str, ColumnContent],
+    answers: _Answers,
+    ordered: str,
+    why: dict[str, str],
 ) -> str:
-    """Return the column called like a label, else the last with the prediction's two values, else with any two."""
+    """Return the column called like a label, else the one that a prediction is named after.
+
+    Else the last column with the prediction's two values, else the last with any two.
+    """
+    taken = {answers.prediction, answers.score, ordered}
     for column in _called(columns, _LABELS):
-        if _may_be_labels(frame[column], fewest=2):
+        if column not in taken and may_be_labels(frame[column], fewest=2):
             why["label"] = "named like a label"
             return column
-    free = [column for column, name in columns.items() if column not in taken and not _never_label(name)]
-    two = [c for c in reversed(free) if as_text(frame[c]).nunique() == 2 and not _must_be_scores(frame[c])]
-    said = set(_counts(frame[prediction])) if prediction else set()
-    same = [column for column in two if said and said <= set(_counts(frame[column]))]
+    free = [name for name in columns if name not in taken and name not in contents and not names_attribute(name)]
+    targets = {contents[name].target for name in taken if name in contents}
+    for column in free:
+        if column in targets and may_be_labels(frame[column], fewest=2):
+            why["label"] = "a prediction or score is named after it"
+            return column
+    two = [name for name in reversed(free) if len(few_texts(frame[name], MOST_LABELS)) == 2]
+    two = [name for name in two if not is_score(frame[name])]
+    prediction = answers.prediction or ordered
+    predicted = set(few_texts(frame[prediction], MOST_LABELS)) if prediction else set()
+    same = [name for name in two if predicted and predicted <= set(few_texts(frame[name], MOST_LABELS))]
     if same:
         why["label"] = "the values of the prediction, the last such column"
+    elif two:
+        why["label"] = "two values, the last such column"
+    elif prediction or answers.score:
+        why["label"] = (
+            "an audit needs the true outcome beside a model's answers, and no column has two values and could be it"
+        )
     else:
-        why["label"] = "two values, the last such column" if two else "no column has two values and could be the label"
+        why["label"] = "no column has two values and could be the label"
     return next(iter((*same, *two)), "")
 
 
-def _never_label(name: str) -> bool:
-    """Whether a plain name is that of a prediction, a score or a set, or of a sensitive attribute."""
-    known = {*_PREDICTIONS, *_SCORES, *_SETS, *TRAINED_ON, *_ATTRIBUTES}
-    return name in known or bool(_OUTPUT_WORDS.intersection(name.split()))
+def _with_sets_and_person(
+    frame: pandas.DataFrame,
+    contents: Mapping[str, ColumnContent],
+    roles: Roles,
+    why: dict[str, str],
+    questions: list[str],
+) -> Roles:
+    """Return the roles with the columns of sets and of people."""
+    sets = _by_rank(contents, Content.SETS)
+    if not sets and roles.gives_predictions:
+        doubtful = [name for name, content in contents.items() if content.content is Content.SETS]
+        sets = [name for name in doubtful if may_be_sets(frame[name], name)]
+        questions += ["sets"] * bool(sets)
+    if sets:
+        roles = replace(roles, sets=sets[0])
+        why["sets"] = contents[sets[0]].reason
+    persons = _by_rank(contents, Content.PERSON)
+    if persons:
+        roles = replace(roles, person=persons[0])
+        why["person"] = contents[persons[0]].reason
+        questions.append("person")
+    return roles
 
 
-def _positive(column: pandas.Series, why: dict[str, str]) -> str:
-    """Return the label's value that sounds like a yes, else its rarest one."""
-    counts = _counts(column)
-    named = {value.casefold(): value for value in counts}
-    word = next((word for word in _POSITIVES if word in named), "")
+def _with_positive(
+    frame: pandas.DataFrame,
+    roles: Roles,
+    value: str,
+    why: dict[str, str],
+    questions: list[str],
+    *,
+    model: bool,
+) -> Roles:
+    """Return the roles with what scores and predictions are about.
+
+    `value` is what the score's name says it is of. A label that says yes and no itself means yes; else the scores say
+    it where they tell the label at all; else a word that sounds like a yes, or the rarest value.
+    """
+    counts = _counts(frame[roles.label])
+    values = list(counts)
+    certain_yes = next((text for text in values if truth(text, values)), "")
+    measured = "" if model else _measured_positive(frame, roles, values)
+    if roles.gives_predictions and not model:
+        questions.insert(0, "positive")
+    higher = f"from the scores, which are higher where {shown(roles.label)} is {shown(measured)}"
+    if not roles.score:
+        higher = f"from the predictions, which are 1 more often where {shown(roles.label)} is {shown(measured)}"
+    if value in counts:
+        why["positive"] = f"by its name {shown(roles.score)} is the score of it"
+        return replace(roles, positive=value)
+    if certain_yes:
+        why["positive"] = higher if measured == certain_yes else "it sounds like a yes"
+        return replace(roles, positive=certain_yes)
+    if measured:
+        why["positive"] = higher
+        return replace(roles, positive=measured)
+    word = _word_of_yes(values)
     why["positive"] = "it sounds like a yes" if word else "the label's rarest value"
-    return named[word] if word else min(counts, key=lambda value: (counts[value], value), default="")
+    rarest = min(counts, key=lambda text: (counts[text], text), default="")
+    return replace(roles, positive=word or rarest)
+
+
+def _word_of_yes(values: Collection[str]) -> str:
+    """Return the value that sounds like a yes; "" if none does."""
+    spellings = {value.casefold(): value for value in values}
+    return next((spellings[word] for word in _POSITIVES if word in spellings), "")
+
+
+def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str]) -> str:
+    """Return the label's value for which scores are highest, or predictions 1 most often; "" if they do not tell."""
+    rows = sample_rows(len(frame))
+    label = as_text(frame[roles.label].iloc[rows]).to_numpy(dtype=object, na_value="")
+    if roles.score:
+        answers = frame[roles.score].iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
+    elif roles.prediction:
+        text = as_text(frame[roles.prediction].iloc[rows])
+        codes = {
+            value: truth(value, few_texts(frame[roles.prediction], MOST_LABELS)) for value in text.dropna().unique()
+        }
+        if None in codes.values():
+            return ""  # written as the label is, so that they say of every value what they are about
+        answers = text.map(codes).to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        return ""
+    known = ~np.isnan(answers) & (label != "")
+    areas = {value: area_under_curve(label[known] == value, answers[known]) for value in values}
+    lower = {value: area.lower for value, area in areas.items() if area is not None}
+    best = max(lower, key=lambda value: lower[value], default="")
+    return best if best and lower[best] > 0.5 else ""
 
 
 def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Roles:
@@ -256,322 +430,50 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
     return replace(roles, group=(suggested_group(column),))
 
 
+_LEFT_OUT = {
+    Content.SETS: "another set",
+    Content.PERSON: "another identifier",
+    Content.WEIGHT: "the weight of a record, which is no feature of a person",
+}
+
+
 def _with_excluded(
-    frame: pandas.DataFrame, columns: Mapping[str, str], roles: Roles, why: dict[str, str], *, model: bool
+    frame: pandas.DataFrame,
+    columns: Mapping[str, str],
+    contents: Mapping[str, ColumnContent],
+    roles: Roles,
+    answers: _Answers,
+    why: dict[str, str],
+    *,
+    model: bool,
 ) -> tuple[Roles, dict[str, str]]:
-    """Return the roles without what is no feature, and why: identifiers, and further outputs of a model."""
-    free = {column: name for column, name in columns.items() if column != roles.label and column not in roles.given}
-    found = {
-        column: "another prediction or score, by its name"
-        for column, name in free.items()
-        if (name in _PREDICTIONS and _may_be_labels(frame[column]))
-        or (name in _SCORES and _may_be_scores(frame[column]))
-    }
-    if roles.gives_predictions:
-        named = [column for column, name in free.items() if name in _SCORES and column not in found]
-        found |= {c: "named like a score, but not numbers from 0 to 1" for c in named if is_numeric(frame[c])}
+    """Return the roles without what is no feature, and why: identifiers, weights, and further outputs of a model."""
+    free = [column for column in columns if column != roles.label and column not in roles.given]
+    excluded: dict[str, str] = {}
+    for name in free:
+        if name in contents:
+            excluded[name] = _reason_left_out(frame, name, contents[name], answers)
     if model:
-        found |= {column: "the table's own predictions" for column in (roles.prediction, roles.score) if column}
+        table_answers = [column for column in (roles.prediction, roles.score) if column]
+        excluded |= dict.fromkeys(table_answers, "the table's own predictions")
         roles = replace(roles, prediction="", score="")
         for role in ("prediction", "score"):
             why.pop(role, None)
-    others = [column for column in free if column not in found]
-    found |= {column: "names the records" for column in others if names_records(frame[column], column)}
-    if found:
-        why["excluded"] = "; ".join(dict.fromkeys(found.values()))
-    return replace(roles, excluded=tuple(str(name) for name in frame.columns if str(name) in found)), found
+    others = [column for column in free if column not in excluded]
+    excluded |= {column: "names the records" for column in others if names_records(frame[column], column)}
+    if excluded:
+        why["excluded"] = "; ".join(dict.fromkeys(excluded.values()))
+    return replace(roles, excluded=tuple(str(name) for name in frame.columns if str(name) in excluded)), excluded
 
 
-def _ordered_by(frame: pandas.DataFrame, score: str, columns: Collection[str]) -> str:
-    """Return the one column of two values of which all scores of one are at most those of the other; "" else."""
-    known = frame[score].notna()
-    found = []
-    for name in columns:
-        if name == score:
-            continue
-        text = as_text(frame[name])
-        rows = (known & text.notna()).to_numpy(dtype=bool)
-        if text.nunique() != 2 or text[rows].nunique() != 2:
-            continue
-        scores = frame[score].to_numpy(dtype=np.float64, na_value=np.nan)[rows]
-        codes = text[rows].factorize()[0]
-        low, high = sorted((scores[codes == 0], scores[codes == 1]), key=np.mean)
-        enough = min(low.size, high.size) >= _FEWEST_ORDERED
-        if enough and low.max() <= high.min() and np.median(low) < np.median(high):
-            found.append(name)
-    return found[0] if len(found) == 1 else ""
-
-
-def _may_be_labels(column: pandas.Series, *, fewest: int = 1) -> bool:
-    """Whether a column holds few values; of numbers only two, and none between 0 and 1."""
-    most = 2 if is_numeric(column) else _MOST_LABELS
-    return fewest <= as_text(column).nunique() <= most and not _must_be_scores(column)
-
-
-def _may_be_scores(column: pandas.Series) -> bool:
-    if not is_numeric(column):
-        return False
-    values = column.dropna().to_numpy(dtype=np.float64)
-    return bool(values.size and values.min() >= 0.0 and values.max() <= 1.0)
-
-
-def _must_be_scores(column: pandas.Series) -> bool:
-    """Whether a column holds numbers between 0 and 1, not 0 and 1 alone."""
-    return _may_be_scores(column) and not column.dropna().isin((0, 1)).all()
-
-
-def _may_be_sets(column: pandas.Series) -> bool:
-    found = {named_set(str(value), str(column.name)) for value in as_text(column).dropna().unique()}
-    return "" not in found and {"train", "test"} <= found
-
-
-_LOPSIDED = 0.9
-"""Baseline of the attribute above which accuracy says little of an attack."""
-
-_NEAR = 0.95
-"""Balanced accuracy above which a column is almost the attribute or the label."""
-
-_MOSTLY_MISSING = 0.5
-"""Share of missing cells from which on a column says little."""
-
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[^\W\d]{3,9})\.?[-/., ]+\d{2,4}\b")
-"""How a date begins: 1987-03-21, 21.3.1987, 3/21/87, 21 Mar 1987."""
-
-_FEW_DATES = 20
-"""Different dates up to which a column holds categories."""
-
-_MOST_ROWS = 100_000
-_MOST_BINS, _ROWS_PER_BIN = 256, 40
-_FEWEST_CELLS = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caution(Result):
-    """What to look at before an audit: the point, more about it, and the columns that could be left out."""
-
-    point: str
-    more: str
-    columns: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The whole caution."""
-        return f"{self.point} {self.more}"
-
-
-def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
-    """Return what to look at before an audit with these roles.
-
-    The attribute's baseline, above 90 %. Columns of which each alone predicts the group, the label or the predicted
-    label with a balanced accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records,
-    judged on the other. Features that are named like a model's answers, where some are given.
-    Columns of which half of the cells or more are missing. Texts that are dates. And names of columns that look like
-    the cells of a record.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As it was read.
-    roles : Roles
-        `label` and `sensitive` may be empty; what needs them is left out, as it is where the groups break a rule.
-    """
-    found = _header(frame)
-    crossed = crossed_columns(frame, roles.sensitive)
-    frame = with_crossed(frame, roles.sensitive)
-    roles = as_written(frame, roles)
-    sides: dict[str, npt.NDArray[np.float64]] = {}
-    if roles.sensitive:
-        try:
-            codes, names, _ = groups_of(frame[roles.sensitive], roles)
-        except InputError:
-            pass
-        else:
-            sides["attribute"] = codes.to_numpy(dtype=np.float64, na_value=np.nan)
-            found += _baseline(sides["attribute"], names, roles)
-    if roles.label and roles.positive:
-        text = as_text(frame[roles.label])
-        sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
-    if roles.prediction in frame:
-        codes = as_text(frame[roles.prediction]).factorize()[0]  # it may be written otherwise than the label
-        sides["prediction"] = np.where(codes < 0, np.nan, codes)
-    features = frame.drop(columns=list(crossed))
-    found += _own_answer(features, roles) + _named_like_answers(features, roles)
-    found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
-    return tuple(found)
-
-
-def _header(frame: pandas.DataFrame) -> list[Caution]:
-    """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
-    names = [str(name) for name in frame.columns]
-    alike = [name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()]
-    if len(alike) < max(_FEWEST_CELLS, len(names) / 2):
-        return []
-    return [
-        Caution(
-            point=f"{len(alike)} of {len(names)} column names look like values ({listed(alike)}).",
-            more="If the first line is a record, put a line with the names above it.",
-        )
-    ]
-
-
-def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
-    """Say which columns have few cells, and what that does."""
-    found = []
-    for name in map(str, frame.columns):
-        missing = int(frame[name].isna().sum())
-        if name in (*roles.excluded, *roles.given) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
-            continue
-        target = name in (roles.label, roles.sensitive)
-        if not target and _no_feature(frame[name], name):
-            continue
-        there = f"{shown(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
-        if target or roles.missing == "drop":
-            role = {roles.label: "the label", roles.sensitive: "the sensitive attribute"}.get(name, "a feature")
-            gaps = f"As {role} it leaves {len(frame) - missing:,} records."
-        elif is_numeric(frame[name]):
-            gaps = "The column's median fills the gaps."
-        else:
-            gaps = "Missing cells become a category of their own."
-        found.append(Caution(point=there, more=gaps, columns=() if target else (name,)))
-    return found
-
-
-def _no_feature(column: pandas.Series, name: str) -> bool:
-    """Whether a column is set aside by itself: dates, one number alone, what names the records."""
-    return column.dtype.kind in "mM" or (is_numeric(column) and column.nunique() < 2) or names_records(column, name)
-
-
-def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
-    """Say which features are dates written as text; a text for most records is set aside by itself."""
-    found = []
-    for name in map(str, frame.columns):
-        column = frame[name]
-        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.given) or is_numeric(column):
-            continue
-        if _no_feature(column, name):
-            continue
-        values = as_text(column).dropna().unique()
-        if len(values) <= _FEW_DATES or sum(bool(_DATE.match(text)) for text in values) < _NEAR * len(values):
-            continue
-        found.append(
-            Caution(
-                point=f"{shown(name)} holds dates: {len(values):,} different values.",
-                more="A model can learn single people by heart. Leave it out, or keep a year.",
-                columns=(name,),
-            )
-        )
-    return found
-
-
-def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Caution]:
-    counts = np.bincount(groups[~np.isnan(groups)].astype(np.int64), minlength=len(names))
-    share = float(counts.max() / max(1, counts.sum()))
-    if share <= _LOPSIDED:
-        return []
-    largest = shown(names[int(counts.argmax())])
-    return [
-        Caution(
-            point=f"{percent(share)} of the people are in one group of {shown(roles.attribute)}: {largest}.",
-            more="Always guessing it is correct that often (baseline), so look at balanced accuracy.",
-        )
-    ]
-
-
-def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
-    """Say that the label is the prediction, or the score cut at a threshold: no truth, as a rule."""
-    label, score, prediction = roles.label, roles.score, roles.prediction
-    if label not in frame:
-        return []
-    more = "It looks like the model's own prediction, not the truth: an audit would then miss leaks. "
-    # Codes by first appearance are equal where one column is the other, however the two are written.
-    if prediction in frame and np.array_equal(*(as_text(frame[name]).factorize()[0] for name in (label, prediction))):
-        point = f"The label {shown(label)} says the same as the prediction {shown(prediction)} in every record."
-        return [Caution(point=point, more=f"{more}Give the role Label to the column with the true outcome.")]
-    if score not in frame or _ordered_by(frame, score, [label]) != label:  # a model file's scores are not in it
-        return []
-    point = f"The label {shown(label)} follows from the score {shown(score)} in every record."
-    role = "Give it the role Prediction, and the role Label to the column with the true outcome."
-    return [Caution(point=point, more=more + role)]
-
-
-def _named_like_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
-    """Say which features are called like a model's answers, and that a score which is left out is not audited."""
-    if not roles.gives_predictions:
-        return []
-    plain = {str(name): bare_name(name) for name in frame.columns if str(name) not in (roles.label, *roles.given)}
-    found, more = [], f"If the model gives it, leave it out, or give it its role (scores: 0 to 1). {_TAKEN_AS_KNOWN}"
-    named = [
-        c for c, name in plain.items() if name in _SCORES or ({*name.split()} & _OUTPUT_WORDS) - {"score", "scores"}
-    ]
-    if features := tuple(column for column in named if column not in (roles.sensitive, *roles.excluded)):
-        which = "A feature is" if len(features) == 1 else "Features are"
-        point = f"{which} named like a model's answers: {listed(features)}."
-        found.append(Caution(point=point, more=more, columns=features))
-    scores = [c for c in named if plain[c] in _SCORES and c in roles.excluded and is_numeric(frame[c])]
-    if roles.prediction and not roles.score and scores:
-        point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
-        found.append(Caution(point=point, more="If the model gives them, write them as 0 to 1, with the role Score."))
-    return found
-
-
-_TAKEN_AS_KNOWN = "A feature counts as known without the model: an audit would miss what it reveals."
-
-
-def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[Caution]:
-    rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
-    near: dict[str, dict[str, float]] = {side: {} for side in sides}
-    for name in map(str, frame.columns):
-        if name in (roles.sensitive, *roles.excluded, *roles.given) or names_records(frame[name], name):
-            continue
-        values = _codes(frame[name].iloc[rows])
-        for side in sides:
-            if name != roles.label or side == "attribute":
-                near[side][name] = _balanced_accuracy(values, sides[side][rows])
-    cautioned = []
-    for side, title, more in (
-        ("attribute", roles.attribute, "An attacker who knows that needs no model."),
-        ("label", roles.label, "Leave out what is known only after the label is."),
-        ("prediction", roles.prediction, f"Leave out what comes from the model. {_TAKEN_AS_KNOWN}"),
-    ):
-        found = {name: value for name, value in near.get(side, {}).items() if value > _NEAR}
-        if found:
-            chance = 1 / int(np.nanmax(sides[side]) + 1)
-            names = sorted(found, key=lambda name: -found[name])
-            cautioned.append(
-                Caution(
-                    point=f"Almost the {side} {shown(title)}: {listed(names)}.",
-                    more=f"Alone {'it predicts' if len(found) == 1 else 'each predicts'} the {side} with a balanced "
-                    f"accuracy of {percent(min(found.values()))}{' or more' * (len(found) > 1)} "
-                    f"(random guessing {percent(chance)}). {more}",
-                    columns=tuple(names),
-                )
-            )
-    return cautioned
-
-
-def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:
-    """Return a column's values as codes from 0, of many numbers their bins of about equal size; 0 is a missing cell."""
-    if is_numeric(column):
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        present = numbers[np.isfinite(numbers)]
-        bins = min(_MOST_BINS, present.size // _ROWS_PER_BIN)
-        if bins > 1 and np.unique(present).size > bins:
-            edges = np.quantile(present, np.arange(1, bins) / bins)
-            return np.where(np.isfinite(numbers), 1 + np.searchsorted(edges, numbers, side="left"), 0)
-    return np.asarray(as_text(column).factorize()[0], dtype=np.int64) + 1
-
-
-def _balanced_accuracy(values: npt.NDArray[np.int64], groups: npt.NDArray[np.float64]) -> float:
-    """Return how often the group likeliest by one half of the records is right on the other half; 0 if unknown."""
-    known = ~np.isnan(groups)
-    values, codes = values[known], groups[known].astype(np.int64)
-    half, k = codes.size // 2, int(codes.max(initial=0)) + 1
-    learned = np.bincount(values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k).reshape(
-        -1, k
-    )
-    sizes, judged = learned.sum(axis=0), np.bincount(codes[half:], minlength=k)
-    if k < 2 or not (sizes.all() and judged.all()):
-        return 0.0
-    guess = (learned / sizes).argmax(axis=1)[values[half:]]
-    right = np.bincount(codes[half:][guess == codes[half:]], minlength=k)
-    return float((right / judged).mean())
+def _reason_left_out(frame: pandas.DataFrame, name: str, content: ColumnContent, answers: _Answers) -> str:
+    """Return why a column that is no feature is left out."""
+    if name in answers.copies and sum_to_one(frame, [answers.score, *answers.copies]):
+        return f"the score of {content.value}, which follows from {shown(answers.score)}"
+    if content.content in _LEFT_OUT and content.certain:
+        return _LEFT_OUT[content.content]
+    if not content.certain:
+        return content.reason
+    if answers.prediction and is_share(frame[name]) and _is_confidence(frame[name], frame[answers.prediction]):
+        return "how sure the model is of its prediction, and no score of one value"
+    return "another prediction or score, by its name"

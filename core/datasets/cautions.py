@@ -1,0 +1,276 @@
+"""What to look at in a table before an audit with some roles: cautions.
+
+A lopsided attribute, near copies of attribute, label or prediction, columns mostly missing, dates, a header like a
+record, a label that is the model's own answer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from core.datasets.columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, shown
+from core.datasets.name_patterns import ANSWER_WORDS, SCORE_NAMES
+from core.datasets.roles import Roles, as_written, crossed_columns, groups_of, with_crossed
+from core.datasets.score_evidence import is_ordered
+from core.errors import InputError
+from core.estimates import percent
+from core.serialize import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+_LOPSIDED = 0.9
+"""Baseline of the attribute above which accuracy says little of an attack."""
+
+_NEAR = 0.95
+"""Balanced accuracy above which a column is almost the attribute or the label."""
+
+_MOSTLY_MISSING = 0.5
+"""Share of missing cells from which on a column says little."""
+
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[^\W\d]{3,9})\.?[-/., ]+\d{2,4}\b")
+"""How a date begins: 1987-03-21, 21.3.1987, 3/21/87, 21 Mar 1987."""
+
+_FEW_DATES = 20
+"""Different dates up to which a column holds categories."""
+
+_MOST_ROWS = 100_000
+_MOST_BINS, _ROWS_PER_BIN = 256, 40
+_FEWEST_CELLS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution(Result):
+    """What to look at before an audit: the point, more about it, and the columns that could be left out."""
+
+    point: str
+    more: str
+    columns: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole caution."""
+        return f"{self.point} {self.more}"
+
+
+def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
+    """Return what to look at before an audit with these roles.
+
+    The attribute's baseline, above 90 %. Columns of which each alone predicts the group, the label or the predicted
+    label with a balanced accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records,
+    judged on the other. Features that are named like a model's answers, where some are given.
+    Columns of which half of the cells or more are missing. Texts that are dates. And names of columns that look like
+    the cells of a record.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As it was read.
+    roles : Roles
+        `label` and `sensitive` may be empty; what needs them is left out, as it is where the groups break a rule.
+    """
+    found = _header(frame)
+    crossed = crossed_columns(frame, roles.sensitive)
+    frame = with_crossed(frame, roles.sensitive)
+    roles = as_written(frame, roles)
+    sides: dict[str, npt.NDArray[np.float64]] = {}
+    if roles.sensitive:
+        try:
+            codes, names, _ = groups_of(frame[roles.sensitive], roles)
+        except InputError:
+            pass
+        else:
+            sides["attribute"] = codes.to_numpy(dtype=np.float64, na_value=np.nan)
+            found += _baseline(sides["attribute"], names, roles)
+    if roles.label and roles.positive:
+        text = as_text(frame[roles.label])
+        sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
+    if roles.prediction in frame:
+        codes = as_text(frame[roles.prediction]).factorize()[0]  # it may be written otherwise than the label
+        sides["prediction"] = np.where(codes < 0, np.nan, codes)
+    features = frame.drop(columns=list(crossed))
+    found += _own_answer(features, roles) + _named_like_answers(features, roles)
+    found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
+    return tuple(found)
+
+
+def _header(frame: pandas.DataFrame) -> list[Caution]:
+    """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
+    names = [str(name) for name in frame.columns]
+    alike = [name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()]
+    if len(alike) < max(_FEWEST_CELLS, len(names) / 2):
+        return []
+    return [
+        Caution(
+            point=f"{len(alike)} of {len(names)} column names look like values ({listed(alike)}).",
+            more="If the first line is a record, put a line with the names above it.",
+        )
+    ]
+
+
+def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which columns have few cells, and what that does."""
+    found = []
+    for name in map(str, frame.columns):
+        missing = int(frame[name].isna().sum())
+        if name in (*roles.excluded, *roles.given) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
+            continue
+        target = name in (roles.label, roles.sensitive)
+        if not target and _no_feature(frame[name], name):
+            continue
+        there = f"{shown(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
+        if target or roles.missing == "drop":
+            role = {roles.label: "the label", roles.sensitive: "the sensitive attribute"}.get(name, "a feature")
+            gaps = f"As {role} it leaves {len(frame) - missing:,} records."
+        elif is_numeric(frame[name]):
+            gaps = "The column's median fills the gaps."
+        else:
+            gaps = "Missing cells become a category of their own."
+        found.append(Caution(point=there, more=gaps, columns=() if target else (name,)))
+    return found
+
+
+def _no_feature(column: pandas.Series, name: str) -> bool:
+    """Whether a column is set aside by itself: dates, one number alone, what names the records."""
+    return column.dtype.kind in "mM" or (is_numeric(column) and column.nunique() < 2) or names_records(column, name)
+
+
+def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which features are dates written as text; a text for most records is set aside by itself."""
+    found = []
+    for name in map(str, frame.columns):
+        column = frame[name]
+        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.given) or is_numeric(column):
+            continue
+        if _no_feature(column, name):
+            continue
+        values = as_text(column).dropna().unique()
+        if len(values) <= _FEW_DATES or sum(bool(_DATE.match(text)) for text in values) < _NEAR * len(values):
+            continue
+        found.append(
+            Caution(
+                point=f"{shown(name)} holds dates: {len(values):,} different values.",
+                more="A model can learn single people by heart. Leave it out, or keep a year.",
+                columns=(name,),
+            )
+        )
+    return found
+
+
+def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Caution]:
+    counts = np.bincount(groups[~np.isnan(groups)].astype(np.int64), minlength=len(names))
+    share = float(counts.max() / max(1, counts.sum()))
+    if share <= _LOPSIDED:
+        return []
+    largest = shown(names[int(counts.argmax())])
+    return [
+        Caution(
+            point=f"{percent(share)} of the people are in one group of {shown(roles.attribute)}: {largest}.",
+            more="Always guessing it is correct that often (baseline), so look at balanced accuracy.",
+        )
+    ]
+
+
+def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say that the label is the prediction, or the score cut at a threshold: no truth, as a rule."""
+    label, score, prediction = roles.label, roles.score, roles.prediction
+    if label not in frame:
+        return []
+    more = "It looks like the model's own prediction, not the truth: an audit would then miss leaks. "
+    # Codes by first appearance are equal where one column is the other, however the two are written.
+    if prediction in frame and np.array_equal(*(as_text(frame[name]).factorize()[0] for name in (label, prediction))):
+        point = f"The label {shown(label)} says the same as the prediction {shown(prediction)} in every record."
+        return [Caution(point=point, more=f"{more}Give the role Label to the column with the true outcome.")]
+    if score not in frame or not is_ordered(frame[label], frame[score]):  # a model file's scores are not in it
+        return []
+    point = f"The label {shown(label)} follows from the score {shown(score)} in every record."
+    role = "Give it the role Prediction, and the role Label to the column with the true outcome."
+    return [Caution(point=point, more=more + role)]
+
+
+def _named_like_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which features are called like a model's answers, and that a score which is left out is not audited."""
+    if not roles.gives_predictions:
+        return []
+    plain = {str(name): bare_name(name) for name in frame.columns if str(name) not in (roles.label, *roles.given)}
+    found, more = [], f"If the model gives it, leave it out, or give it its role (scores: 0 to 1). {_TAKEN_AS_KNOWN}"
+    named = [
+        c for c, name in plain.items() if name in SCORE_NAMES or ({*name.split()} & ANSWER_WORDS) - {"score", "scores"}
+    ]
+    if features := tuple(column for column in named if column not in (roles.sensitive, *roles.excluded)):
+        which = "A feature is" if len(features) == 1 else "Features are"
+        point = f"{which} named like a model's answers: {listed(features)}."
+        found.append(Caution(point=point, more=more, columns=features))
+    scores = [c for c in named if plain[c] in SCORE_NAMES and c in roles.excluded and is_numeric(frame[c])]
+    if roles.prediction and not roles.score and scores:
+        point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
+        found.append(Caution(point=point, more="If the model gives them, write them as 0 to 1, with the role Score."))
+    return found
+
+
+_TAKEN_AS_KNOWN = "A feature counts as known without the model: an audit would miss what it reveals."
+
+
+def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[Caution]:
+    rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
+    near: dict[str, dict[str, float]] = {side: {} for side in sides}
+    for name in map(str, frame.columns):
+        if name in (roles.sensitive, *roles.excluded, *roles.given) or names_records(frame[name], name):
+            continue
+        values = _codes(frame[name].iloc[rows])
+        for side in sides:
+            if name != roles.label or side == "attribute":
+                near[side][name] = _balanced_accuracy(values, sides[side][rows])
+    cautioned = []
+    for side, title, more in (
+        ("attribute", roles.attribute, "An attacker who knows that needs no model."),
+        ("label", roles.label, "Leave out what is known only after the label is."),
+        ("prediction", roles.prediction, f"Leave out what comes from the model. {_TAKEN_AS_KNOWN}"),
+    ):
+        found = {name: value for name, value in near.get(side, {}).items() if value > _NEAR}
+        if found:
+            chance = 1 / int(np.nanmax(sides[side]) + 1)
+            names = sorted(found, key=lambda name: -found[name])
+            cautioned.append(
+                Caution(
+                    point=f"Almost the {side} {shown(title)}: {listed(names)}.",
+                    more=f"Alone {'it predicts' if len(found) == 1 else 'each predicts'} the {side} with a balanced "
+                    f"accuracy of {percent(min(found.values()))}{' or more' * (len(found) > 1)} "
+                    f"(random guessing {percent(chance)}). {more}",
+                    columns=tuple(names),
+                )
+            )
+    return cautioned
+
+
+def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:
+    """Return a column's values as codes from 0, of many numbers their bins of about equal size; 0 is a missing cell."""
+    if is_numeric(column):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        present = numbers[np.isfinite(numbers)]
+        bins = min(_MOST_BINS, present.size // _ROWS_PER_BIN)
+        if bins > 1 and np.unique(present).size > bins:
+            edges = np.quantile(present, np.arange(1, bins) / bins)
+            return np.where(np.isfinite(numbers), 1 + np.searchsorted(edges, numbers, side="left"), 0)
+    return np.asarray(as_text(column).factorize()[0], dtype=np.int64) + 1
+
+
+def _balanced_accuracy(values: npt.NDArray[np.int64], groups: npt.NDArray[np.float64]) -> float:
+    """Return how often the group likeliest by one half of the records is right on the other half; 0 if unknown."""
+    known = ~np.isnan(groups)
+    values, codes = values[known], groups[known].astype(np.int64)
+    half, k = codes.size // 2, int(codes.max(initial=0)) + 1
+    learned = np.bincount(values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k).reshape(
+        -1, k
+    )
+    sizes, judged = learned.sum(axis=0), np.bincount(codes[half:], minlength=k)
+    if k < 2 or not (sizes.all() and judged.all()):
+        return 0.0
+    guess = (learned / sizes).argmax(axis=1)[values[half:]]
+    right = np.bincount(codes[half:][guess == codes[half:]], minlength=k)
+    return float((right / judged).mean())

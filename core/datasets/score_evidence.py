@@ -1,0 +1,264 @@
+"""What scores, predictions and labels say about each other: direction, contradiction, copies.
+
+Plain functions on arrays. Codes are whole numbers from 0; -1 is a missing cell. Where a column has more records than
+`SAMPLE`, the caller draws so many of them with a fixed seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.arrays import Floats, Ints, Mask
+from core.datasets.columns import as_text
+from core.seeds import child_generator
+
+if TYPE_CHECKING:
+    import pandas
+
+SAMPLE = 100_000
+"""Records that correlations are computed on."""
+
+Z_99 = 2.5758293035489004
+"""Half width of a 99% interval in standard errors: of 200 models that know nothing, one is called inverted."""
+
+_BINS = 256
+_ROWS_PER_BIN = 40
+
+
+def sample_rows(n: int) -> Ints:
+    """Return all rows in random order, or of more than `SAMPLE` so many, drawn with a fixed seed.
+
+    A table may be sorted by anything; halves of the rows in this order are like each other.
+    """
+    return child_generator(0, "records of the input check").permutation(n)[:SAMPLE]
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Return the ranks from 1, equal values sharing the mean of theirs."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    sizes = np.diff(np.r_[starts, values.size])
+    ranks = np.empty(values.size)
+    ranks[order] = np.repeat(starts + (sizes + 1) / 2, sizes)
+    return ranks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AreaUnderCurve:
+    """How often a positive record scores higher than a negative one, ties counting half; with its standard error."""
+
+    value: float
+    error: float
+
+    @property
+    def lower(self) -> float:
+        """Lower end of the 99% interval."""
+        return max(0.0, self.value - Z_99 * self.error)
+
+    @property
+    def upper(self) -> float:
+        """Upper end of the 99% interval."""
+        return min(1.0, self.value + Z_99 * self.error)
+
+
+def area_under_curve(positive: Mask, scores: Floats) -> AreaUnderCurve | None:
+    """Return the area under the ROC curve, its error after DeLong et al. (1988); None with fewer than two of a side."""
+    n_positive = int(positive.sum())
+    n_negative = positive.size - n_positive
+    if min(n_positive, n_negative) < 2:
+        return None
+    ranks = mean_ranks(scores)
+    # DeLong's placements: the share of the other side that a record lies above
+    above_negative = (ranks[positive] - mean_ranks(scores[positive])) / n_negative
+    below_positive = 1.0 - (ranks[~positive] - mean_ranks(scores[~positive])) / n_positive
+    variance = above_negative.var(ddof=1) / n_positive + below_positive.var(ddof=1) / n_negative
+    return AreaUnderCurve(value=float(above_negative.mean()), error=float(np.sqrt(variance)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """In how many records predictions disagree with the best threshold of each group, for the score and reversed."""
+
+    records: int
+    straight: int
+    reversed: int
+
+    @property
+    def share(self) -> float:
+        """Share of the records with a score that is cut on its right side."""
+        return self.straight / self.records if self.records else 0.0
+
+
+def disagreement(predictions: Ints, scores: Floats, groups: Ints) -> Disagreement:
+    """Compare predictions, 0 or 1, with the best cut of the scores in each group: 1 above it, or 1 below it."""
+    straight = 0
+    inverse = 0
+    for group in np.unique(groups):
+        rows = groups == group
+        straight += _fewest_errors(predictions[rows], scores[rows])
+        inverse += _fewest_errors(1 - predictions[rows], scores[rows])
+    return Disagreement(records=predictions.size, straight=straight, reversed=inverse)
+
+
+def _fewest_errors(labels: Ints, scores: Floats) -> int:
+    """Return the errors of the best rule "1 from a threshold on"."""
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    ones = np.cumsum(labels[order])
+    # a cut may lie only between two different scores, or at an end
+    cuts = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
+    ones_below = np.r_[0, ones[cuts]]
+    below = np.r_[0, cuts + 1]
+    zeros_above = (labels.size - below) - (ones[-1] - ones_below)
+    return int((ones_below + zeros_above).min())
+
+
+def best_cut_accuracy(labels: Ints, values: Floats) -> tuple[float, float]:
+    """Return accuracy and balanced accuracy of the best threshold on the values, in the better direction."""
+    errors = min(_fewest_errors(labels, values), _fewest_errors(1 - labels, values))
+    accuracy = 1.0 - errors / labels.size
+    area = area_under_curve(labels == 1, values)
+    if area is None:
+        return accuracy, 0.0
+    return accuracy, _balanced_cut(labels, values if area.value >= 0.5 else -values)
+
+
+def _balanced_cut(labels: Ints, values: Floats) -> float:
+    """Return the best balanced accuracy of a rule "1 from a threshold on"."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    ones = np.cumsum(labels[order])
+    cuts = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
+    total = int(ones[-1])
+    share_of_ones_below = ones[cuts] / total
+    share_of_zeros_below = (cuts + 1 - ones[cuts]) / (labels.size - total)
+    return float((0.5 + (share_of_zeros_below - share_of_ones_below) / 2).max())
+
+
+def bin_codes(values: Floats) -> Ints:
+    """Return numbers as codes of bins of about equal size, few values as they are; -1 where there is no number."""
+    present = np.isfinite(values)
+    codes = np.full(values.size, -1, dtype=np.int64)
+    distinct = np.unique(values[present])
+    n_bins = int(min(_BINS, present.sum() // _ROWS_PER_BIN))
+    if n_bins > 1 and distinct.size > n_bins:
+        edges = np.unique(np.quantile(values[present], np.arange(1, n_bins) / n_bins))
+        codes[present] = np.searchsorted(edges, values[present], side="right")
+    else:
+        codes[present] = np.searchsorted(distinct, values[present])
+    return codes
+
+
+def explained_share(target: Floats, codes: Ints) -> float:
+    """Return the share of the target's variance that the codes explain: R² of means by code, cross-fitted in halves."""
+    half = target.size // 2
+    total = float(((target - target.mean()) ** 2).sum())
+    if total <= 0.0 or half < 2:
+        return 0.0
+    errors = 0.0
+    for fitted, evaluated in ((slice(0, half), slice(half, None)), (slice(half, None), slice(0, half))):
+        means = _means_by_code(target[fitted], codes[fitted], int(codes.max()) + 2)
+        errors += float(((target[evaluated] - means[codes[evaluated] + 1]) ** 2).sum())
+    return 1.0 - errors / total
+
+
+def _means_by_code(target: Floats, codes: Ints, size: int) -> Floats:
+    """Return the mean of the target by code, from -1 on; of all records where a code has none."""
+    counts = np.bincount(codes + 1, minlength=size)
+    sums = np.bincount(codes + 1, target, minlength=size)
+    means = np.full(size, target.mean())
+    filled = counts > 0
+    means[filled] = sums[filled] / counts[filled]
+    return means
+
+
+def accuracy_by_code(codes: Ints, labels: Ints) -> tuple[float, float]:
+    """Return accuracy and balanced accuracy of the likeliest label by code, cross-fitted in halves.
+
+    Balanced accuracy guesses the label that a code has more often than others do.
+    """
+    half = labels.size // 2
+    k = int(labels.max(initial=0)) + 1
+    size = int(codes.max(initial=-1)) + 2
+    likeliest = np.zeros(labels.size, dtype=np.int64)
+    typical = np.zeros(labels.size, dtype=np.int64)
+    for fitted, evaluated in ((slice(0, half), slice(half, None)), (slice(half, None), slice(0, half))):
+        counts = np.bincount((codes[fitted] + 1) * k + labels[fitted], minlength=size * k).reshape(size, k)
+        frequencies = counts.sum(axis=0)
+        empty = counts.sum(axis=1) == 0
+        counts[empty] = frequencies
+        likeliest[evaluated] = counts.argmax(axis=1)[codes[evaluated] + 1]
+        typical[evaluated] = (counts / np.maximum(frequencies, 1)).argmax(axis=1)[codes[evaluated] + 1]
+    sizes = np.bincount(labels, minlength=k)
+    right = np.bincount(labels[typical == labels], minlength=k)
+    present = sizes > 0
+    return float((likeliest == labels).mean()), float((right[present] / sizes[present]).mean())
+
+
+def rank_correlation(first: Floats, second: Floats) -> float:
+    """Return Spearman's rank correlation; 0 where one of them is constant."""
+    ranks = mean_ranks(first)
+    others = mean_ranks(second)
+    if ranks.min() == ranks.max() or others.min() == others.max():
+        return 0.0
+    return float(np.corrcoef(ranks, others)[0, 1])
+
+
+def ordered_intervals(codes: Ints, scores: Floats) -> tuple[float, float]:
+    """Return accuracy and balanced accuracy with which cuts of the score tell the codes, each an interval of scores.
+
+    The codes stand in the order of their median scores; the cut between two neighbours is the best one for all codes
+    below it against all above it.
+    """
+    k = int(codes.max(initial=-1)) + 1
+    present = [code for code in range(k) if (codes == code).any()]
+    order = sorted(present, key=lambda code: float(np.median(scores[codes == code])))
+    place = np.zeros(k, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    places = place[codes]
+    guess = np.zeros(codes.size, dtype=np.int64)
+    for cut in range(1, len(order)):
+        guess += scores >= _best_threshold((places >= cut).astype(np.int64), scores)
+    sizes = np.bincount(places, minlength=len(order))
+    right = np.bincount(places[guess == places], minlength=len(order))
+    return float((guess == places).mean()), float((right / sizes).mean())
+
+
+def _best_threshold(labels: Ints, scores: Floats) -> float:
+    """Return the threshold from which on "1" makes the fewest errors."""
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    ones = np.cumsum(labels[order])
+    cuts = np.flatnonzero(np.r_[ordered[1:] != ordered[:-1], True])
+    ones_below = np.r_[0, ones[cuts]]
+    below = np.r_[0, cuts + 1]
+    errors = ones_below + (labels.size - below) - (ones[-1] - ones_below)
+    best = int(below[errors.argmin()])
+    return float(ordered[best]) if best < labels.size else float("inf")
+
+
+_MOST_SPELLINGS = 20
+"""Distinct cells up to which a column may hold two values as text."""
+
+FEWEST_ORDERED = 10
+"""Records of either value a column must have to be taken for the prediction by the order of the scores: of 20 records,
+10 with each value, chance orders one column in 92,378 like that."""
+
+
+def is_ordered(column: pandas.Series, score: pandas.Series) -> bool:
+    """Whether a column has two values, and all scores of one are at most those of the other."""
+    rows = (score.notna() & column.notna()).to_numpy(dtype=bool)
+    if column.head(1_000).nunique() > _MOST_SPELLINGS:
+        return False
+    text = as_text(column)
+    if text.nunique() != 2 or text[rows].nunique() != 2:
+        return False
+    scores = score.to_numpy(dtype=np.float64, na_value=np.nan)[rows]
+    codes = text[rows].factorize()[0]
+    low, high = sorted((scores[codes == 0], scores[codes == 1]), key=np.mean)
+    enough = min(low.size, high.size) >= FEWEST_ORDERED
+    return bool(enough and low.max() <= high.min() and np.median(low) < np.median(high))
