@@ -3,74 +3,44 @@
 A verdict is only as good as what it was told: which value a score predicts, which outcome is good for a person, which
 columns a model wrote, who is who. Each of these is measured here where it can be, and asked where it cannot. The Data
 page, ``fairleak init``, ``fairleak audit`` and the notebook read this one function.
+
+Blocking facts, by `Fact.kind`:
+
+- ``label_missing``, ``label_is_attribute``, ``label_one_value``, ``favourable``: without an answer there is no audit.
+- ``label_equals_attribute``, ``label_is_prediction``: the label says what the attribute or the model says.
+- ``inverted_predictions``: less accurate than always guessing the majority *and* than the opposite of each prediction.
+- ``contradiction``: with the best threshold for each group, over 5% of the predictions do not follow from the scores.
+- ``reversed_score``: the area under the ROC curve lies below one half with its 99% interval.
+- ``copy``: a feature that tells score or predictions by itself, and not the label (see `core.datasets.score_copies`).
+
+Questions have a default: ``positive``, ``possible_answers``, ``sets``, ``possible_sets``, ``person``,
+``possible_person``, ``possible_weight``, ``spellings``, ``labels_together``. Everything else is a note.
+
+Somebody who takes the data to be right confirms a fact by its name, "contradiction" or "copy:income"; it is a note from
+then on. Rules that `core.datasets.build_dataset` refuses a table for are said there, and never raise here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from core.serialize import Result
+from core.datasets.checked_table import CheckedTable
+from core.datasets.column_questions import column_questions
+from core.datasets.copy_facts import copy_facts
+from core.datasets.direction_facts import direction_facts
+from core.datasets.input_facts import Fact, Repair, Severity
+from core.datasets.label_facts import label_facts, label_questions
+from core.datasets.output_facts import output_facts, repeated_records
+from core.datasets.roles import Roles, crossed_columns, with_crossed
 
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.roles import Roles
+__all__ = ["Fact", "Repair", "Severity", "check_input"]
 
 
-class Severity(StrEnum):
-    """What a fact asks of the user."""
-
-    BLOCKING = "blocking"
-    """Nothing is audited until it is repaired, or confirmed as right."""
-    QUESTION = "question"
-    """It has a default, which is said, and an answer of the user's changes it."""
-    NOTE = "note"
-    """It is said, and nothing is asked."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repair(Result):
-    """A change of the roles that removes a fact.
-
-    `title` is what a button says; `changes` are fields of `core.datasets.Roles` with their new values. A fact whose
-    repairs change nothing but `confirmed` says that the user takes the data to be right as they are.
-    """
-
-    title: str
-    changes: Mapping[str, str | tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact(Result):
-    """Something measured in a table that bears on the verdict.
-
-    Attributes
-    ----------
-    kind : str
-        Its name, such as "reversed_score"; the word by which a plan confirms it.
-    severity : Severity
-    text : str
-        One or two sentences with the evidence: what was measured, in how many records.
-    key : str
-        The plan's key that answers it, such as "data.favourable".
-    columns : tuple of str
-        The columns it is about.
-    repairs : tuple of Repair
-        What can be done, the likeliest first.
-    """
-
-    kind: str
-    severity: Severity
-    text: str
-    key: str = ""
-    columns: tuple[str, ...] = ()
-    repairs: tuple[Repair, ...] = field(default=())
-
-
-def check_input(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
+def check_input(frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[str] = ()) -> tuple[Fact, ...]:
     """Return what to confirm, answer or know before an audit with these roles: blocking facts first.
 
     Parameters
@@ -79,5 +49,27 @@ def check_input(frame: pandas.DataFrame, roles: Roles) -> tuple[Fact, ...]:
         As it was read; with a model file's answers as columns where there is one.
     roles : Roles
         `favourable` may be empty, which is a blocking fact; facts whose kind is in `roles.confirmed` are notes.
+    guesses : collection of str
+        Roles that were guessed and that nobody has answered yet, by name, as `core.datasets.Suggestion.questions` has
+        them: a question each.
     """
-    raise NotImplementedError
+    if not frame.columns.is_unique or not len(frame):
+        return ()
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    table = CheckedTable(
+        frame=with_crossed(frame, roles.sensitive),
+        input_roles=roles,
+        crossed=crossed_columns(frame, roles.sensitive),
+        guesses=tuple(guesses),
+    )
+    facts = [
+        *label_facts(table),
+        *direction_facts(table),
+        *copy_facts(table),
+        *column_questions(table),
+        *label_questions(table),
+        *output_facts(table),
+        *repeated_records(table),
+    ]
+    order = list(Severity)
+    return tuple(sorted(facts, key=lambda fact: order.index(fact.severity)))

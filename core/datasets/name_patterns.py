@@ -112,8 +112,10 @@ CLASS_SCORE_NAMES = (
 )
 """Names of the score of one value of the label: of H2O `p1`, of SAS `P_target1`, of DataRobot `target_1_PREDICTION`."""
 
-_DEFAULT_VALUES = (("0", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("neg", "pos"))
-_DEFAULT_VALUES += (("negative", "positive"), ("nein", "ja"), ("non", "oui"))
+_DEFAULT_VALUES = (
+    *(("0", "1"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("neg", "pos")),
+    *(("negative", "positive"), ("nein", "ja"), ("non", "oui")),
+)
 """What a name of a class score may call the two values of a label, the negative one first."""
 
 SET_NAMES_OF_COLUMNS = (
@@ -323,7 +325,7 @@ def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | 
                 return _answer_of_values(column, content, rank, "")
             if names.targets.get(target, name) != name:
                 return _answer_of_values(column, content, rank, names.targets[target])
-    if is_score(column):
+    if is_share(column):
         for rank, pattern in enumerate(names.class_scores):
             match = pattern.fullmatch(plain)
             if match is None:
@@ -332,9 +334,12 @@ def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | 
             value = _class_value(name, match["value"], names.values)
             if not value or (target and target not in names.targets):
                 continue
+            sure = _surely_class_score(CLASS_SCORE_NAMES[rank])
+            if not sure and not is_score(column):  # one column for each value, 0 or 1
+                continue
             return ColumnContent(
                 content=Content.SCORE,
-                certain=_surely_class_score(CLASS_SCORE_NAMES[rank]),
+                certain=sure and is_score(column),
                 rank=len(SCORE_NAMES) + rank,
                 reason=f"named like the score of {value}, numbers from 0 to 1",
                 value=value,
@@ -435,8 +440,8 @@ def _with_partners(frame: pandas.DataFrame, contents: dict[str, ColumnContent]) 
     if not uncertain:
         return contents
     families: dict[int, list[str]] = {}
-    for name in uncertain:
-        families.setdefault(of_values[name].rank, []).append(name)
+    for name, content in of_values.items():
+        families.setdefault(content.rank, []).append(name)
     result = dict(contents)
     for names in families.values():
         if len(names) > 1 and sum_to_one(frame, names):

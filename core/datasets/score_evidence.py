@@ -251,14 +251,33 @@ FEWEST_ORDERED = 10
 
 def is_ordered(column: pandas.Series, score: pandas.Series) -> bool:
     """Whether a column has two values, and all scores of one are at most those of the other."""
-    rows = (score.notna() & column.notna()).to_numpy(dtype=bool)
     if column.head(1_000).nunique() > _MOST_SPELLINGS:
         return False
-    text = as_text(column)
-    if text.nunique() != 2 or text[rows].nunique() != 2:
+    codes, texts = text_codes(column)
+    if len(texts) != 2:
         return False
-    scores = score.to_numpy(dtype=np.float64, na_value=np.nan)[rows]
-    codes = text[rows].factorize()[0]
-    low, high = sorted((scores[codes == 0], scores[codes == 1]), key=np.mean)
-    enough = min(low.size, high.size) >= FEWEST_ORDERED
-    return bool(enough and low.max() <= high.min() and np.median(low) < np.median(high))
+    return divides(codes, score.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def divides(codes: Ints, scores: Floats) -> bool:
+    """Whether all scores of one of two codes are at most those of the other; missing codes and scores count not."""
+    known = (codes >= 0) & ~np.isnan(scores)
+    low, high = scores[known & (codes == 0)], scores[known & (codes == 1)]
+    if min(low.size, high.size) < FEWEST_ORDERED:
+        return False
+    if low.mean() > high.mean():
+        low, high = high, low
+    return bool(low.max() <= high.min() and np.median(low) < np.median(high))
+
+
+def text_codes(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
+    """Return a column's cells as codes of their texts, by first appearance, -1 where one is missing; and the texts."""
+    import pandas as pd
+
+    try:
+        codes, cells = column.factorize()
+    except TypeError:  # lists and the like, which no file holds
+        codes, cells = column.map(str).factorize()
+    as_texts = as_text(pd.Series(cells))
+    places, texts = as_texts.factorize()
+    return np.where(codes >= 0, np.append(places, -1)[codes], -1), tuple(map(str, texts))

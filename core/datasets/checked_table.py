@@ -1,0 +1,173 @@
+"""A table with the roles of its columns, and what several facts need of it, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.arrays import Floats, Ints, Mask
+from core.datasets.columns import is_numeric, label_codes
+from core.datasets.input_facts import Fact, Repair, Severity
+from core.datasets.name_patterns import ColumnContent, contents_of
+from core.datasets.roles import Roles, as_written, groups_of
+from core.datasets.score_evidence import SAMPLE, sample_rows, text_codes
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+
+MOST_REPAIRS = 10
+"""Repairs of a fact that are offered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedTable:
+    """A table with its roles, and what several facts need of it; each is read once.
+
+    `crossed` are the two columns that the sensitive attribute crosses, empty where it does not; `guesses` the roles
+    that nobody has answered yet.
+    """
+
+    frame: pandas.DataFrame
+    input_roles: Roles
+    crossed: tuple[str, ...]
+    guesses: tuple[str, ...]
+
+    @cached_property
+    def roles(self) -> Roles:
+        """The roles, values as the table writes them."""
+        return as_written(self.frame, self.input_roles)
+
+    def has(self, column: str) -> bool:
+        """Whether a role names a column of the table."""
+        return bool(column) and column in self.frame.columns
+
+    @cached_property
+    def label(self) -> tuple[Ints, tuple[str, ...]]:
+        """Codes and texts of the label; no texts without one."""
+        if not self.has(self.roles.label):
+            return np.full(len(self.frame), -1), ()
+        return text_codes(self.frame[self.roles.label])
+
+    @cached_property
+    def positive(self) -> Mask:
+        """Who has the positive label."""
+        codes, texts = self.label
+        return codes == texts.index(self.roles.positive) if self.roles.positive in texts else np.zeros(codes.size, bool)
+
+    @cached_property
+    def groups(self) -> Ints:
+        """Groups of the attribute, -1 where it is missing; all 0 where the groups break a rule."""
+        if not self.has(self.roles.sensitive):
+            return np.zeros(len(self.frame), dtype=np.int64)
+        try:
+            codes = groups_of(self.frame[self.roles.sensitive], self.roles)[0]
+        except (InputError, TypeError, ValueError):
+            return np.zeros(len(self.frame), dtype=np.int64)
+        return codes.to_numpy(dtype=np.float64, na_value=-1.0).astype(np.int64)
+
+    @cached_property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the groups; empty where they break a rule."""
+        try:
+            return groups_of(self.frame[self.roles.sensitive], self.roles)[1]
+        except (InputError, TypeError, ValueError, KeyError):
+            return ()
+
+    @cached_property
+    def known(self) -> Mask:
+        """Records with a label and a group, which are those of an audit."""
+        return (self.label[0] >= 0) & (self.groups >= 0)
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The records that correlations are computed on, in random order."""
+        known = np.flatnonzero(self.known)
+        return known[sample_rows(known.size)]
+
+    @property
+    def sampled(self) -> str:
+        """What says that not every record was looked at."""
+        return f" (of {SAMPLE:,} records drawn)" if int(self.known.sum()) > SAMPLE else ""
+
+    @cached_property
+    def scores(self) -> Floats | None:
+        """Scores, nan where there is none; None without a column of numbers."""
+        if not self.has(self.roles.score) or not is_numeric(self.frame[self.roles.score]):
+            return None
+        scores = self.frame[self.roles.score].to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.where(np.isfinite(scores), scores, np.nan)
+
+    @cached_property
+    def predictions(self) -> Ints | None:
+        """Predicted labels, 1 for the positive value, -1 where there is none; None without readable ones."""
+        return self.predictions_about(self.roles.positive)
+
+    def predictions_about(self, positive: str) -> Ints | None:
+        """Predicted labels read with another positive value."""
+        if self.roles.prediction:
+            if not self.has(self.roles.prediction):
+                return None
+            codes, texts = text_codes(self.frame[self.roles.prediction])
+            meanings = label_codes(texts, self.label[1], positive)
+            values = [meanings[text] for text in texts]
+            if not values or None in values:
+                return None
+            return np.array([*values, -1], dtype=np.int64)[codes]
+        if self.scores is None:
+            return None
+        answered = ~np.isnan(self.scores)
+        return np.where(answered, self.scores >= self.roles.threshold, -1).astype(np.int64)
+
+    @cached_property
+    def features(self) -> tuple[str, ...]:
+        """Columns that would be features, but for those that are set aside by themselves."""
+        roles = self.roles
+        taken = {roles.label, roles.sensitive, *self.crossed, *roles.excluded, *roles.given}
+        return tuple(name for name in self.frame.columns if name not in taken)
+
+    @cached_property
+    def contents(self) -> dict[str, ColumnContent]:
+        """What columns without a role of their own hold by name and values."""
+        roles = self.roles
+        without = (roles.sensitive, *self.crossed)
+        return contents_of(self.frame, label=roles.label if self.has(roles.label) else "", without=without)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The columns of a model's answers."""
+        return tuple(column for column in (self.roles.prediction, self.roles.score) if column)
+
+    def confirms(self, name: str) -> bool:
+        """Whether the user has confirmed a fact by its name."""
+        return name in self.input_roles.confirmed
+
+    def confirmation(self, names: Iterable[str], title: str = "It is right so") -> Repair:
+        """Repair that confirms facts by name."""
+        return Repair(title=title, changes={"confirmed": (*self.input_roles.confirmed, *names)})
+
+    def fact(
+        self,
+        kind: str,
+        severity: Severity,
+        text: str,
+        *,
+        key: str,
+        columns: tuple[str, ...] = (),
+        repairs: Iterable[Repair] = (),
+        confirm: str = "It is right so",
+        by_column: bool = False,
+    ) -> Fact:
+        """Return a fact, a note where it is confirmed; `confirm` is the title of that repair, "" where none can."""
+        names = [f"{kind}:{column}" for column in columns] if by_column else [kind]
+        if confirm and severity is not Severity.NOTE:
+            if all(map(self.confirms, names)):
+                return Fact(
+                    kind=kind, severity=Severity.NOTE, text=f"{text} This is confirmed.", key=key, columns=columns
+                )
+            repairs = (*repairs, self.confirmation(names, confirm))
+        return Fact(kind=kind, severity=severity, text=text, key=key, columns=columns, repairs=tuple(repairs))

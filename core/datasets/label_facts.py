@@ -1,0 +1,184 @@
+"""Facts about the label: whether it is the true outcome, which value is good, how its values are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from core.datasets.checked_table import MOST_REPAIRS, CheckedTable
+from core.datasets.columns import listed, shown
+from core.datasets.input_facts import Fact, Repair, Severity
+from core.datasets.name_patterns import MOST_LABELS
+from core.datasets.roles import SPELLINGS, best_spellings
+from core.datasets.score_evidence import divides, text_codes
+from core.estimates import percent
+
+_SHOWN = 4
+"""Values that a sentence names."""
+
+
+def label_facts(table: CheckedTable) -> Iterable[Fact]:
+    """Say that the label is missing, is no outcome of its own, or that nobody has said which value is good."""
+    roles, texts = table.roles, table.label[1]
+    if not roles.label:
+        yield _label_missing(table)
+        return
+    if not texts:
+        return
+    columns = (roles.label,)
+    if roles.label == roles.sensitive or roles.label in table.crossed:
+        text = f"{shown(roles.label)} is label and sensitive attribute at once; choose two different columns."
+        yield table.fact("label_is_attribute", Severity.BLOCKING, text, key="data.label", columns=columns, confirm="")
+        return
+    yield from _values_left(table)
+    if roles.favourable not in texts:
+        yield _favourable(table)
+    yield from _label_copies(table)
+
+
+def _label_missing(table: CheckedTable) -> Fact:
+    text = "An audit needs the true outcome of each person, and no column holds it."
+    if table.answers:
+        verb = "is" if len(table.answers) == 1 else "are"
+        text += f" {listed(table.answers)} {verb} what a model says."
+    return table.fact("label_missing", Severity.BLOCKING, text, key="data.label", confirm="")
+
+
+def _values_left(table: CheckedTable) -> Iterable[Fact]:
+    """Say that only one value of the label is left among the records that an audit would use."""
+    roles, (codes, texts) = table.roles, table.label
+    known = table.known
+    if roles.missing == "drop" and table.features:
+        known = known & table.frame[list(table.features)].notna().all(axis=1).to_numpy(dtype=bool)
+    if table.has(roles.sets):
+        known = known & table.frame[roles.sets].notna().to_numpy(dtype=bool)
+    left = np.unique(codes[known])
+    if left.size >= 2:
+        return
+    if left.size:
+        text = f"{shown(roles.label)} is {shown(texts[int(left[0])])} in all {int(known.sum()):,} records"
+    else:
+        text = f"{shown(roles.label)} is there in no record"
+    if len(texts) > left.size:
+        text += " that have the other roles' values"
+    text += "; an audit needs two outcomes."
+    columns = (roles.label,)
+    yield table.fact("label_one_value", Severity.BLOCKING, text, key="data.label", columns=columns, confirm="")
+
+
+def _favourable(table: CheckedTable) -> Fact:
+    roles, (codes, texts) = table.roles, table.label
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    order = sorted(range(len(texts)), key=lambda place: -counts[place])
+    shares = [f"{shown(texts[place])} for {percent(counts[place] / counts.sum())}" for place in order[:3]]
+    more = f" and {len(texts) - 3} more values" * (len(texts) > 3)
+    text = f"Which outcome is good for the person is not answered. {shown(roles.label)} is {', '.join(shares)}{more}."
+    if roles.favourable:
+        text = f"{text} It is never {shown(roles.favourable)}."
+    return table.fact(
+        "favourable",
+        Severity.BLOCKING,
+        text,
+        key="data.favourable",
+        columns=(roles.label,),
+        repairs=[
+            Repair(title=f"{shown(texts[place])} is good for the person", changes={"favourable": texts[place]})
+            for place in order[:MOST_REPAIRS]
+        ],
+        confirm="",
+    )
+
+
+def _label_copies(table: CheckedTable) -> Iterable[Fact]:
+    """Say that the label is what the attribute says, or what the model says."""
+    roles, (codes, texts) = table.roles, table.label
+    label = shown(roles.label)
+    if _is_group(table):
+        yield table.fact(
+            "label_equals_attribute",
+            Severity.BLOCKING,
+            f"The label {label} says the group of {shown(roles.attribute)} in every record.",
+            key="data.label",
+            columns=(roles.label,),
+        )
+    text = ""
+    # Codes by first appearance are equal where one column is the other, however the two are written.
+    if table.has(roles.prediction) and np.array_equal(codes, text_codes(table.frame[roles.prediction])[0]):
+        text = f"The label {label} says the same as {shown(roles.prediction)} in every record."
+    elif table.scores is not None and len(texts) == 2 and divides(codes, table.scores):
+        text = f"The label {label} follows from {shown(roles.score)} by a threshold in every record."
+    if text:
+        yield table.fact(
+            "label_is_prediction",
+            Severity.BLOCKING,
+            f"{text} It looks like the model's own answer, and an audit of that misses leaks.",
+            key="data.label",
+            columns=(roles.label,),
+        )
+
+
+def _is_group(table: CheckedTable) -> bool:
+    """Whether the label divides people exactly as the two groups do."""
+    positive = table.positive[table.known]
+    groups = table.groups[table.known]
+    if not groups.size or groups.max() != 1 or positive.all() or not positive.any():
+        return False
+    return bool((positive == groups).all() or (positive != groups).all())
+
+
+def label_questions(table: CheckedTable) -> Iterable[Fact]:
+    """Ask about spellings that are taken as one, and values that are taken together."""
+    roles, (codes, texts) = table.roles, table.label
+    if len(texts) < 2:
+        return
+    yield from _spelling_questions(table)
+    others = [value for value in texts if value != roles.positive]
+    if len(others) < 2 or roles.positive not in texts:
+        return
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    sizes = [f"{shown(value)} ({int(counts[texts.index(value)]):,})" for value in others]
+    named = ", ".join(sizes[:_SHOWN]) + f" and {len(sizes) - _SHOWN} more" * (len(sizes) > _SHOWN)
+    yield table.fact(
+        "labels_together",
+        Severity.QUESTION,
+        f"{shown(roles.label)} has {len(texts)} values. All but {shown(roles.positive)} are taken together: {named}.",
+        key="data.positive",
+        columns=(roles.label,),
+        repairs=[
+            Repair(title=f"{shown(value)} against the others", changes={"positive": value})
+            for value in others[: MOST_REPAIRS - 1]
+        ],
+        confirm=f"{shown(roles.positive)} against the others",
+    )
+
+
+def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
+    """Say which spellings of label, attribute and prediction are taken as one, or are not."""
+    roles = table.roles
+    merged = table.frame.attrs.get(SPELLINGS, {})
+    for name in dict.fromkeys((roles.label, roles.sensitive, *table.crossed, roles.prediction)):
+        if table.has(name) and (spellings := merged.get(name)):
+            pairs = [f"{', '.join(map(shown, others))} as {shown(value)}" for value, others in spellings.items()]
+            yield table.fact(
+                "spellings",
+                Severity.QUESTION,
+                f"Spellings of {shown(name)} are taken as one: {'; '.join(pairs[:_SHOWN])}.",
+                key="data.confirmed",
+                columns=(name,),
+                confirm="They are one value",
+                by_column=True,
+            )
+    texts = table.label[1]
+    variants = best_spellings(dict.fromkeys(texts, 1))[1] if len(texts) <= MOST_LABELS else {}
+    if variants:
+        pairs = [f"{', '.join(map(shown, others))} and {shown(value)}" for value, others in variants.items()]
+        yield table.fact(
+            "spellings",
+            Severity.QUESTION,
+            f"Spellings of {shown(roles.label)} count as different values: {'; '.join(pairs[:_SHOWN])}.",
+            key="data.confirmed",
+            columns=(roles.label,),
+            confirm="They are different values",
+            by_column=True,
+        )

@@ -1,0 +1,282 @@
+"""Features that are copies of a model's score or predictions.
+
+A copy among the features makes an audit blind: what the outputs say counts as known without them. A column is taken for
+a copy where it tells the score or the predictions by itself, and not the label:
+
+- the rank correlation with the score is above 0.98 (a constant added, another unit, rounding, a logit, percentiles,
+  1 - score), or the ranks of the score are explained by the column, or its own by the score, to the same degree;
+- its few values are intervals of the score (risk bands), cut with an accuracy above 0.98;
+- the predictions follow from it with accuracy and balanced accuracy above 0.98.
+
+A strong feature that the model reads, a credit grade, does the same where it decides nearly alone. It differs in that
+the other features do not tell the score, and do tell what the grade leaves open: a model is a function of what it
+reads. That is tried with boosted trees on the few columns in question. What remains undecided counts as a copy, to be
+confirmed by somebody who knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.arrays import Floats, Ints, Mask
+from core.datasets.columns import is_numeric
+from core.datasets.score_evidence import (
+    accuracy_by_code,
+    best_cut_accuracy,
+    bin_codes,
+    explained_share,
+    mean_ranks,
+    ordered_intervals,
+    rank_correlation,
+    text_codes,
+)
+from core.estimates import percent
+
+if TYPE_CHECKING:
+    import pandas
+
+CLOSE = 0.98
+"""Rank correlation, accuracy and balanced accuracy above which a column tells an output."""
+
+_CLOSE_SHARE = CLOSE**2
+_FEW_VALUES = 20
+_MANY_SCORES = 50
+_FEWEST_RECORDS = 40
+_ROWS_PER_CODE = 5
+_MODEL_ROWS = 20_000
+_NEIGHBOUR = 0.9
+"""Rank correlation above which another feature says much the same as the one in question."""
+_EXPLAINED = 0.8
+"""Share of the variance that tells whether the other features explain something."""
+_NOTHING_LEFT = 1e-4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """A feature that tells the outputs: of the score or the predictions, with the evidence as a phrase.
+
+    `honest` says that it looks like a strong feature which the model reads.
+    """
+
+    column: str
+    of_score: bool
+    evidence: str
+    honest: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """A feature as codes, of numbers those of bins; and its numbers, where it has some."""
+
+    name: str
+    codes: Ints
+    numbers: Floats | None
+
+    @property
+    def n_codes(self) -> int:
+        return int(self.codes.max(initial=-1)) + 1
+
+
+def find_copies(
+    features: pandas.DataFrame, *, scores: Floats | None, predictions: Ints | None, positive: Mask
+) -> list[Copy]:
+    """Return the features that are copies of the outputs, or that look like it and are honest.
+
+    Parameters
+    ----------
+    features : DataFrame
+        The records in random order, as halves of them are compared.
+    scores : ndarray of shape (n,), or None
+        nan where there is none.
+    predictions : ndarray of shape (n,), or None
+        0 and 1, -1 where there is none.
+    positive : ndarray of shape (n,), bool
+        Who has the positive label.
+    """
+    columns = [column for name in features.columns if (column := _column(features[name], str(name))) is not None]
+    outputs = _Outputs(scores=scores, predictions=predictions, positive=positive)
+    copies = [copy for column in columns if (copy := _copy(column, outputs)) is not None]
+    suspects = {copy.column for copy in copies}
+    return [
+        replace(copy, honest=_is_honest(copy, columns, suspects, outputs)) if len(columns) > len(suspects) else copy
+        for copy in copies
+    ]
+
+
+class _Outputs:
+    """Scores and predictions of the records that have some, with what is needed of them for every feature."""
+
+    def __init__(self, *, scores: Floats | None, predictions: Ints | None, positive: Mask) -> None:
+        self.positive = positive.astype(np.int64)
+        self.scored = np.zeros(positive.size, dtype=bool) if scores is None else ~np.isnan(scores)
+        self.scores = np.zeros(0) if scores is None else scores[self.scored]
+        self.ranks = mean_ranks(self.scores) if self.scores.size else self.scores
+        self.score_bins = bin_codes(self.scores)
+        self.many_scores = np.unique(self.scores).size > _MANY_SCORES
+        self.predicted = np.zeros(positive.size, dtype=bool) if predictions is None else predictions >= 0
+        self.predictions = np.zeros(0, dtype=np.int64) if predictions is None else predictions[self.predicted]
+
+    @property
+    def has_scores(self) -> bool:
+        return bool(self.scores.size >= _FEWEST_RECORDS and self.scores.min() < self.scores.max())
+
+    @property
+    def has_predictions(self) -> bool:
+        enough = self.predictions.size >= _FEWEST_RECORDS
+        return bool(enough and self.predictions.min() < self.predictions.max())
+
+
+def _column(column: pandas.Series, name: str) -> _Column | None:
+    """Return a feature as codes; None for dates, constants and texts that differ in most records."""
+    if column.dtype.kind in "mM":
+        return None
+    if is_numeric(column):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        present = numbers[np.isfinite(numbers)]
+        if not present.size or present.min() == present.max():
+            return None
+        return _Column(name=name, codes=bin_codes(numbers), numbers=numbers)
+    codes, texts = text_codes(column)
+    if not 2 <= len(texts) <= codes.size / _ROWS_PER_CODE:
+        return None
+    return _Column(name=name, codes=codes, numbers=None)
+
+
+def _copy(column: _Column, outputs: _Outputs) -> Copy | None:
+    """Return how a feature tells the outputs by itself; None if it does not, or tells the label as well."""
+    evidence, of_score = _tells_score(column, outputs), True
+    if not evidence:
+        evidence, of_score = _tells_predictions(column, outputs), False
+    if not evidence or _tells_label(column, outputs):
+        return None
+    return Copy(column=column.name, of_score=of_score, evidence=evidence)
+
+
+def _tells_score(column: _Column, outputs: _Outputs) -> str:
+    """Return the evidence that a feature and the score are functions of each other, as a phrase; "" if not."""
+    if not outputs.has_scores:
+        return ""
+    codes, ranks = column.codes[outputs.scored], outputs.ranks
+    if column.numbers is not None:
+        numbers = column.numbers[outputs.scored]
+        present = np.isfinite(numbers)
+        if present.sum() < _FEWEST_RECORDS:
+            return ""
+        correlation = rank_correlation(numbers[present], outputs.scores[present])
+        if abs(correlation) > CLOSE:
+            return f"rank correlation {correlation:.3f}"
+        if outputs.many_scores and np.unique(numbers[present]).size > _FEW_VALUES:
+            share = explained_share(mean_ranks(numbers[present]), outputs.score_bins[present])
+            if share > _CLOSE_SHARE:
+                return f"the score explains {percent(share)} of its ranks' variance"
+    share = explained_share(ranks, codes)
+    if share > _CLOSE_SHARE:
+        return f"it explains {percent(share)} of the variance of the score's ranks"
+    if outputs.many_scores and 2 <= column.n_codes <= _FEW_VALUES and (codes >= 0).sum() >= _FEWEST_RECORDS:
+        known = codes >= 0
+        accuracy, balanced = ordered_intervals(codes[known], outputs.scores[known])
+        if min(accuracy, balanced) > CLOSE:
+            return f"its values are intervals of the score for {percent(accuracy)} of the records"
+    return ""
+
+
+def _tells_predictions(column: _Column, outputs: _Outputs) -> str:
+    """Return the evidence that the predictions follow from a feature, as a phrase; "" if they do not."""
+    if not outputs.has_predictions:
+        return ""
+    accuracy, balanced = _label_accuracy(column, outputs.predicted, outputs.predictions)
+    if min(accuracy, balanced) <= CLOSE:
+        return ""
+    return f"the predictions follow from it with a balanced accuracy of {percent(balanced)}"
+
+
+def _tells_label(column: _Column, outputs: _Outputs) -> bool:
+    everybody = np.ones(outputs.positive.size, dtype=bool)
+    return min(_label_accuracy(column, everybody, outputs.positive)) > CLOSE
+
+
+def _label_accuracy(column: _Column, rows: Mask, labels: Ints) -> tuple[float, float]:
+    """Return accuracy and balanced accuracy of the better of two models of one feature: bins, or one threshold."""
+    by_code = accuracy_by_code(column.codes[rows], labels)
+    if column.numbers is None or labels.min() == labels.max():
+        return by_code
+    numbers = column.numbers[rows]
+    present = np.isfinite(numbers)
+    if present.sum() < _FEWEST_RECORDS or labels[present].min() == labels[present].max():
+        return by_code
+    by_cut = best_cut_accuracy(labels[present], numbers[present])
+    return max(by_code, by_cut, key=min)
+
+
+def _is_honest(copy: Copy, columns: list[_Column], suspects: set[str], outputs: _Outputs) -> bool:
+    """Whether a feature looks like one that the model reads: others do not tell the output, but what it leaves open."""
+    suspect = next(column for column in columns if column.name == copy.column)
+    rows = outputs.scored if copy.of_score else outputs.predicted
+    target = outputs.ranks if copy.of_score else outputs.predictions.astype(np.float64)
+    target = (target - target.mean()) / (target.std() or 1.0)
+    chosen = np.flatnonzero(rows)[:_MODEL_ROWS]
+    target = target[: chosen.size]
+    left = target - _fitted_means(target, suspect.codes[chosen])
+    if float((left**2).mean()) < _NOTHING_LEFT:
+        return False
+    others = [
+        column for column in columns if column.name not in suspects and not _is_neighbour(column, suspect, chosen)
+    ]
+    if not others:
+        return False
+    matrix = np.column_stack([_model_input(column, chosen) for column in others])
+    if _boosted_share(matrix, target) > _EXPLAINED:
+        return False
+    both = np.column_stack([_model_input(suspect, chosen), matrix])
+    return _boosted_share(both, left) > _EXPLAINED
+
+
+def _fitted_means(target: Floats, codes: Ints) -> Floats:
+    counts = np.bincount(codes + 1)
+    sums = np.bincount(codes + 1, target)
+    return (sums / np.maximum(counts, 1))[codes + 1]
+
+
+def _model_input(column: _Column, rows: Ints) -> Floats:
+    return column.codes[rows].astype(np.float64) if column.numbers is None else column.numbers[rows]
+
+
+def _is_neighbour(column: _Column, suspect: _Column, rows: Ints) -> bool:
+    """Whether another feature says much the same as the one in question."""
+    ranks = mean_ranks(_filled(_model_input(suspect, rows)))
+    if column.numbers is not None and suspect.numbers is not None:
+        correlation = rank_correlation(_filled(column.numbers[rows]), _filled(suspect.numbers[rows]))
+        if abs(correlation) > _NEIGHBOUR:
+            return True
+    return explained_share(ranks, column.codes[rows]) > _NEIGHBOUR**2
+
+
+def _filled(values: Floats) -> Floats:
+    finite = np.isfinite(values)
+    return np.where(finite, values, np.median(values[finite]) if finite.any() else 0.0)
+
+
+def _boosted_share(matrix: Floats, target: Floats) -> float:
+    """Return the share of the target's variance that boosted trees explain on the half they were not fitted on."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    half = target.size // 2
+    errors, total = 0.0, float(((target - target.mean()) ** 2).sum())
+    for fitted, evaluated in _halves(half):
+        model = HistGradientBoostingRegressor(max_iter=100, random_state=0)
+        model.fit(_finite_or_nan(matrix[fitted]), target[fitted])
+        errors += float(((target[evaluated] - model.predict(_finite_or_nan(matrix[evaluated]))) ** 2).sum())
+    return 1.0 - errors / total if total > 0.0 else 0.0
+
+
+def _finite_or_nan(matrix: Floats) -> Floats:
+    return np.where(np.isfinite(matrix), matrix, np.nan)
+
+
+def _halves(half: int) -> Iterator[tuple[slice, slice]]:
+    yield slice(0, half), slice(half, None)
+    yield slice(half, None), slice(0, half)
