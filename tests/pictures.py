@@ -6,12 +6,11 @@ Each page is opened by itself on the built-in demo, in light mode, and waited fo
 from __future__ import annotations
 
 import sys
-import tempfile
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 FOLDER = ROOT / "docs" / "img"
 PAGES = ("correction", "bias_queries")
@@ -23,7 +22,7 @@ def take(browser: Browser, address: str, name: str) -> None:
     view = View(browser, address, viewport=SIZE, color_scheme="light")
     view.open(name)
     view.found("%")
-    expect(view.page.get_by_test_id("stProgress")).to_have_count(0, timeout=PATIENT)
+    view.gone(view.page.get_by_test_id("stProgress"))
     view.idle()
     view.steady(view.page.screenshot, f"the look of {name}")
     view.in_order()
@@ -36,14 +35,12 @@ def main() -> int:
     if CHROMIUM is None:
         print("Pictures need Chromium, and none was found (Debian: apt-get install chromium).", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory() as folder:
-        environment = {"FAIRLEAK_DATA": None, "XDG_CACHE_HOME": folder, "XDG_DATA_HOME": f"{folder}/data"}
-        with Server(environment=environment) as server, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
-            for name in PAGES:
-                take(browser, server.address, name)
-                print(FOLDER / f"{name}.png", flush=True)
-            browser.close()
+    with Server(environment={"FAIRLEAK_DATA": None}) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+        for name in PAGES:
+            take(browser, server.address, name)
+            print(FOLDER / f"{name}.png", flush=True)
+        browser.close()
     return 0
 
 

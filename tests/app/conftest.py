@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -9,14 +10,16 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 import core.sweep
 from core import apart
 from pages.common import background, cached
 from tests import ledger_work
-from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob, steps
 from tests.expected import run_once
-from tests.patience import PATIENT
+from tests.patience import wait_until
 
 Start = Callable[..., Dashboard]
 
@@ -26,6 +29,22 @@ def packages_looked_through_once() -> Iterator[None]:
     """Let Streamlit look for components in the installed packages once, not at the start of every dashboard."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def runs_of_pages_have_time() -> Iterator[None]:
+    """Let a run of a page that waits for a job take a minute from each of the job's steps to the next."""
+
+    def wait(runner: LocalScriptRunner, seconds: float) -> None:
+        try:
+            wait_until(runner.script_stopped, "the end of a page's run", steps, pause=lambda: time.sleep(0.001))
+        except AssertionError:
+            runner.request_stop()
+            raise
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 
@@ -54,8 +73,7 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
         job.cancel()
     points.end()
     for job in RecordedJob.started:
-        job.wait(PATIENT)
-        assert not job.busy
+        job.end()
     st.cache_resource.clear()
 
 

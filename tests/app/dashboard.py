@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,7 +22,7 @@ from pages.common import shell
 from pages.common.background import Job, Work
 from tests import expected
 from tests.expected import run_once
-from tests.patience import PATIENT
+from tests.patience import PATIENT, wait_until
 
 UNIQUE_ROLES = ("label", "sensitive", "crossed", "prediction", "score", "sets")
 
@@ -43,9 +42,9 @@ class Gate:
         self.open.set()
 
     def wait(self) -> None:
-        """Wait until it is open."""
+        """Wait until it is open, in a job's thread: the test that waits for the job has no more than its patience."""
         self.reached.set()
-        assert self.open.wait(PATIENT)
+        self.open.wait()
 
 
 class RecordedJob(Job):
@@ -57,6 +56,15 @@ class RecordedJob(Job):
         self.lane = lane.removeprefix("own ")
         self.started.append(self)
         super().__init__(work, lane, *told)
+
+    def end(self) -> None:
+        """Wait until it has ended."""
+        wait_until(lambda: not self.busy, "the end of a job", steps)
+
+
+def steps() -> object:
+    """Return how far the jobs are."""
+    return [(job.state, job.done, len(job.partial)) for job in RecordedJob.started]
 
 
 def sweep_job() -> RecordedJob:
@@ -85,7 +93,7 @@ class PointsOnDemand:
             yield from sweep(configs, dataset, store=store, measure=measure, result=result)
             return
         for config in configs:
-            assert self.allowed.acquire(timeout=PATIENT), "no test allowed another model"
+            self.allowed.acquire()
             if self.over:
                 return
             model = expected.audit().config if dataset.fingerprint == expected.demo().fingerprint else configs[0]
@@ -121,27 +129,27 @@ class Dashboard:
 
     def settle(self) -> Dashboard:
         """Run the page until none of the audits it waits for is under way."""
-        deadline = time.monotonic() + PATIENT
-        while True:
-            over = {id(job) for job in RecordedJob.started if not job.busy}
-            self.test.run()
-            assert not self.test.exception, self.test.exception[0].value
-            awaited = [job for job in RecordedJob.started if job.lane != "sweep" and id(job) not in over]
-            if not awaited:
-                return self
-            assert time.monotonic() < deadline, "the audit takes too long"
-            for job in awaited:
-                job.wait(30)
+        wait_until(self._settled, "the page's audits", steps, pause=lambda: None)
+        return self
+
+    def _settled(self) -> bool:
+        over = {id(job) for job in RecordedJob.started if not job.busy}
+        self.test.run()
+        assert not self.test.exception, self.test.exception[0].value
+        awaited = [job for job in RecordedJob.started if job.lane != "sweep" and id(job) not in over]
+        for job in awaited:
+            job.wait(30)
+        return not awaited
 
     def until(self, check: Callable[[], Any]) -> None:
         """Run the page until a check holds, without waiting for its jobs."""
-        deadline = time.monotonic() + PATIENT
-        while True:
+
+        def checked() -> object:
             self.test.run()
             assert not self.test.exception
-            if check():
-                return
-            assert time.monotonic() < deadline, "waited in vain"
+            return check()
+
+        wait_until(checked, "what the page is to show", pause=lambda: None)
 
     def open(self, page: str, *, settled: bool = True) -> Dashboard:
         """Go to a page by its address, and wait until it is complete unless told otherwise."""

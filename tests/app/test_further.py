@@ -9,13 +9,12 @@ from core.datasets import build_dataset, demo_table
 from core.estimates import percent
 from tests import expected
 from tests.app.dashboard import Dashboard, PointsOnDemand, sweep_job
-from tests.patience import PATIENT
 
 
 def finish(dashboard: Dashboard) -> None:
     """Wait for a section's job and draw what it made."""
     job = sweep_job()
-    job.wait(PATIENT)
+    job.end()
     assert job.state == "finished", job.error
     dashboard.settle()
 

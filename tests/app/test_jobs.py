@@ -18,7 +18,6 @@ from pages.common import cached
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, Gate, PointsOnDemand, RecordedJob, sweep_job
 from tests.expected import run_once
-from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 SECRET = "/home/somebody/secret.csv"
@@ -177,7 +176,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     dashboard.until(lambda: len(sweep_job().partial) == 2)
     dashboard.press("cancel_sweep")
     points.allow(1)
-    sweep_job().wait(PATIENT)
+    sweep_job().end()
     dashboard.settle()
     assert not dashboard.has_button("cancel_sweep")
     assert "Stopped after 3 models" in dashboard.button("start_sweep").label
@@ -188,7 +187,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     dashboard.click("start_sweep")
     assert sweep_job() is not stopped
     points.allow(len(TOLERANCES))
-    sweep_job().wait(PATIENT)
+    sweep_job().end()
     dashboard.settle()
     assert len(sweep_job().partial) == len(TOLERANCES) == 18
     assert not dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 from core.report import EDITIONS, embedded_document, from_json
 from tests.browser.axe import violations
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 _LIVE = "script, img, iframe, object, embed, form, input, link, b b, [onerror], [onload], a:not([href^='#'])"
 
@@ -31,7 +31,7 @@ class Downloaded(NamedTuple):
 def judged(view: View) -> str:
     """Wait for the verdict on the Report page, stop what is tested after it, and return the headline."""
     headline = view.found("check")
-    expect(view.keyed("download_internal_json")).to_be_visible(timeout=PATIENT)
+    view.there(view.keyed("download_internal_json"))
     view.halt("cancel_self_test")
     view.page.wait_for_timeout(2500)  # the page is drawn anew when it sees, every 1.5 s, that the test has ended
     view.idle()
@@ -40,7 +40,7 @@ def judged(view: View) -> str:
 
 
 def _file(view: View, key: str) -> str:
-    with view.page.expect_download(timeout=PATIENT) as download:
+    with view.page.expect_download() as download:
         view.press(key)
     return download.value.path().read_bytes().decode("utf-8")
 
@@ -48,7 +48,7 @@ def _file(view: View, key: str) -> str:
 def downloaded(view: View) -> dict[str, Downloaded]:
     """Download HTML and JSON of both editions; each tells in both what the page's headline says."""
     headline = judged(view)
-    expect(view.keyed("download_disclosure_json")).to_be_visible(timeout=PATIENT)
+    view.there(view.keyed("download_disclosure_json"))
     found = {}
     for edition in EDITIONS:
         html = _file(view, f"download_{edition}_html")

@@ -94,7 +94,7 @@ def addresses() -> list[str]:
 
 def title(view: View, words: str) -> None:
     """Wait until the page has this title."""
-    expect(view.page.locator(f"{FRESH} h1").first).to_contain_text(words, timeout=1000 * PATIENT)
+    expect(view.page.locator(f"{FRESH} h1").first).to_contain_text(words)
 
 
 def sign_in(view: View, who: str) -> None:

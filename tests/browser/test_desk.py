@@ -16,7 +16,7 @@ from tests import desk_files
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
 from tests.browser.test_privacy import holding
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     view.press("desk_register")
     view.found("of 1 is left for loans; no query was asked yet")
     give(view, "desk_predictions", "model.csv", desk_files.predictions())
-    expect(view.page.get_by_role("heading", level=3, name=re.compile("^Costs"))).to_be_visible(timeout=PATIENT)
+    view.there(view.page.get_by_role("heading", level=3, name=re.compile("^Costs")))
     view.enter("desk_asker", "team A")
     view.page.wait_for_timeout(300)  # the server hears of it a moment later
     view.idle()

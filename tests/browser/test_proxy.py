@@ -19,7 +19,8 @@ from playwright.sync_api import Browser, expect
 from tests.browser.driver import ROOT, Server, free_port
 from tests.browser.signing_in import provider, secrets, sign_in, title
 from tests.browser.tables import people
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
+from tests.patience import PATIENT
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
 CONFIGURATION = ROOT / "docs" / "how-to" / "nginx.conf"
@@ -104,12 +105,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "STREAMLIT_SECRETS_FILES": told,
             "STREAMLIT_SERVER_BASE_URL_PATH": "fairleak",
         }
-        environment |= {"FAIRLEAK_DATA": None, "XDG_CACHE_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+        environment["FAIRLEAK_DATA"] = None
         with Server(environment=environment, path="fairleak") as server:
             command = [str(NGINX), "-p", str(folder), "-c", str(configured(folder, port, plain, server.port))]
             process = subprocess.Popen([*command, "-e", f"{folder}/error.log"])
             made = Site(port, server)
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + PATIENT
             while True:
                 try:
                     assert made.answer("GET", "/fairleak/_stcore/health").body == b"ok"
@@ -141,7 +142,7 @@ def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view: View, tmp_path
         file.truncate(201 * MEGABYTE)
     view.page.get_by_role("button", name="Another file").click()
     view.keyed("upload").locator("input[type=file]").set_input_files(large)
-    expect(view.page.get_by_text("File must be 200.0MB or smaller.")).to_be_visible(timeout=PATIENT)
+    expect(view.page.get_by_text("File must be 200.0MB or smaller.")).to_be_visible()
     view.go("Glossary")
     assert view.page.url.startswith(f"{view.address}/glossary")
 

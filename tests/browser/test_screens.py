@@ -16,7 +16,7 @@ from tests.browser.axe import Violation, violations
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
 from tests.browser.reports import judged
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 SETTINGS = f"?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
 PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
@@ -86,7 +86,7 @@ def _fill(place: Path) -> None:
 def settled(view: View, charts: int) -> None:
     """Wait for what a page computes by itself, and stop what would slow down the next test."""
     view.painted(charts, or_more=True)
-    expect(view.keyed("cancel_attackers").or_(view.keyed("cancel_members"))).to_have_count(0, timeout=PATIENT)
+    view.gone(view.keyed("cancel_attackers").or_(view.keyed("cancel_members")))
     for name in WORK:
         view.halt(name)
     view.idle()
@@ -113,7 +113,7 @@ def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, known: set
     charts, key, sections = PAGES[path]
     size = {"width": 400 if theme == "dark" else 1440, "height": 900}
     view = look(f"{path}{SETTINGS}", viewport=size, color_scheme=theme)
-    expect(view.finding).to_have_count(1, timeout=PATIENT)
+    view.until(lambda: view.finding.count() == 1, "the finding")
     settled(view, charts)
     for section in sections:
         view.segment(key, section)

@@ -20,11 +20,14 @@ from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
 from tests.browser.signing_in import PEOPLE, SECRET, addresses, back, provider, secrets, sign_in, title
 from tests.browser.tables import people
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 USER = "_streamlit_user"
 
 MEMBERS = {"olga": Role.OFFICER, "anna": Role.AUDITOR, "aske": Role.ASKER}
+
+BRIEF = 55
+"""Seconds for which a provider's word holds that is to expire."""
 
 TO_FIRST = {"", "start", "overview", "nowhere"}
 """Addresses of the first page, which for an asker is the desk."""
@@ -108,7 +111,7 @@ def test_each_role_opens_its_pages_and_no_other_address(look: Open, who: str):
         opened = MEMBERS[who] is not Role.ASKER or address == "desk" or address in TO_FIRST
         title_of_page = view.page.locator(".st-key-head h1")  # drawn by who runs the page, next
         refused = view.page.get_by_text(f"This page is not open to the role {MEMBERS[who]}")
-        expect(title_of_page.or_(refused).first).to_be_visible(timeout=PATIENT)
+        expect(title_of_page.or_(refused).first).to_be_visible()
         assert (title_of_page.count(), refused.count()) == (opened, not opened), address
         if MEMBERS[who] is Role.ASKER:
             expect(view.sidebar.get_by_role("link")).to_have_count(0)  # a single page needs no navigation
@@ -124,12 +127,12 @@ def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(loo
     copied = view.context.cookies()
     other = view.context.new_page()
     other.goto(f"{view.address}/learn")
-    expect(other.locator("h1").first).to_contain_text("Worked examples", timeout=PATIENT)
+    expect(other.locator("h1").first).to_contain_text("Worked examples")
     view.keyed("sign_out").get_by_role("button").click()
     view.page.get_by_role("button").first.click()  # the provider asks whether to end its own session too
     back(view)
     title(view, "Sign in")
-    expect(other.locator("h1").first).to_contain_text("Sign in", timeout=PATIENT)  # by itself
+    expect(other.locator("h1").first).to_contain_text("Sign in")  # by itself
     thief = look(None)
     thief.context.add_cookies([{**one} for one in copied])  # type: ignore[typeddict-item]
     thief.open("glossary")
@@ -141,13 +144,15 @@ def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(loo
 
 @pytest.mark.long
 def test_a_sign_in_ends_when_the_providers_word_expires(look: Open, start_server: Start, tmp_path: Path):
-    with provider(seconds=75) as brief:
+    with provider(seconds=BRIEF) as brief:
         server = start_server(STREAMLIT_SECRETS_FILES=secrets(tmp_path / "secrets.toml", brief))
         view = look("data", at=server)
+        expires = time.monotonic() + BRIEF
         sign_in(view, "olga")
         title(view, "Data")
         view.give("upload", "mine.csv", people())
-        expect(view.page.get_by_text("mine.csv").first).to_be_visible(timeout=PATIENT)
+        expect(view.page.get_by_text("mine.csv").first).to_be_visible()
+        view.until(lambda: time.monotonic() > expires, "the end of the sign-in's time")
         title(view, "Sign in")
         expect(view.page.get_by_text("This sign-in has ended")).to_be_visible()
         sign_in(view, "olga")
@@ -163,7 +168,7 @@ def test_a_role_that_is_taken_away_or_changed_counts_at_once(look: Open, rules: 
     title(view, "Release report")
     told = rules.read_text()
     rules.write_text(told.replace('officer = ["olga@example.org"]', "").replace('["fair', '["olga@example.org", "fair'))
-    expect(view.page.get_by_text("This page is not open to the role asker")).to_be_visible(timeout=PATIENT)
+    expect(view.page.get_by_text("This page is not open to the role asker")).to_be_visible()
     rules.write_text(told.replace("olga@example.org", "nobody@example.org"))
     title(view, "No role")
     rules.write_text(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 
 def place(view: View, chart: str) -> float:
@@ -27,7 +27,7 @@ def told(view: View, words: str) -> None:
 def test_attriguard_by_keyboard_alone(look: Open):
     view = look("attriguard")
     view.found("AttriGuard fools")
-    expect(view.keyed("cancel_attackers")).to_have_count(0, timeout=PATIENT)
+    view.gone(view.keyed("cancel_attackers"))
     stands(view, "guard_chart", 0.25)
     view.field("guard_data").focus()
 
@@ -62,8 +62,8 @@ def test_bias_queries(look: Open):
     for _ in range(3):  # 20 people: the curves are finished in a moment
         view.field("people_asked").press("ArrowLeft")
     slider = view.field("answered_12")
-    expect(slider).to_be_visible(timeout=PATIENT)
-    expect(view.keyed("cancel_curves")).to_have_count(0, timeout=PATIENT)
+    view.there(slider)
+    view.gone(view.keyed("cancel_curves"))
     view.until(lambda: max((len(line["x"]) for line in view.lines("leakage_chart")), default=0) == 13, "whole curves")
     slider.press("End")
     stands(view, "leakage_chart", 12)

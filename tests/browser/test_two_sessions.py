@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.browser.conftest import Open
 from tests.browser.reports import downloaded
 from tests.browser.tables import people
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 from tests.hostile.test_files import killer
 
 
@@ -61,7 +61,7 @@ def test_two_sessions_at_once(look: Open):
         one.view.give("model_file", f"{one.word}model.skops", one.model())
     for one in both:
         told = one.view.page.get_by_text(f"{one.word}model.skops has predicted for everybody")
-        expect(told).to_be_visible(timeout=PATIENT)
+        one.view.there(told)
         one.view.idle()
     for one in both:  # both are attacked at the same time
         one.view.sidebar.get_by_role("link", name="Report", exact=True).click()
@@ -88,7 +88,7 @@ def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
     sender.bring_people(people())
     for name in ("one.onnx", "two.onnx"):
         sender.give("model_file", name, killer(column="age", width=1))
-        expect(sender.warnings.filter(has_text=name)).to_have_count(1, timeout=PATIENT)
+        expect(sender.warnings.filter(has_text=name)).to_have_count(1)
         for end, told in (("End", 0.2), ("Home", 0.0)):
             other.field("told").press(end)
             other.until(

@@ -18,7 +18,7 @@ from tests.browser.conftest import Open
 from tests.browser.driver import Server
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import people, predicted
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 
 def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
@@ -33,7 +33,7 @@ def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
     expect(view.warnings).to_contain_text("Not yet")
     view.keyed("steps_gaps").locator("label").click()
     expect(first).to_be_visible()
-    with view.page.expect_download(timeout=PATIENT) as download:
+    with view.page.expect_download() as download:
         view.press("sheet_solution")
     assert case.steps[-1].title in download.value.path().read_text(encoding="utf-8")
     view.in_order()
@@ -58,7 +58,7 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
         view.found("olerance")
         view.until(lambda value=value: [t["x"] for t in view.points("told_chart")] == [[value]], f"a marker at {value}")
     view.page.get_by_text("Data table and CSV").first.click()
-    with view.page.expect_download(timeout=PATIENT) as download:
+    with view.page.expect_download() as download:
         view.press("csv_correction_0")
     table = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
     shown = view.points("told_chart")[0]["y"][0]

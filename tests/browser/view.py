@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Dialog, Locator, Request, TimeoutError, expect
+from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
 
 from pages.common.shell import escape
 from tests import patience
+from tests.patience import wait_until
 
 T = TypeVar("T")
 
 PATIENT = 1000 * patience.PATIENT
-"""Milliseconds to wait for an audit on a slow and busy machine."""
-
-SWIFT = 60_000
-"""Milliseconds to wait there for what is quick on any other."""
+"""Milliseconds to wait for what comes at once on an idle machine; for work see `View.until`."""
 
 WHOLE_CURVE = 15
 """Points of the curve of trained models that come of all its tolerances at least."""
 
-expect.set_options(timeout=SWIFT)
+expect.set_options(timeout=PATIENT)
+
+IDLE = "[data-testid=stApp][data-test-script-state=notRunning]"
+"""The page while no script runs."""
 
 FRESH = "[data-testid=stElementContainer]:not([data-stale=true])"
 """Elements that are not the remainder of an earlier run."""
@@ -41,6 +41,15 @@ FOUND = f"""words => {{
     return words.every(word => told.includes(plain(word))) ? found[0].innerText : null;
 }}"""
 """The finding's text if it and what stands below hold all words and no script runs, else null; in one moment."""
+
+PROGRESS = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const bars = Array.from(document.querySelectorAll('[data-testid=stProgress] [role=progressbar]'));
+    const charts = document.querySelectorAll('.js-plotly-plot .main-svg:first-of-type');
+    const text = main ? main.innerText.replace(/about \\d+ (s|min) left|time left not known yet/g, '') : '';
+    return [text, charts.length, ...bars.map(bar => bar.getAttribute('aria-valuenow'))].join(' ');
+}"""
+"""What moves on the page while its work goes on: its text, but for the guess of the time left, bars, charts."""
 
 TRACES = """(plots, mode) => ((plots.length && plots[0].data) || []).filter(t => t.mode === mode)
     .map(t => ({x: Array.from(t.x || []), y: Array.from(t.y || []), fill: t.fill || ''}))"""
@@ -88,7 +97,7 @@ class View:
         self.mishaps: list[str] = []
         self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         self.page = self.context.new_page()
-        self.page.set_default_timeout(SWIFT)
+        self.page.set_default_timeout(PATIENT)
         self.context.on("request", self._note_request)
         self.page.on("dialog", self._note_dialog)
         self.page.on("pageerror", lambda error: self.mishaps.append(f"script error: {error.message}"))
@@ -172,7 +181,7 @@ class View:
         """Go to a page by the navigation."""
         self.sidebar.get_by_role("link", name=name, exact=True).click()
         title = self.page.locator(f"{FRESH} h1", has_text=re.compile(f"^{_TITLES.get(name, name)}"))
-        expect(title).to_be_visible(timeout=PATIENT)
+        expect(title).to_be_visible()
         self.idle()
 
     def choose(self, key: str, option: str) -> None:
@@ -270,7 +279,7 @@ class View:
 
         self.idle()
         self.until(decided, f"{cancel} to be pressed or gone")
-        expect(work).to_have_count(0, timeout=PATIENT)
+        self.gone(work)
         self.idle()
         return pressed
 
@@ -301,21 +310,47 @@ class View:
 
     def idle(self) -> None:
         """Wait until no script runs."""
-        self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENT)
+        self.until(lambda: self.page.locator(IDLE).count() > 0, "the end of the page's run")
 
     def found(self, *words: str) -> str:
         """Wait until no script runs and the finding holds these words, or a percentage if none are given."""
+        wanted = list(words or ("%",))
+        texts: list[str] = []
+
+        def written() -> bool:
+            text = self._read(FOUND, wanted)
+            texts.extend([] if text is None else [str(text)])
+            return bool(texts)
+
         try:
-            return str(self.page.wait_for_function(FOUND, arg=list(words or ("%",)), timeout=PATIENT).json_value())
-        except TimeoutError:
+            self.until(written, f"a finding with {words}")
+        except AssertionError:
             raise AssertionError(f"no finding with {words} but {self.finding.all_inner_texts()}") from None
+        return texts[0]
+
+    def gone(self, target: Locator) -> None:
+        """Wait until work has ended, as whose sign this element stands there."""
+        self.until(lambda: target.count() == 0, f"the end of {target}")
+
+    def there(self, target: Locator) -> None:
+        """Wait until the element is visible that work ends with."""
+        self.until(target.is_visible, f"{target}")
 
     def until(self, check: Callable[[], bool], what: str) -> None:
-        """Wait until a check holds."""
-        deadline = time.monotonic() + patience.PATIENT
-        while not check():
-            assert time.monotonic() < deadline, f"waited in vain: {what}"
-            self.page.wait_for_timeout(100)
+        """Wait until a check holds: a minute from each step of the page's work that it shows."""
+        wait_until(check, what, self._progress, lambda: self.page.wait_for_timeout(100))
+
+    def _progress(self) -> str:
+        return str(self._read(PROGRESS))
+
+    def _read(self, script: str, *arguments: Any) -> Any:
+        """Return what a script reads off the page; None while the browser is on its way to another one."""
+        try:
+            return self.page.evaluate(script, *arguments)
+        except Error as error:
+            if "context was destroyed" not in error.message:
+                raise
+            return None
 
     def steady(self, read: Callable[[], T], what: str) -> T:
         """Wait until a reading is not empty and has been the same for a while, and return it."""
@@ -333,7 +368,7 @@ class View:
         if or_more:
             self.until(lambda: self.charts.count() >= count, f"{count} charts")
             return
-        expect(self.charts).to_have_count(count, timeout=PATIENT)
+        self.until(lambda: self.charts.count() == count, f"{count} charts")
 
     def in_order(self) -> None:
         """Check that nothing on screen tells of an error."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.conftest import dashboard, packages_looked_through_once, points, start
+from tests.app.conftest import dashboard, packages_looked_through_once, points, runs_of_pages_have_time, start
 
-__all__ = ["dashboard", "packages_looked_through_once", "points", "start"]
+__all__ = ["dashboard", "packages_looked_through_once", "points", "runs_of_pages_have_time", "start"]
 
 
 @pytest.fixture(scope="module")

@@ -261,5 +261,5 @@ def run(folder: Path, write: Callable[[str], object], share: int) -> None:
 
 
 if __name__ == "__main__":
-    with open(sys.argv[2], "w", encoding="utf-8") as results:
+    with open(sys.argv[2], "w", encoding="utf-8", buffering=1) as results:
         run(Path(sys.argv[1]), results.write, int(sys.argv[3]))

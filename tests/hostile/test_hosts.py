@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pytest
 from streamlit import config
 
 from tests.browser.driver import ROOT, Server
-from tests.patience import PATIENT
+from tests.patience import PATIENT, finished
 
 FOREIGN = (
     "evil.example",
@@ -287,5 +286,5 @@ asyncio.run(main())
 
 
 def test_a_closed_session_is_forgotten_without_anybody_elses_doing():
-    done = subprocess.run([sys.executable, "-c", ENDED], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
+    done = finished([sys.executable, "-c", ENDED], cwd=ROOT)
     assert done.stdout.split() == ["APP_NOT_RUNNING", "True", "SHUTDOWN_REQUESTED"], done.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import InputError
 from core.files import MEGABYTE, check_place, content_of, write_file
-from tests.patience import PATIENT
+from tests.patience import finished
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,13 +26,17 @@ def tries(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("special")
     module = ["-m", "tests.hostile.special_files", str(folder), f"{folder}.jsonl", str(request.param)]
     command = [sys.executable, "-W", "error", *module]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        try:
-            assert process.wait(timeout=PATIENT) == 0, process.stderr and process.stderr.read().decode()
-        finally:
-            process.kill()
+    results, silent = Path(f"{folder}.jsonl"), os.pipe()
+    try:
+        done = finished(
+            command, progress=lambda: results.exists() and results.stat().st_size, cwd=ROOT, stdin=silent[0]
+        )
+    finally:
+        for end in silent:
+            os.close(end)
+    assert done.returncode == 0, done.stderr
     found: Tries = defaultdict(list)
-    for line in Path(f"{folder}.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in results.read_text(encoding="utf-8").splitlines():
         found[(told := json.loads(line))["kind"]].append(told)
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import get_args
@@ -14,7 +13,7 @@ import pytest
 from pages.common import state
 from pages.common.controls import Kind
 from tests import house
-from tests.patience import PATIENT
+from tests.patience import finished
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
@@ -51,7 +50,7 @@ PAGES = sorted((ROOT / "pages").glob("*.py"))
 def loaded_by(statements: str) -> set[str]:
     """Return the modules a fresh process holds after some statements."""
     told = f"{statements}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
+    done = finished([sys.executable, "-c", told], cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
 

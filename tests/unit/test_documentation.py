@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 from core.docs import PAGES, page
 from core.policy import CHECKS
 from core.report import Reports, to_json
-from tests.patience import PATIENT
+from tests.patience import entries, finished
 from tests.samples_report import SMALL_GROUPS, sample
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +41,7 @@ def test_every_link_and_path_leads_to_a_file():
 @pytest.mark.long
 def test_the_site_is_built_without_a_warning(tmp_path: Path):
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", tmp_path / "cache"]
-    done = subprocess.run([*command, ".", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
+    done = finished([*command, ".", tmp_path / "site"], progress=lambda: entries(tmp_path), cwd=ROOT)
     assert done.returncode == 0, done.stderr
     home = (tmp_path / "site" / "docs" / "contents.html").read_text(encoding="utf-8")
     for text in (ROOT / "docs").rglob("*.md"):

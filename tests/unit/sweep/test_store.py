@@ -18,7 +18,7 @@ import core
 from core.fingerprint import fingerprint
 from core.sweep import FolderStore, SweepPoint, measure, sweep
 from core.sweep.point import point_key
-from tests.patience import PATIENT, wait_until
+from tests.patience import wait_until
 from tests.sweep_work import BASE, CONFIGS, begun, people, unattacked
 
 KEY = fingerprint("some key")
@@ -159,7 +159,9 @@ def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
         assert not {tolerance for _, tolerance in begun(log)[done_before:]} & set(before)
     before, done_before = stored(folder), len(begun(log))
     assert 3 <= len(before) < len(CONFIGS)
-    assert start(folder, log, jobs).wait(PATIENT) == 0
+    last = start(folder, log, jobs)
+    wait_until(lambda: last.poll() is not None, "the end of the sweep", lambda: len(stored(folder)))
+    assert last.wait() == 0
     times = Counter(tolerance for _, tolerance in begun(log)[done_before:])
     assert times == Counter(c.tolerance for c in CONFIGS if c.tolerance not in before)
     assert stored(folder) == undisturbed
