@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from tests import hermetic
+
+BEGINS = hermetic.enter()  # before anything is imported that looks for a folder
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -53,6 +57,23 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         and "passed" not in told.stats
     ):
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+    if BEGINS and exitstatus == pytest.ExitCode.TESTS_FAILED:
+        hermetic.keep()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _folders_stay_closed() -> Iterator[None]:
+    """Fail where something outside the tests' folders was opened before the first test or after the last one."""
+    assert not (refused := hermetic.refused()), refused
+    yield
+    assert not (refused := hermetic.refused()), refused
+
+
+@pytest.fixture(autouse=True)
+def _test_stays_inside(_folders_stay_closed: None) -> Iterator[None]:
+    """Fail a test where it, or a process it started, opened something outside the tests' folders."""
+    yield
+    assert not (refused := hermetic.refused()), refused
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -53,14 +53,12 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """Start a server that knows no local data and has an empty cache, unless told otherwise."""
+def start_server() -> Iterator[Start]:
+    """Start a server that knows no local data, unless told otherwise."""
     running: list[Server] = []
 
     def start(**environment: str | None) -> Server:
-        cache = str(tmp_path_factory.mktemp("cache"))
-        folders = {"XDG_CACHE_HOME": cache, "XDG_DATA_HOME": f"{cache}/data"}
-        server = Server(environment={"FAIRLEAK_DATA": None, **folders, **environment})
+        server = Server(environment={"FAIRLEAK_DATA": None, **environment})
         server.start()
         running.append(server)
         return server

@@ -40,7 +40,7 @@ def free_port() -> int:
 
 
 class Server:
-    """A Streamlit server of its own, stopped by its own process.
+    """A Streamlit server of its own, with empty folders for what it keeps; stopped by its own process.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ class Server:
     ) -> None:
         self.port = free_port()
         self.address = f"http://localhost:{self.port}/{path}".rstrip("/")
-        handle, log = tempfile.mkstemp(prefix="fairleak-server-", suffix=".log")
-        os.close(handle)
-        self.log = Path(log)
-        changed = environment or {}
+        self._folder = Path(tempfile.mkdtemp(prefix="fairleak-server-"))
+        self.log = self._folder / "server.log"
+        folders = {f"XDG_{name}_HOME": str(self._folder / name.lower()) for name in ("CACHE", "DATA", "STATE")}
+        changed = folders | (environment or {})
         kept = {k: v for k, v in os.environ.items() if k not in changed} | {"OMP_NUM_THREADS": "1"}
         self._environment = kept | {k: v for k, v in changed.items() if v is not None}
         self._command = [sys.executable, "-m", module, "run", str(app)]
@@ -108,4 +108,4 @@ class Server:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self.log.unlink(missing_ok=True)
+        shutil.rmtree(self._folder, ignore_errors=True)

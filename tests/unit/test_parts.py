@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from tests.order import SECONDS
 from tests.parts import ROOT, cost, parts
-from tests.patience import PATIENT
+from tests.patience import finished
 
 CORES = 2
 
@@ -29,7 +28,7 @@ def test_every_file_is_in_one_part_and_no_part_takes_ten_minutes():
 
 def test_where_every_test_is_skipped_none_has_passed(tmp_path: Path):
     (tmp_path / "test_nothing.py").write_text("import pytest\n\n\ndef test_nothing():\n    pytest.skip('not here')\n")
-    told = "-m pytest -q -p no:cacheprovider -p tests.conftest -c /dev/null --rootdir"
-    command = [sys.executable, *told.split(), tmp_path, tmp_path]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
+    told = "-m pytest -q -p no:cacheprovider -p tests.conftest -c /dev/null"
+    command = [sys.executable, *told.split(), "--rootdir", tmp_path, "--confcutdir", tmp_path, tmp_path]
+    done = finished(command, cwd=ROOT)
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr

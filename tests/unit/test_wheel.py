@@ -19,15 +19,16 @@ import pytest
 
 from core.cli import VERDICTS
 from tests.browser.driver import free_port
-from tests.patience import PATIENT
+from tests.hermetic import GUARD
+from tests.patience import PATIENT, entries, finished, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def told(*command: str | Path, cwd: Path = ROOT) -> str:
+def told(*command: str | Path, cwd: Path = ROOT, fills: Path | None = None) -> str:
     """Run a program without what this environment would lend it, and return what it prints."""
-    own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run([*map(str, command)], cwd=cwd, env=own, capture_output=True, text=True, timeout=PATIENT)
+    progress = (lambda: entries(fills)) if fills else (lambda: 0)
+    done = finished(command, progress=progress, cwd=cwd, env=os.environ | {"PYTHONPATH": str(GUARD)})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -43,7 +44,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def install(wheel: Path, folder: Path, *options: str) -> Path:
     """Install the wheel into an environment of its own, and return its command."""
     venv.create(folder, with_pip=False, symlinks=True)
-    told(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "-q", *options, wheel)
+    pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python")
+    told(*pip, "install", *options, wheel, fills=folder)
     return folder / "bin" / "fairleak"
 
 
@@ -53,18 +55,20 @@ def dashboard(command: Path, cwd: Path) -> Iterator[int]:
     port = free_port()
     server = subprocess.Popen([command, "dashboard", "--headless", "--port", str(port)], cwd=cwd)
     try:
-        deadline = time.monotonic() + PATIENT
-        while True:
-            try:
-                assert asked(port, "/_stcore/health", f"localhost:{port}") == 200
-                break
-            except OSError:
-                assert server.poll() is None and time.monotonic() < deadline
-                time.sleep(0.1)
+        wait_until(lambda: answers(server, port), "the dashboard", pause=lambda: time.sleep(0.1))
         yield port
     finally:
         server.terminate()
         server.wait(PATIENT)
+
+
+def answers(server: subprocess.Popen[bytes], port: int) -> bool:
+    """Return whether the dashboard answers; fails where it has ended."""
+    assert server.poll() is None
+    try:
+        return asked(port, "/_stcore/health", f"localhost:{port}") == 200
+    except OSError:
+        return False
 
 
 def asked(port: int, path: str, host: str) -> int:
@@ -118,12 +122,10 @@ def test_it_brings_what_it_needs(wheel: Path, tmp_path: Path):
         with connection.getresponse() as answer:
             assert answer.status == 200 and b"<title>Streamlit</title>" in answer.read()
     told(command, "init", "-o", "plan.toml", cwd=folder)
-    done = subprocess.run(
+    done = finished(
         [command, "audit", "plan.toml", "--out", "report", "--no-self-test", "-q"],
+        progress=lambda: entries(folder),
         cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENT,
     )
     (verdict,) = done.stderr.splitlines()
     assert VERDICTS[verdict] == done.returncode, done.stderr

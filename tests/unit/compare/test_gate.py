@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from core.report.verification import readable, readable_apart
 from tests.compared_reports import PLAN, estimate, people, report
 from tests.html_reader import Reader
 from tests.junit_rules import read_junit
-from tests.patience import PATIENT
+from tests.patience import entries, finished
 from tests.refusals import refused
 from tests.samples_report import HOSTILE, POLICY
 
@@ -242,14 +241,14 @@ def act(folder: Path, **given: str) -> tuple[int, dict[str, str], str]:
             **os.environ,
             **{name: filled(value, inputs, outputs) for name, value in step["env"].items()},
             "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": f"{os.environ['PYTHONPATH']}{os.pathsep}{ROOT}",
             "GITHUB_ACTION_PATH": str(ROOT),
             "GITHUB_OUTPUT": str(file),
             "GITHUB_STEP_SUMMARY": str(summary),
             "RUNNER_TEMP": str(folder),
         }
         bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        done = subprocess.run(bash, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENT)
+        done = finished(bash, progress=lambda: entries(folder), cwd=folder, env=env)
         outputs[step["id"]] = dict(line.split("=", 1) for line in file.read_text().splitlines())
         code = done.returncode
         if code:

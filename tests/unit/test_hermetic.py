@@ -1,0 +1,178 @@
+"""Tests have folders of their own, for every process that they start; whoever opens another one fails."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from core.datasets.catalog import default_cache_folder
+from core.desk.ledger import default_ledger
+from core.history.history import default_history
+from tests import hermetic
+from tests.guard import sitecustomize as guard
+from tests.patience import MINUTE, finished
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PLANTED = """
+import os, shutil, sqlite3, subprocess, sys, tempfile
+from pathlib import Path
+
+from core.datasets.catalog import default_cache_folder
+
+USER = Path({user!r})
+RESULT = USER / ".cache" / "fairleak" / "sweeps" / "result.jsonl"
+
+
+def python(code):
+    # In a process that swallows whatever goes wrong.
+    lines = "".join(f"    {{line}}\\n" for line in code.splitlines())
+    code = f"import os, sqlite3, pathlib\\ntry:\\n{{lines}}except Exception:\\n    pass"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_reads_a_result():
+    try:
+        RESULT.read_text()
+    except OSError:
+        pass
+
+
+def test_lists_results():
+    shutil.rmtree(RESULT.parent, ignore_errors=True)
+
+
+def test_starts_who_reads_a_result():
+    python(f"open({{str(RESULT)!r}}).read()")
+
+
+def test_starts_who_lists_results():
+    python(f"os.listdir({{str(RESULT.parent)!r}})")
+
+
+def test_starts_who_starts_who_reads_a_result():
+    starts = "subprocess.run([sys.executable, '-c', 'import sys; open(sys.argv[1])', "
+    python(f"import subprocess, sys\\n{{starts}}{{str(RESULT)!r}}], stderr=-3)")
+
+
+def test_starts_who_keeps_a_history():
+    python(f"sqlite3.connect({{str(USER / '.local' / 'share' / 'fairleak' / 'history.sqlite')!r}})")
+
+
+def test_starts_who_opens_a_history_by_an_address():
+    python(f"sqlite3.connect('file:{{USER / 'history.sqlite'}}?mode=ro', uri=True)")
+
+
+def test_starts_who_makes_a_folder():
+    python(f"os.mkdir({{str(USER / '.streamlit')!r}})")
+
+
+def test_starts_who_writes_a_temporary_file():
+    python("import tempfile; tempfile.mkstemp(dir={temporary!r})")
+
+
+def test_starts_who_writes_beside_the_code():
+    python("pathlib.Path({root!r}, 'tests', 'planted').touch()")
+
+
+def test_stays_inside():
+    folder = default_cache_folder()
+    folder.mkdir(parents=True)
+    (folder / "mine").write_text("kept")
+    python(f"pathlib.Path({{str(folder / 'mine')!r}}).read_text()")
+    with tempfile.TemporaryDirectory() as other:
+        sqlite3.connect(f"{{other}}/history.sqlite").close()
+    Path({root!r}, "README.md").read_text()
+    os.listdir({root!r})
+"""
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """How a test run ends in which tests open a user's folders: test -> what it reports."""
+    folder = tmp_path_factory.mktemp("planted")
+    user, temporary, tests = folder / "user", folder / "temporary", folder / "tests"
+    results = user / ".cache" / "fairleak" / "sweeps"
+    for made in (temporary, tests, results):
+        made.mkdir(parents=True)
+    (results / "result.jsonl").write_text("a user's result")
+    code = PLANTED.format(user=str(user), temporary=str(temporary), root=str(ROOT))
+    (tests / "test_planted.py").write_text(code)
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("FAIRLEAK_", "XDG_", "PYTEST_"))}
+    own |= {"HOME": str(user), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
+    options = ["-q", "-rA", "-p", "no:cacheprovider", "-p", "tests.conftest", "-c", "/dev/null"]
+    places = ["--rootdir", tests, "--confcutdir", tests, tests]
+    done = finished([sys.executable, "-m", "pytest", *options, *places], cwd=ROOT, env=own)
+    found: dict[str, set[str]] = {}
+    for line in done.stdout.splitlines():
+        word, _, test = line.partition(" ")
+        if word in ("PASSED", "FAILED", "ERROR") and "::" in test:
+            found.setdefault(test.partition("::")[2].partition(" ")[0], set()).add(word)
+    assert (results / "result.jsonl").read_text() == "a user's result"
+    assert sorted(path.name for path in user.iterdir()) == [".cache"]
+    return found
+
+
+def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(outcomes: dict[str, set[str]]):
+    inside = outcomes.pop("test_stays_inside")
+    assert inside == {"PASSED"}
+    assert len(outcomes) == 10
+    assert [test for test, words in outcomes.items() if "ERROR" not in words] == []
+
+
+def test_every_folder_of_this_process_and_of_those_it_starts_is_the_tests_own():
+    code = (
+        "import tempfile\nfrom pathlib import Path\nfrom core.datasets.catalog import default_cache_folder\n"
+        "from core.desk.ledger import default_ledger\nfrom core.history.history import default_history\n"
+        "print(Path.home(), tempfile.gettempdir(), default_cache_folder(), default_ledger(), default_history())"
+    )
+    started = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    mine = [Path.home(), tempfile.gettempdir(), default_cache_folder(), default_ledger(), default_history()]
+    assert started.stdout.split() == [str(place) for place in mine]
+    assert all(hermetic.run_folder() in Path(place).parents for place in mine)
+    assert not [name for name in os.environ if name.startswith(hermetic.UNSET)]
+
+
+@pytest.mark.parametrize(
+    ("path", "writes", "allowed"),
+    [
+        ("/home/me/.cache/fairleak/x", False, False),
+        ("/home/me", False, False),
+        ("/home/mean/x", False, True),  # no folder of the user's
+        ("/home/mean/x", True, False),
+        ("/home/me/code/fairleak/README.md", False, True),
+        ("/home/me/code/fairleak/README.md", True, False),
+        ("/home/me/code/fairleak/core/__pycache__/a.pyc", True, True),
+        ("/home/me/.pyenv/lib/python3/os.py", False, True),
+        ("/tmp/x", False, False),
+        ("/tmp/fairleak-tests-1/main/home/x", True, True),
+        ("/usr/share/x", False, True),
+        ("/usr/share/x", True, False),
+        ("/dev/null", True, True),
+    ],
+)
+def test_of_folders_in_each_other_the_innermost_counts(path: str, writes: bool, allowed: bool):
+    tested = guard.Guard()
+    readable = ["/home/me/code/fairleak", "/home/me/.pyenv"]
+    tested.set(["/home/me", "/tmp"], readable, ["/tmp/fairleak-tests-1", "/dev"], log="")
+    assert tested.allows(path, writes) is allowed
+
+
+def test_no_wait_is_longer_than_a_minute():
+    """Of literal times, those above a minute in seconds or, of a browser, milliseconds."""
+    long = []
+    for path in (ROOT / "tests").rglob("*.py"):
+        if path.is_relative_to(ROOT / "tests" / "benchmarks") or path.is_relative_to(ROOT / "tests" / "faults"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and "timeout" in (node.arg or "") and isinstance(node.value, ast.Constant):
+                unit = 1000 if "browser" in path.parts else 1
+                if node.value.value > MINUTE * unit:
+                    long.append(f"{path}:{node.value.lineno}")
+    assert MINUTE <= 60 and long == []
