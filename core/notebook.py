@@ -16,7 +16,8 @@ from core.errors import InputError
 from core.files import content_of
 from core.policy import VERDICT_TITLES, CheckVerdict
 from core.release_audit import AuditPlan, audit_with_people, catalogue_plan, suggested_plan
-from core.report import Reports, board_html, board_style, check_rows
+from core.report import Reports, board_html, board_style, caveats_html, check_rows
+from core.report.card_section import markdown
 from core.report.tables import report_tables
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class AuditResult:
         return self.reports.audit.verdict.headline
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """What has to be known beside the verdict, a sentence or two each."""
+        return tuple(caveat.text for caveat in self.reports.audit.verdict.caveats)
+
+    @property
     def checks(self) -> pandas.DataFrame:
         """A row for each check: verdict, value with 95% CI, limit, baseline."""
         import pandas as pd
@@ -61,7 +67,8 @@ class AuditResult:
 
     def __str__(self) -> str:
         """Return the verdict and the sentence under it."""
-        return f"{self.headline}\n{self.reports.audit.verdict.detail}"
+        caveats = "".join(f"\n- {text}" for text in self.caveats)
+        return f"{self.headline}\n{self.reports.audit.verdict.detail}{caveats}"
 
     def _rows(self) -> tuple[CheckVerdict, ...]:
         return check_rows(self.reports.document("internal"))
@@ -73,9 +80,9 @@ class AuditResult:
             f"<style>{board_style(overall=overall)} body {{font: 1rem/1.4 sans-serif; margin: .5rem 1rem;"
             " background: var(--fl-paper); color: var(--fl-ink)} h3 {color: var(--fl-verdict); margin: .4rem 0}</style>"
             f"<h3>{html.escape(self.headline)}</h3><p>{html.escape(self.reports.audit.verdict.detail)}</p>"
-            f"{board_html(rows)}"
+            f"{board_html(rows)}{caveats_html(self.reports.audit.verdict.caveats)}"
         )
-        height = 11 + 4.6 * sum(row.limit is not None for row in rows)
+        height = 11 + 4.6 * sum(row.limit is not None for row in rows) + 1.4 * len(self.caveats)
         look = f"width: 100%; height: {height:.0f}rem; border: 0; resize: vertical"
         return f'<iframe title="Checks of the audit" sandbox style="{look}" srcdoc="{html.escape(page)}"></iframe>'
 
@@ -88,6 +95,7 @@ class AuditResult:
                 value = row.number if row.measured else ""
                 cells = (VERDICT_TITLES[row.verdict], row.title, value, row.limit_words)
                 lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
+        lines += ["", *(f"- {markdown(text)}" for text in self.caveats)]
         return "\n".join(lines)
 
 

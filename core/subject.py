@@ -10,6 +10,7 @@ import numpy as np
 
 from core.adversaries import Adversary, PlattScale, calibrate, train_strong
 from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
+from core.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import MOST_TAUGHT, Splits, split, split_everybody, taught
@@ -442,15 +443,19 @@ class Subject:
     @property
     def over_people(self) -> tuple[str, ...]:
         """Return what every interval over people takes for granted, a sentence each."""
-        told = ["The interval is over people like these; model, attackers and seed are taken as they are."]
-        if self.splits.known.size > MOST_TAUGHT:
-            told.append(f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know.")
+        return tuple(caveat.text for caveat in self.caveats)
+
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """What every interval over people takes for granted."""
+        caveats = [Caveat(CaveatKind.INTERVAL_OVER_PEOPLE, INTERVAL_TEXT)]
+        known = int(self.splits.known.size)
+        if known > MOST_TAUGHT:
+            text = f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know."
+            caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MOST_TAUGHT, total=known))
         if not self.sets_known:
-            told.append(
-                "The training records are unknown: a random sample is attacked instead, and "
-                "the real training records may leak more."
-            )
-        return tuple(told)
+            caveats.append(Caveat(CaveatKind.SETS_UNKNOWN, SETS_UNKNOWN_TEXT))
+        return tuple(caveats)
 
 
 def _attacked_part(splits: Splits, rows: Mask) -> Splits:

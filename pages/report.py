@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.caveats import CaveatKind
 from core.compare import since
 from core.estimates import epsilon_text, percent, tolerance_text
 from core.fairness import METRIC_TITLES
@@ -29,8 +30,7 @@ opening = st.container()
 config, table = audited()
 
 from core.policy import judge
-from core.release_audit import SAME_ANSWER
-from core.report import Reports, board_html, board_style, check_rows
+from core.report import Reports, board_html, board_style, caveats_html, check_rows
 from core.report.tables import report_tables
 
 _ICONS = {
@@ -43,7 +43,8 @@ _NONE = {
     State.CANCELLED: ("No verdict: the attacks were stopped.", "What was found so far is not kept"),
     State.FAILED: ("No verdict: the audit could not be made.", "Nothing was judged"),
 }
-_PICKED = "The model was picked from several on these people (Choose a model); this verdict does not allow for that."
+_BESIDE_THE_VERDICT = (CaveatKind.CHOSEN_ON_THESE_RECORDS, CaveatKind.CONSTANT_MODEL)
+"""Caveats that stand in the finding itself; all stand below the checks."""
 _UNDER_WAY = ("No verdict yet: the attacks are under way.", "Judged as soon as they are done")
 _STYLE = (
     "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
@@ -158,10 +159,9 @@ else:
     with head:
         report_audit.summary_button(release, testing=tested.busy)
     model = release.audit.model
-    useless = f"{SAME_ANSWER} " if SAME_ANSWER in model.notes else ""
     worth = f"Test accuracy {percent(model.accuracy_test)}, majority class {percent(model.majority_test)}."
-    picked = f" {_PICKED}" * attacks.subject.picked
-    finding(_ICONS[verdict.overall], verdict.headline, f"{useless}{verdict.detail} {worth}{picked}")
+    first = [caveat.text for caveat in verdict.caveats if caveat.kind in _BESIDE_THE_VERDICT]
+    finding(_ICONS[verdict.overall], verdict.headline, " ".join([verdict.detail, worth, *first]))
     tested.warn()
     placeholders()
     compared = report_history.chosen(release)
@@ -170,6 +170,7 @@ else:
     if compared is not None:
         told = {"since": {found.check: since(found) for found in compared.checks}, "day": compared.since}
     st.html(board_html(check_rows(release.document()), **told))
+    st.html(caveats_html(verdict.caveats))
     report_history.below(compared)
     report_audit.downloads(release, tested)
     report_history.card(release, testing=tested.busy)

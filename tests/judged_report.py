@@ -8,7 +8,7 @@ from core.estimates import certain
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.policy import Policy, judge
 from core.queries import declared_limits
-from core.release_audit import ReleaseAudit, SelfTest, failed_tests
+from core.release_audit import ReleaseAudit, SelfTest, failed_tests, verdict_caveats
 from core.release_audit.result import plan_fingerprint
 from core.release_audit.self_tests import trials
 from tests.samples_report import POLICY, sample
@@ -33,7 +33,13 @@ def judged(
         measurements=measurements,
         model=dataclasses.replace(audit.model, unfairness_test=gap),
         self_tests=tests,
-        verdict=judge(policy, measurements, attribute=audit.data.attribute, failed_tests=failed_tests(tests)),
+        verdict=judge(
+            policy,
+            measurements,
+            attribute=audit.data.attribute,
+            failed_tests=failed_tests(tests),
+            caveats=verdict_caveats(audit.caveats, chosen=False, self_tests=tests),
+        ),
         provenance=dataclasses.replace(
             audit.provenance,
             policy=content_fingerprint(policy),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from core.caveats import Caveat, CaveatKind, in_order
 from core.config import AuditConfig
 from core.datasets import Roles
 from core.estimates import Estimate, certain, not_measured, proportion
@@ -204,6 +205,17 @@ def _ends(name: str, value: float) -> dict[str, float]:
     return {name: value, f"{name}, low": value - 0.006, f"{name}, high": value + 0.006}
 
 
+CAVEATS = in_order(
+    (
+        Caveat(CaveatKind.RECORDS_DROPPED, "3,620 records without a value were left out.", count=3620),
+        Caveat(CaveatKind.RECORDS_REPEATED, "3 records stand twice.", count=3),
+        Caveat(CaveatKind.INPUT_CHECK, HOSTILE),
+        Caveat(CaveatKind.MODEL_RANDOMISED, "The model is randomised; its predictions were drawn once."),
+    )
+)
+"""Those of the sample's notes."""
+
+
 def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
     """Return the audit."""
     gap, ratio = gap_and_ratio(groups)
@@ -248,7 +260,8 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
             notes=("The model is randomised; its predictions were drawn once.",),
         ),
         measurements=measured,
-        verdict=judge(POLICY, measured, attribute="sex"),
+        verdict=judge(POLICY, measured, attribute="sex", caveats=CAVEATS),
+        caveats=CAVEATS,
         tables={
             "Corrections over tolerances": _curve(),
             "Rates by group": tuple(

@@ -288,7 +288,7 @@ def policy_named(name: str | None, plan: AuditPlan, folder: Path, *, what: str =
 
 
 def _printed(reports: Reports) -> Iterator[str]:
-    """Yield the decision, then every check in the policy's words, what studies found, and what the report reveals."""
+    """Yield the decision, every check in the policy's words, caveats, what studies found, what the report reveals."""
     audit = reports.audit
     verdict, data = audit.verdict, audit.data
     yield verdict.headline
@@ -306,6 +306,11 @@ def _printed(reports: Reports) -> Iterator[str]:
     for row in open_rows:
         reason = f"{row.why} " if row.verdict == "not_run" else ""
         yield f"{row.title}: {reason}{row.settling}"
+    if verdict.caveats:
+        yield ""
+        yield "Caveats"
+    for caveat in verdict.caveats:
+        yield f"- {caveat.text}"
     yield ""
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:

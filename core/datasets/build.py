@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import MOST_DECIMALS, Codes, decimals_of
+from core.caveats import Caveat, CaveatKind
 from core.datasets.columns import (
     as_text,
     codes_as_label,
@@ -41,7 +42,7 @@ from core.datasets.columns import (
 )
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
-from core.datasets.splits import SETS, kinds_of_records, named_sets, repeated_note
+from core.datasets.splits import SETS, kinds_of_records, named_sets, repeated_records
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from core.seeds import child_generator
@@ -66,7 +67,12 @@ class Selection:
     groups: npt.NDArray[np.uint8]
     group_names: tuple[str, ...]
     given: dict[str, Any]
-    notes: tuple[str, ...]
+    caveats: tuple[Caveat, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences of the caveats."""
+        return tuple(caveat.text for caveat in self.caveats)
 
 
 def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
@@ -75,13 +81,16 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
     _check_roles(frame, roles, crossed)
-    notes: list[str] = []
+    caveats: list[Caveat] = []
 
     def there(known: npt.NDArray[np.bool_], columns: Sequence[str], what: str) -> npt.NDArray[np.bool_]:
-        """Leave out, with a note, the records that lack one of the columns."""
+        """Leave out, with a caveat, the records that lack one of the columns."""
         complete = known & frame[list(columns)].notna().all(axis=1).to_numpy(dtype=bool)
         if lost := int(known.sum() - complete.sum()):
-            notes.append(f"{lost:,} records {what} are left out." if lost > 1 else f"1 record {what} is left out.")
+            text = f"{lost:,} records {what} are left out."
+            if lost == 1:
+                text = f"1 record {what} is left out."
+            caveats.append(Caveat(CaveatKind.RECORDS_DROPPED, text, count=lost, total=len(frame)))
         return complete
 
     known = np.ones(len(frame), dtype=bool)
@@ -93,7 +102,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     if roles.sets:
         known = there(known, [roles.sets], f"without {shown(roles.sets)}")
     if roles.person:
-        known = _one_row_a_person(frame, roles, known, notes)
+        known = _one_row_a_person(frame, roles, known, caveats)
     taken = {roles.label, roles.sensitive, *crossed, *roles.excluded, *roles.given}
     others = [column for column in frame.columns if column not in taken]
     features, told = usable_columns(frame[others], known)
@@ -105,8 +114,10 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     codes, names, rare = groups_of(frame.loc[known, roles.sensitive], roles)
     groups = codes.to_numpy(dtype=np.uint8)
     _check_sides(groups, names)
-    notes += [rare] * bool(rare) + told
-    given = _given(frame, roles, known, notes)
+    if rare:
+        caveats.append(Caveat(CaveatKind.VALUES_JOINED, rare))
+    caveats += [Caveat(CaveatKind.COLUMNS_DROPPED, text) for text in told]
+    given = _given(frame, roles, known, caveats)
     if not _predicts_favourable(roles):
         labels = 1 - labels
         given = _turned_round(given)
@@ -118,7 +129,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
         groups=groups,
         group_names=names,
         given=given,
-        notes=tuple(notes),
+        caveats=tuple(caveats),
     )
 
 
@@ -190,7 +201,7 @@ def _turned_round(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _one_row_a_person(
-    frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], notes: list[str]
+    frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], caveats: list[Caveat]
 ) -> npt.NDArray[np.bool_]:
     """Return the records with one row of each person, drawn at random; a row of a training record before another.
 
@@ -209,17 +220,19 @@ def _one_row_a_person(
     n_persons = first.size
     if n_persons == rows.size:
         return known
-    notes.append(
+    text = (
         f"{rows.size:,} records belong to {n_persons:,} people by {shown(roles.person)}: one record of each person, "
         "drawn at random, is used."
     )
+    caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=n_persons, total=rows.size))
     if roles.sets:
         several = _persons_in_several_sets(person, rank)
         if several:
-            notes.append(
+            text = (
                 f"{several:,} people have records in more than one set: whoever has a training record counts as "
                 "trained on, and not as tested."
             )
+            caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=several, total=n_persons))
     kept = np.zeros_like(known)
     kept[rows[order[first]]] = True
     return kept
@@ -256,10 +269,12 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         numbers mixed with text; or a prediction, a score or a set is not what it must be.
     """
     chosen = select(table.frame, roles)
-    given, notes = chosen.given, [*table.notes, *chosen.notes]
-    matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], notes)
-    if repeated := repeated_note(kinds_of_records(matrix, chosen.labels, chosen.groups)):
-        notes.append(repeated)
+    given = chosen.given
+    caveats = [Caveat(CaveatKind.TABLE_READING, note) for note in table.notes]
+    caveats += chosen.caveats
+    matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], caveats)
+    if repeated := repeated_records(kinds_of_records(matrix, chosen.labels, chosen.groups)):
+        caveats.append(repeated)
     return AuditDataset(
         title=table.title,
         source=table.source,
@@ -272,7 +287,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         group_names=chosen.group_names,
         roles=roles,
         rows_read=len(table.frame),
-        notes=tuple(notes),
+        caveats=tuple(caveats),
         fingerprint=fingerprint(
             *(matrix, chosen.labels, chosen.groups, categorical, list(names), list(categories), roles),
             *(table.title, table.source, *map(given.get, ("predictions", "scores", "sets"))),
@@ -383,8 +398,10 @@ def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], notes: list[str]) -> dict[str, Any]:
-    """Return what `Selection` says of a model and of sets, adding to `notes`; refuse cells that must not be there."""
+def _given(
+    frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], caveats: list[Caveat]
+) -> dict[str, Any]:
+    """Return what `Selection` says of a model and of sets, adding to `caveats`; refuse cells that must not be there."""
     threshold = unit_interval(roles.threshold, name="threshold")
     given: dict[str, Any] = {}
     if roles.gives_predictions:
@@ -392,10 +409,11 @@ def _given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], 
         answered = answers.notna().to_numpy(dtype=bool)
         if missing := int((~answered).sum()):
             given["answered"] = answered
-            notes.append(
+            text = (
                 f"The model gives {missing:,} of {answered.size:,} people no answer. They stay: absence is attacked "
                 "too; fairness, accuracy and membership count those with an answer."
             )
+            caveats.append(Caveat(CaveatKind.ANSWERS_ABSENT, text, count=missing, total=answered.size))
     if roles.score:
         given["scores"] = scores = _scores(frame.loc[known, roles.score], roles.score)
         given["predictions"] = said = (scores >= threshold).astype(np.uint8)
@@ -404,25 +422,28 @@ def _given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], 
     if roles.prediction and roles.score:
         compared = answered & ~np.isnan(scores)
         if odd := int((said != predictions)[compared].sum()):
-            notes.append(
+            text = (
                 f"In {odd:,} record{'s' * (odd != 1)} {roles.prediction} is not what a {roles.score} of at least "
                 f"{threshold:g} would say; {roles.prediction} is what counts."
             )
+            caveats.append(Caveat(CaveatKind.CONTRADICTIONS, text, count=odd, total=int(compared.sum())))
         if hidden := int((np.isnan(scores) & answered).sum()):
-            notes.append(
+            text = (
                 f"{hidden:,} record{'s have' if hidden != 1 else ' has'} a {roles.prediction} and no {roles.score}: "
                 "whose score is withheld counts as released, and where a number is needed the label stands for it."
             )
+            caveats.append(Caveat(CaveatKind.STAND_IN_LABELS, text, count=hidden, total=answered.size))
     if roles.score and np.isnan(scores).any():
         given["withheld"] = np.isnan(scores)
         given["scores"] = np.where(np.isnan(scores), given["predictions"], scores)
     if roles.sets:
         given["sets"] = _sets(frame.loc[known, roles.sets], roles.sets)
         if "attack" not in given["sets"]:
-            notes.append(
+            text = (
                 f"Column {roles.sets} names no attack records, so half of its test records, drawn with the seed, are "
                 "those the attacker knows."
             )
+            caveats.append(Caveat(CaveatKind.ATTACK_SET_DRAWN, text))
     return given
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.caveats import Caveat, CaveatKind
 from core.errors import InputError
 
 if TYPE_CHECKING:
@@ -270,9 +271,9 @@ def set_aside(column: pandas.Series, name: str) -> str:
 
 
 def encode(
-    frame: pandas.DataFrame, notes: list[str]
+    frame: pandas.DataFrame, caveats: list[Caveat]
 ) -> tuple[npt.NDArray[np.float64], tuple[str, ...], tuple[tuple[str, ...], ...], npt.NDArray[np.bool_]]:
-    """Return the columns as numbers (n, d), their names, their categories, and which have some; adds to `notes`."""
+    """Return the columns as numbers (n, d), their names, their categories, and which have some; adds to `caveats`."""
     columns, names, categories, categorical, filled = [], [], [], [], 0
     for name in frame.columns:
         column = frame[name]
@@ -287,16 +288,18 @@ def encode(
             values = codes.astype(np.float64)  # a missing value is the category -1
             texts = tuple(str(text) for text in found)
         if values.min() == values.max():  # constant since records were dropped
-            notes.append(f"Column {shown(name)} holds the same value in every record and is left out.")
+            constant = f"Column {shown(name)} holds the same value in every record and is left out."
+            caveats.append(Caveat(CaveatKind.COLUMNS_DROPPED, constant))
             continue
         columns.append(values)
         names.append(str(name))
         categories.append(texts)
         categorical.append(not numeric)
-    if filled > 1:
-        notes.append(f"{filled:,} missing numbers are filled with their column's median.")
-    elif filled:
-        notes.append("1 missing number is filled with its column's median.")
+    if filled:
+        text = f"{filled:,} missing numbers are filled with their column's median."
+        if filled == 1:
+            text = "1 missing number is filled with its column's median."
+        caveats.append(Caveat(CaveatKind.VALUES_FILLED, text, count=filled))
     if not columns:
         raise InputError("No feature is left to predict from; every column is constant in the complete records.")
     return np.column_stack(columns), tuple(names), tuple(categories), np.array(categorical, dtype=bool)

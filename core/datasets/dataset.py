@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from core.caveats import Caveat
 from core.datasets.roles import CROSS, Roles
 from core.estimates import Estimate, proportion
 from core.serialize import Result
@@ -166,8 +167,8 @@ class AuditDataset(Memo):
         The roles it was built with.
     rows_read : int
         Records in the table, before any was dropped.
-    notes : tuple of str
-        One sentence for everything that was decided in reading, left out or filled in, and on equal records.
+    caveats : tuple of Caveat
+        Everything that was decided in reading, left out or filled in, and equal records; `notes` are their sentences.
     fingerprint : str
         SHA-256 of the arrays.
     synthetic, uploaded : bool
@@ -199,7 +200,7 @@ class AuditDataset(Memo):
     group_names: tuple[str, ...]
     roles: Roles
     rows_read: int
-    notes: tuple[str, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
     fingerprint: str = field(default="")
     synthetic: bool = False
     uploaded: bool = False
@@ -210,6 +211,11 @@ class AuditDataset(Memo):
     withheld: npt.NDArray[np.bool_] | None = None
     answered: npt.NDArray[np.bool_] | None = None
     label_names: tuple[str, str] = ("0", "1")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences of the caveats."""
+        return tuple(caveat.text for caveat in self.caveats)
 
     @property
     def n(self) -> int:

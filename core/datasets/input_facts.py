@@ -28,7 +28,8 @@ Changes = Mapping[str, str | tuple[str, ...]]
 class Repair(Result):
     """A change of the roles that removes a fact.
 
-    `title` is what a button says. A fact whose repairs change nothing but `confirmed` says that the user takes the data to be right as they are.
+    `title` is what a button says. A fact whose repairs change nothing but `confirmed` says that the user takes the data
+    to be right as they are.
     """
 
     title: str

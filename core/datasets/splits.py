@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.caveats import Caveat, CaveatKind
 from core.datasets.columns import bare_name, quoted
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
@@ -241,15 +242,17 @@ def kinds_of_records(
     return np.asarray(kinds, dtype=np.intp)
 
 
-def repeated_note(kinds: npt.NDArray[np.intp]) -> str:
-    """Return a sentence on the records that stand twice or more, "" if none does."""
+def repeated_records(kinds: npt.NDArray[np.intp]) -> Caveat | None:
+    """Caveat on the records that stand twice or more; None if none does."""
     sizes = np.bincount(kinds)
-    if not (repeated := int(sizes[sizes > 1].sum())):
-        return ""
-    return (
+    repeated = int(sizes[sizes > 1].sum())
+    if not repeated:
+        return None
+    text = (
         f"{repeated:,} of {kinds.size:,} records are equal to another one in every column used "
         f"({int((sizes > 1).sum()):,} different ones), so that some may be both trained on and tested."
     )
+    return Caveat(CaveatKind.RECORDS_REPEATED, text, count=repeated, total=kinds.size)
 
 
 def shared_records(dataset: AuditDataset, splits: Splits) -> dict[str, int]:
@@ -260,13 +263,21 @@ def shared_records(dataset: AuditDataset, splits: Splits) -> dict[str, int]:
     return {name: int(trained[kinds[getattr(splits, name)]].sum()) for name in ("attack", "validation", "test")}
 
 
-def shared_note(dataset: AuditDataset, splits: Splits) -> str:
-    """Return a sentence on the test and attack records that equal a training record, "" if none does."""
+def sharing(dataset: AuditDataset, splits: Splits) -> Caveat | None:
+    """Caveat on the test and attack records that equal a training record; None if none does."""
     shared = shared_records(dataset, splits)
     known = shared["attack"] + shared["validation"]
     if not (known or shared["test"]):
-        return ""
-    return (
+        return None
+    text = (
         f"{shared['test']:,} of {splits.test.size:,} test records and {known:,} of {splits.known.size:,} records "
         "the attacker knows equal a training record in every column used."
     )
+    total = int(splits.test.size + splits.known.size)
+    return Caveat(CaveatKind.RECORDS_SHARED, text, count=shared["test"] + known, total=total)
+
+
+def shared_note(dataset: AuditDataset, splits: Splits) -> str:
+    """Sentence on the test and attack records that equal a training record; "" if none does."""
+    caveat = sharing(dataset, splits)
+    return "" if caveat is None else caveat.text

@@ -10,7 +10,6 @@ tolerances, have it while they learn.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.arrays import Codes, Floats, Ints, Mask
+from core.caveats import CaveatKind
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 EVERYBODY_ELSE = "everybody else"
 """What those are called who are not in the group, where there are more than two groups."""
-
-_RECORDS = re.compile(r"[\d,]+ records? (without|with) .* (is|are) left out\.$")
-"""Notes on records that the table holds and nobody can be inferred from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -186,7 +183,7 @@ def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
     """Return why records are left out, of everything that was noted when the table was read."""
     if dataset.n == dataset.rows_read:
         return ()
-    told = tuple(note for note in dataset.notes if _RECORDS.match(note))
+    told = tuple(caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED)
     lost = dataset.rows_read - dataset.n
     return told or (f"{lost:,} records are left out." if lost > 1 else "1 record is left out.",)
 

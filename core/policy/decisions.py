@@ -28,6 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+from core.caveats import Caveat
 from core.errors import InputError
 from core.estimates import Estimate, holm, level_text
 from core.policy.checks import CHECKS, check_title
@@ -183,14 +184,20 @@ NO_LIMIT = "The policy sets no limit to it."
 
 
 def judge(
-    policy: Policy, measurements: Sequence[Measurement], *, attribute: str, failed_tests: Sequence[str] = ()
+    policy: Policy,
+    measurements: Sequence[Measurement],
+    *,
+    attribute: str,
+    failed_tests: Sequence[str] = (),
+    caveats: tuple[Caveat, ...] = (),
 ) -> Verdict:
     """Return the verdict of a policy on an audit, with a row for every check of `core.policy.CHECKS`.
 
     There is one measurement a check at most. A check without one counts as not run where the policy sets a limit to it,
     and blocks where it is required; without a limit it is "not_asked" and never blocks. `attribute` is what the
     sensitive attribute is called. Where FairLeak's test of itself failed for an attack (`failed_tests`), no release
-    passes: what would pass is inconclusive, as a detector that is known to be wrong has found nothing.
+    passes: what would pass is inconclusive, as a detector that is known to be wrong has found nothing. The `caveats`
+    go with the verdict as they are.
 
     InputError if the policy breaks a rule, or a measurement is the second of its check or holds a number that its check
     cannot take: both may come from a report that somebody wrote by hand.
@@ -211,7 +218,7 @@ def judge(
     )
     headline, detail = headline_and_detail(named, level=policy.level, failed_tests=failed_tests)
     worst = overall(named, failed_tests=failed_tests)
-    return Verdict(overall=worst, headline=headline, detail=detail, rows=named, policy=policy)
+    return Verdict(overall=worst, headline=headline, detail=detail, rows=named, policy=policy, caveats=caveats)
 
 
 def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from core.caveats import Caveat
 from core.estimates import Estimate, in_words, interval, joined, level_text
 from core.policy.checks import CHECKS
 from core.policy.limits import (
@@ -230,7 +231,8 @@ class Verdict(Result):
 
     `overall` is PASS, FAIL, INCONCLUSIVE or NOT_RUN: the worst of the required checks. `headline` and `detail` are a
     title ("Do not release: two of six checks fail.") and the sentence under it. `rows` come in the order fail,
-    inconclusive, not run, pass, not asked; within these in the policy's order.
+    inconclusive, not run, pass, not asked; within these in the policy's order. `caveats` are what has to be known
+    beside it, in the order of their kinds.
     """
 
     overall: Status
@@ -238,6 +240,7 @@ class Verdict(Result):
     detail: str
     rows: tuple[CheckVerdict, ...]
     policy: Policy
+    caveats: tuple[Caveat, ...] = ()
 
 
 _BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)

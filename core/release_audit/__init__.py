@@ -14,7 +14,15 @@ from core.release_audit.plan import (
     plan_text,
     read_plan,
 )
-from core.release_audit.result import SAME_ANSWER, ReleaseAudit, SelfTest, data_fingerprint, failed_tests, provenance
+from core.release_audit.result import (
+    SAME_ANSWER,
+    ReleaseAudit,
+    SelfTest,
+    data_fingerprint,
+    failed_tests,
+    provenance,
+    verdict_caveats,
+)
 from core.release_audit.run import audit_steps, audit_with_people
 from core.release_audit.self_tests import cached_self_test, self_test_apart
 from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
@@ -54,4 +62,5 @@ __all__ = [
     "self_test_apart",
     "suggested_outputs",
     "suggested_plan",
+    "verdict_caveats",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -19,8 +19,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import core
-from core.datasets import AuditDataset, Table, cautions, shared_note
+from core.caveats import (
+    ATTRIBUTE_NEEDED_TEXT,
+    CHOSEN_TEXT,
+    CONSTANT_TEXT,
+    LABELS_ONLY_TEXT,
+    RANDOMISED_TEXT,
+    SELF_TEST_TEXT,
+    TRAINED_TEXT,
+    Caveat,
+    CaveatKind,
+    in_order,
+)
+from core.datasets import AuditDataset, Table, cautions
 from core.datasets.columns import quoted
+from core.datasets.splits import sharing
 from core.estimates import Estimate, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.models import METHOD_TITLES
@@ -172,7 +185,8 @@ class ReleaseAudit(Result):
     There is one measurement a check of `core.policy.CHECKS`, in their order. `tables`, `TableTitle` -> rows (column ->
     text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO 8601, UTC) and
     "seconds": all that differs between two runs. `labels_only` says whether predictions were given as labels, without
-    scores; `findings` are those of the studies that ran; `people` is there where the plan asks for it.
+    scores; `findings` are those of the studies that ran; `people` is there where the plan asks for it. `caveats` are
+    those on what was audited, whatever it is judged by; all caveats are the verdict's.
     """
 
     plan: AuditPlan
@@ -188,6 +202,7 @@ class ReleaseAudit(Result):
     labels_only: bool = False
     findings: tuple[StudyFindings, ...] = ()
     people: PeopleSection | None = None
+    caveats: tuple[Caveat, ...] = ()
     schema: int = REPORT_SCHEMA
 
 
@@ -298,19 +313,18 @@ def _linear_algebra() -> str:
 class ModelNote(StrEnum):
     """Notes on a model that tell nothing of the data."""
 
-    TRAINED = "Trained by FairLeak on the training records; the report speaks of this model and no other."
-    RANDOMISED = "The model is randomised: its predictions were drawn once, and these are audited."
-    NEEDS_SENSITIVE = "The model needs people's sensitive attribute to decide about them."
-    LABELS_ONLY = "Only predicted labels are given, no scores."
+    TRAINED = TRAINED_TEXT
+    RANDOMISED = RANDOMISED_TEXT
+    NEEDS_SENSITIVE = ATTRIBUTE_NEEDED_TEXT
+    LABELS_ONLY = LABELS_ONLY_TEXT
 
 
-SAME_ANSWER = "The model gives everybody the same answer: it decides nothing, so most limits are easily kept."
+SAME_ANSWER = CONSTANT_TEXT
 
 
 def data_summary(audited: Audited, table: Table) -> DataSummary:
     """Return what the table is."""
     dataset = audited.dataset
-    shared = shared_note(dataset, audited.splits)
     return DataSummary(
         title=dataset.title,
         source=table.source,
@@ -321,11 +335,7 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
         sets={name: int(getattr(audited.splits, name).size) for name in ("train", "attack", "validation", "test")},
         split=_split(audited),
         features=dataset.feature_names,
-        notes=(
-            *(caution.text for caution in cautions(table.frame, dataset.roles)),
-            *dataset.notes,
-            *([shared] if shared else []),
-        ),
+        notes=tuple(caveat.text for caveat in data_caveats(audited, table)),
         fingerprint=data_fingerprint(dataset, answers=audited.plan.model.kind != "file"),
     )
 
@@ -368,7 +378,7 @@ def model_summary(audited: Audited, model_file: ModelFile | None = None) -> Mode
         accuracy_test=model.accuracy_test,
         majority_test=model.majority_test,
         fingerprint=content_fingerprint(model.predictions, model.scores, file),
-        notes=(*_notes(audited), *audited.model_notes),
+        notes=tuple(caveat.text for caveat in model_caveats(audited)),
     )
 
 
@@ -382,21 +392,59 @@ def _title(audited: Audited) -> str:
     return METHOD_TITLES[audited.config.method]
 
 
-def _notes(audited: Audited) -> tuple[str, ...]:
+def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
+    """Caveats on the table: what was noted of its columns, decided in reading it, and stands in several sets."""
+
+    def make() -> tuple[Caveat, ...]:
+        dataset = audited.dataset
+        found = [Caveat(CaveatKind.INPUT_CHECK, one.text) for one in cautions(table.frame, dataset.roles)]
+        found += dataset.caveats
+        shared = sharing(dataset, audited.splits)
+        if shared is not None:
+            found.append(shared)
+        return tuple(found)
+
+    return audited.once("data caveats", make)
+
+
+def model_caveats(audited: Audited) -> tuple[Caveat, ...]:
+    """Caveats on the model: what it is, and how it answered."""
     model, roles = audited.model, audited.dataset.roles
-    notes: list[str] = [SAME_ANSWER] if model.constant(audited.splits) else []
+    found = []
+    if model.constant(audited.splits):
+        found.append(Caveat(CaveatKind.CONSTANT_MODEL, CONSTANT_TEXT))
     if audited.trainable:
-        notes.append(ModelNote.TRAINED)
+        found.append(Caveat(CaveatKind.MODEL_TRAINED, TRAINED_TEXT))
         if model.randomised:
-            notes.append(ModelNote.RANDOMISED)
+            found.append(Caveat(CaveatKind.MODEL_RANDOMISED, RANDOMISED_TEXT))
         if model.needs_sensitive:
-            notes.append(ModelNote.NEEDS_SENSITIVE)
-        notes += model.structure.notes
+            found.append(Caveat(CaveatKind.ATTRIBUTE_NEEDED, ATTRIBUTE_NEEDED_TEXT))
+        found += [Caveat(CaveatKind.MODEL_STRUCTURE, text) for text in model.structure.notes]
     elif not audited.has_scores:
-        notes.append(ModelNote.LABELS_ONLY)
+        found.append(Caveat(CaveatKind.LABELS_ONLY, LABELS_ONLY_TEXT))
     elif not roles.prediction:
-        notes.append(f"Predictions are scores of at least {roles.threshold:g}.")
-    return tuple(notes)
+        text = f"Predictions are scores of at least {roles.threshold:g}."
+        found.append(Caveat(CaveatKind.SCORE_THRESHOLD, text))
+    found += [Caveat(CaveatKind.MODEL_FILE, text) for text in audited.model_notes]
+    return tuple(found)
+
+
+def input_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
+    """Caveats on what is audited, before anything is judged."""
+    return (*data_caveats(audited, table), *model_caveats(audited), *audited.caveats)
+
+
+def verdict_caveats(caveats: Iterable[Caveat], *, chosen: bool, self_tests: Sequence[SelfTest]) -> tuple[Caveat, ...]:
+    """Caveats of a verdict: those of what is audited, and of how it was judged.
+
+    `chosen` is whether the model was picked from several on the records that it is audited on.
+    """
+    found = list(caveats)
+    if chosen:
+        found.append(Caveat(CaveatKind.CHOSEN_ON_THESE_RECORDS, CHOSEN_TEXT))
+    if not self_tests:
+        found.append(Caveat(CaveatKind.SELF_TEST_MISSING, SELF_TEST_TEXT))
+    return in_order(found)
 
 
 def _split(audited: Audited) -> str:

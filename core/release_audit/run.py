@@ -29,8 +29,10 @@ from core.release_audit.result import (
     data_summary,
     failed_tests,
     group_summaries,
+    input_caveats,
     model_summary,
     provenance,
+    verdict_caveats,
 )
 from core.studies import STUDIES
 from core.study import Finding, Measurement, Outcome, Row, Study, not_run
@@ -109,13 +111,21 @@ def audit_with_people(
     people = people_section(audited)
     audited.progress.reach(audited.progress.total)
     tests = tuple(self_tests() if callable(self_tests) else self_tests)
+    caveats = input_caveats(audited, table)
+    verdict = judge(
+        policy,
+        measurements,
+        attribute=audited.attribute,
+        failed_tests=failed_tests(tests),
+        caveats=verdict_caveats(caveats, chosen=chosen is not None, self_tests=tests),
+    )
     audit = ReleaseAudit(
         plan=plan,
         data=data_summary(audited, table),
         groups=group_summaries(audited),
         model=model_summary(audited, model_file),
         measurements=measurements,
-        verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(tests)),
+        verdict=verdict,
         tables=shown,
         findings=(*findings_of(audited), *((chosen,) if chosen else ())),
         people=people,
@@ -123,6 +133,7 @@ def audit_with_people(
         provenance=provenance(plan, policy),
         times={"started": started, "seconds": time.perf_counter() - begun},
         labels_only=not (audited.trainable or audited.has_scores),
+        caveats=caveats,
     )
     return audit, readers
 

@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.estimates import count
 from core.policy import VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.report.charts import clean
-from core.report.document import check_rows, policy_of
+from core.report.document import caveats_of, check_rows, policy_of
 from core.report.metering import MeterOutcome
 from core.report.page import KINDS, constraint_words
 from core.report.tables import count_words, rate_words
@@ -71,7 +71,8 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
         rows = ((markdown(g["group"]), people[g["group"]], *(rate_words(g[r]) for r in _RATES)) for g in told["groups"])
         yield from _table(("Group", "People", *_RATES.values()), rows)
         yield from ("", _estimated(told))
-    yield from ("", "### Limits", "")
+    yield from ("", "### Caveats and limits", "")
+    yield from (f"- {markdown(caveat.text)}" for caveat in caveats_of(told))
     yield "- A pass holds for these attacks on this model and this table. It does not prove that nothing leaks."
     yield "- This is not legal advice."
     made = f"FairLeak {markdown(told['provenance']['fairleak'])}{f', {markdown(day)}' if day else ''}"

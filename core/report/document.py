@@ -12,6 +12,7 @@ from dataclasses import fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from core.caveats import Caveat, CaveatKind
 from core.policy import CHECKS, CheckVerdict, Policy, Verdict
 from core.report.canonical import read, report_fingerprint, strict
 from core.study import Measurement
@@ -77,6 +78,7 @@ def judged_parts(audit: ReleaseAudit) -> Document:
     judged = {
         **{name: getattr(audit, name) for name in _JUDGED},
         "verdict": verdict_section(audit.verdict),
+        "caveats": audit.verdict.caveats,
         "policy": audit.verdict.policy,
     }
     return dict(strict(judged))
@@ -134,6 +136,15 @@ def check_rows(document: Mapping[str, Any]) -> tuple[CheckVerdict, ...]:
     measurements = {found.check: found for found in measurements_of(document)}
     rows = document["verdict"]["checks"]
     return tuple(replace(read(row, CheckVerdict), measurement=measurements.get(row["check"])) for row in rows)
+
+
+def caveats_of(document: Mapping[str, Any]) -> tuple[Caveat, ...]:
+    """Caveats of a document's verdict; of a report from before they had a list of their own, its notes."""
+    if "caveats" in document:
+        return tuple(read(caveat, Caveat) for caveat in document["caveats"])
+    notes = [Caveat(CaveatKind.INPUT_CHECK, note) for note in document["data"]["notes"]]
+    notes += [Caveat(CaveatKind.MODEL_FILE, note) for note in document["model"]["notes"]]
+    return tuple(notes)
 
 
 def measurements_of(document: Mapping[str, Any]) -> tuple[Measurement, ...]:

@@ -14,15 +14,16 @@ Nothing about single people stands in it, counts of them included: neither the s
 plan asks for one.
 
 Every sentence about a check is its own redacted one (`core.study.Redacted`), made of settings alone and printed
-whatever is withheld; notes on the data are left out. The edition names no file, and has no fingerprint of data, answers
-or plan and no seed: somebody who knows all records but one could try out that one's values. Shares have
-a tenth of a point, or a point where their interval is wide, and intervals are rounded outwards; tables with rows about
-single records or groups are left out.
+whatever is withheld. Of a caveat there is the fixed sentence of its kind; notes on the data are left out. The edition
+names no file, and has no fingerprint of data, answers or plan and no seed: somebody who knows all records but one could
+try out that one's values. Shares have a tenth of a point, or a point where their interval is wide, and intervals are
+rounded outwards; tables with rows about single records or groups are left out.
 
 What is not protected:
 
 - that some count is below the threshold, and the verdicts: that one passes or fails tells on which side of a limit a
   withheld number lies;
+- which kinds of caveats there are; those that hang on who is in which group go with the counts of groups;
 - where none is below: a rate with a tenth of a point and its size often tell a count exactly, and two groups add up to
   everybody. What that reveals about single people is the leakage estimate;
 - what is likely: the share of a group in the table tells roughly how many of it a drawn test set holds;
@@ -38,6 +39,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from core.caveats import for_others
 from core.datasets import CATALOG
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
@@ -64,6 +66,7 @@ from core.report.document import (
     EDITIONS,
     GROUP_RATES,
     Document,
+    caveats_of,
     internal_document,
     judged_parts,
     rows_of,
@@ -247,6 +250,8 @@ _HIDDEN = (
     f"A count of a group is below {THRESHOLD}. With it every number that hangs on who is in which group is withheld, "
     "always all of them, so that what is left out does not reveal which count it is: counts and rates of all groups, "
     "comparisons between groups, inferences of the attribute, and the tolerance of a model that was not trained here.",
+    "With it go caveats on equal records, on values taken together and of the input check, whether there are any or "
+    "not.",
 )
 
 
@@ -280,6 +285,7 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
         "model": _model(whole["model"], plan, hidden),
         "measurements": measurements,
         "verdict": _verdict(whole, audit, {one["check"]: one for one in measurements}, because),
+        "caveats": strict(for_others(caveats_of(whole), groups_withheld=hidden)),
         "findings": [_findings(study) for study in whole["findings"]],
         "tables": tables,
         "provenance": {**whole["provenance"], "plan": "", "seeds": {}},

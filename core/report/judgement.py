@@ -20,6 +20,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from core.caveats import CaveatKind, in_order
 from core.errors import InputError
 from core.estimates import Estimate, in_words, not_measured, proportion
 from core.fingerprint import code_fingerprint
@@ -31,6 +32,7 @@ from core.report.document import (
     GROUP_RATES,
     METRIC_RATES,
     Document,
+    caveats_of,
     check_rows,
     measurements_of,
     policy_of,
@@ -38,6 +40,7 @@ from core.report.document import (
     verdict_section,
 )
 from core.report.editions import why_of, withheld_numbers
+from core.report.page import sets_known
 
 _MODEL_RATES = ("accuracy_train", "accuracy_test", "majority_test")
 
@@ -57,6 +60,7 @@ def contradictions(found: Document) -> list[str]:
         if not same_value(old, new, alike)
     ]
     told += [*_too_many(found), *_no_day(found)]
+    told += _caveats(found)
     return told + ([*_plan(found), *_whole(found)] if internal else [*_withholding(found)])
 
 
@@ -151,6 +155,31 @@ def _too_many(found: Document) -> Iterator[str]:
         n = (measurement["estimate"] or {"n": 0})["n"]
         if n > most:
             yield f"{measurement['check']} comes from {_quoted(n)} records of {most:,}"
+
+
+def _caveats(found: Document) -> Iterator[str]:
+    """Yield what is wrong with the list of caveats, where the report has one: what other parts say must be in it."""
+    if "caveats" not in found:
+        return
+    caveats = caveats_of(found)
+    kinds, texts = {caveat.kind for caveat in caveats}, {caveat.text for caveat in caveats}
+    if list(caveats) != list(in_order(caveats)):
+        yield "the caveats stand in another order than their kinds"
+    facts = {
+        CaveatKind.SELF_TEST_MISSING: not found["self_tests"],
+        CaveatKind.SETS_UNKNOWN: not sets_known(found),
+        CaveatKind.CHOSEN_ON_THESE_RECORDS: any(study["study"] == "choose" for study in found.get("findings", ())),
+    }
+    for kind, fact in facts.items():
+        if fact and kind not in kinds:
+            yield f"the caveat {str(kind)!r} is not there, and other parts say that it holds"
+    if CaveatKind.SELF_TEST_MISSING in kinds and found["self_tests"]:
+        yield "a caveat says that the self-test was not run, and its results are there"
+    if found["edition"] == "internal":
+        missing = {*found["data"]["notes"], *found["model"]["notes"]} - texts
+        yield from (f"the note {_quoted(note)} is not among the caveats" for note in sorted(missing))
+    elif set(caveats) - {caveat.for_others for caveat in caveats}:
+        yield "a caveat has another sentence than that of its kind"
 
 
 def _no_day(found: Document) -> Iterator[str]:

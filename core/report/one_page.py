@@ -25,7 +25,7 @@ from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.policy import bullet as places_of
 from core.report.canonical import number_of, read
 from core.report.charts import clean
-from core.report.document import check_rows, policy_of
+from core.report.document import caveats_of, check_rows, policy_of
 from core.report.page import COLOURS, KINDS, constraint_words
 from core.study import Outcome
 from core.subject import OutputsPlan
@@ -48,6 +48,9 @@ _UNKNOWN = "□"
 
 _MOST_SIGNATURES = 6
 _MOST_REASON = 90
+_MOST_OF_A_KIND = 3
+_MOST_CAVEAT = 300
+"""Caveats of a kind on the page, and letters of each."""
 
 
 Signed = Any
@@ -186,7 +189,8 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
 
 
 def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tuple[str, str]]:
-    """Yield what was not tested, what the policy does not cover, and what is withheld: all checks by name."""
+    """Yield caveats, what was not tested, what the policy does not cover, and what is withheld: all checks by name."""
+    yield "Caveats", " ".join(_caveats(told))
     missing = [row for row in rows if not row.measured and not row.withheld]
     reasons: dict[str, list[str]] = {}
     for row in missing:
@@ -202,6 +206,18 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tu
     yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
     gone = [plain_words(row.title, 70) for row in rows if row.withheld]
     yield "Numbers withheld in the external report", f"{'; '.join(gone)}." if gone else ""
+
+
+def _caveats(told: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the sentences of the caveats, of a kind at most as many as have place on the page."""
+    by_kind: dict[str, list[str]] = {}
+    for caveat in caveats_of(told):
+        by_kind.setdefault(caveat.kind, []).append(caveat.text)
+    for texts in by_kind.values():
+        yield from (plain_words(text, _MOST_CAVEAT, prose=True) for text in texts[:_MOST_OF_A_KIND])
+        more = len(texts) - _MOST_OF_A_KIND
+        if more > 0:
+            yield f"({count(more)} more of this kind: see the report.)"
 
 
 def _signing(signatures: Sequence[Signed]) -> str:

@@ -26,13 +26,14 @@ from core.membership import REGISTRY
 from core.policy import BASIS_WORDS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.report.canonical import estimate_of, number_of, parse_json, to_json
 from core.report.charts import bullet, clean, element, group_chart, line_chart
-from core.report.document import METRIC_RATES, PEOPLE_AT_RISK, Document, check_rows, policy_of
+from core.report.document import METRIC_RATES, PEOPLE_AT_RISK, Document, caveats_of, check_rows, policy_of
 from core.report.metering import BITS_OF_THE_METER
 from core.report.tables import count_words, people_tables, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from core.caveats import Caveat
     from core.estimates import Estimate
 
 _CONTENTS = (
@@ -115,6 +116,12 @@ COLOURS = {
 """By what they stand for, in the light and in the dark theme."""
 
 
+def caveats_html(caveats: Sequence[Caveat]) -> str:
+    """Draw the caveats of a verdict as a list under a heading; "" where there are none."""
+    template: Any = environment().get_template("board.html").module
+    return str(template.caveat_list(caveats))
+
+
 def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
     """Return the style sheet of `board_html`; --fl-verdict is the colour of the verdict on all checks."""
     theme = {name: pair[palette == DARK] for name, pair in COLOURS.items()}
@@ -152,7 +159,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "n_people": count(told["data"]["n"]),
         "sets": _sets(told),
         "model": _model(told),
-        "model_notes": told["model"]["notes"],
+        "caveats": caveats_of(told),
         "group_chart": group_chart(told["groups"]),
         "tables": {name: table.in_words for name, table in own.items()},
         "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)],
@@ -210,7 +217,7 @@ def _model(told: Document) -> list[tuple[str, str]]:
     achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
     details: Mapping[str, Any] = next((m["details"] for m in told["measurements"] if m["check"] == "unfairness"), {})
     difference = difference_title(model["metric"])
-    seen = "training records" if _sets_known(told) else "people attacked"
+    seen = "training records" if sets_known(told) else "people attacked"
     on_training = number_of(details.get(f"{difference}, on the {seen}"))
     absent = apart = _absent(told)
     if told["edition"] == "disclosure" and absent != "withheld":
@@ -226,7 +233,7 @@ def _model(told: Document) -> list[tuple[str, str]]:
         (f"{difference}, {seen}", apart if on_training != on_training else f"{on_training:.3f}"),
         (f"{difference}, test records", _difference(told)),
         (
-            "Accuracy on " + ("training records" if _sets_known(told) else "the people attacked"),
+            "Accuracy on " + ("training records" if sets_known(told) else "the people attacked"),
             rate_words(model["accuracy_train"]),
         ),
         ("Accuracy on test records", rate_words(model["accuracy_test"])),
@@ -234,7 +241,7 @@ def _model(told: Document) -> list[tuple[str, str]]:
     ]
 
 
-def _sets_known(told: Document) -> bool:
+def sets_known(told: Document) -> bool:
     """Whether the training records are those the model was trained on; else they are people drawn from the table."""
     plan = told["plan"]
     return plan["model"]["kind"] == "train" or bool((plan["config"]["roles"] or {}).get("sets"))
@@ -242,7 +249,7 @@ def _sets_known(told: Document) -> bool:
 
 def _sets(told: Document) -> str:
     """Write "train 15,375, attack 10,446", with "attacked" for people who are drawn from the table."""
-    names = {} if _sets_known(told) else {"train": "attacked"}
+    names = {} if sets_known(told) else {"train": "attacked"}
     sets = told["data"]["sets"]
     order = (name for name in ("train", "attack", "validation", "test") if name in sets)
     return ", ".join(f"{names.get(name, name)} {count_words(sets[name])}" for name in order)

@@ -31,7 +31,7 @@ from core.study import Outcome
 
 Kind = Any
 
-_LATER = ("release_meter", "findings")
+_LATER = ("release_meter", "findings", "caveats")
 """Parts that reports of other code may not have."""
 
 _LEFT_OUT = {
@@ -93,6 +93,7 @@ _TABLE: Kind = {"title": str, "columns": [str], "rows": [[_is_cell]]}
 
 def _content() -> dict[str, Kind]:
     """Return the parts of a report."""
+    from core.caveats import Caveat
     from core.policy import CheckVerdict, Policy
     from core.release_audit.plan import AuditPlan
     from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance, SelfTest, StudyFindings
@@ -111,6 +112,7 @@ def _content() -> dict[str, Kind]:
             "detail": str,
             "checks": [row],
         },
+        "caveats": [Caveat],
         "policy": Policy,
         "measurements": [Measurement],
         "plan": AuditPlan,

@@ -18,7 +18,7 @@ from core.apart import Report
 from core.estimates import count
 from core.fingerprint import code_fingerprint, fingerprint
 from core.policy import Policy, default_policy, judge
-from core.release_audit import SelfTest, audit_steps, failed_tests, provenance
+from core.release_audit import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
 from core.report import Reports
 from core.report.one_page import MISSING, can_be_made, one_page
 from core.report.tables import self_test_table
@@ -123,10 +123,11 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Report
     found = reports.audit
     plan, chosen = replace(found.plan, title=work.subject.plan.title), work.subject.chosen
     attribute, failed = found.data.attribute, failed_tests(tests)
-    key = fingerprint("reports", work.key, plan.title, policy, chosen, list(tests))
+    key = fingerprint("reports", work.key, plan.title, policy, chosen, work.subject.picked, list(tests))
 
     def again() -> Reports:
-        verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed)
+        caveats = verdict_caveats(found.caveats, chosen=work.subject.picked, self_tests=tests)
+        verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed, caveats=caveats)
         origin = provenance(plan, policy)
         audit = replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
         return reports.judged(replace(audit, findings=(*found.findings, *filter(None, [chosen]))))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
+import pypdfium2
 import pytest
 import skops.io
 
 import core.release_audit
+from core.caveats import FIXED, Caveat, CaveatKind, in_order
+from core.cli.audit import _printed as audit_lines
+from core.cli.console import Console
 from core.policy import (
     Policy,
     Verdict,
@@ -26,18 +32,19 @@ from core.policy import (
 )
 from core.release_audit import SAME_ANSWER, AuditPlan, plan_text, read_plan
 from core.report import Reports, document, to_json
+from core.report.one_page import one_page
 from pages.common import report_audit
 from pages.common.report_policy import changed_limit, with_limit
 from pages.common.shell import escape
 from tests import model_samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
-from tests.app.deciding import Attacks, attacks, board, changed, section
+from tests.app.deciding import SELF_TESTS, Attacks, attacks, board, changed, section
 from tests.app.test_own_table import bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
 from tests.report_people import people_of
-from tests.samples_report import sample
+from tests.samples_report import POLICY, sample
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 __all__ = ["attacks"]
@@ -86,8 +93,64 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
 
 
 def test_the_finding_says_that_a_model_gives_everybody_the_same_answer(dashboard: Dashboard, attacks: Attacks):
-    attacks.instead = replace(sample(), model=replace(sample().model, notes=(SAME_ANSWER,)))
+    attacks.instead = replace(sample(), caveats=(Caveat(CaveatKind.CONSTANT_MODEL, SAME_ANSWER),))
     assert escape(SAME_ANSWER) in dashboard.open("report").finding
+
+
+NAME = "<b>Bob & Co.</b>"
+EVERY_KIND = tuple(Caveat(kind, f"{NAME}: 1,234 of {kind}.", count=1234) for kind in CaveatKind)
+"""A caveat of each kind, with a number and a name that nothing else has."""
+
+
+def artefacts(dashboard: Dashboard, reports: Reports, edition: str) -> dict[str, str]:
+    """Return what a reader has of a verdict, as text: five artefacts of the internal edition, three of the other."""
+    made = reports.document(edition)
+    page = pypdfium2.PdfDocument(one_page(made))[0].get_textpage().get_text_range()
+    texts = {
+        "JSON": "\n".join(caveat["text"] for caveat in json.loads(to_json(made))["caveats"]),
+        "HTML": Reader(reports.files(edition)["report.html"].decode().partition('id="json"')[0]).text,
+        "PDF": page.replace("\ufffe", "").replace("\u200b", ""),
+    }
+    if edition == "internal":
+        printed = io.StringIO()
+        Console(out=printed, err=io.StringIO()).results(audit_lines(reports))
+        texts["terminal"] = printed.getvalue()
+        shown = [element.proto.body for element in dashboard.test.get("html")]
+        texts["page"] = "\n".join(Reader(body).text for body in shown)
+    return {name: "".join(text.split()) for name, text in texts.items()}
+
+
+def test_every_kind_of_caveat_stands_in_page_json_html_pdf_and_terminal(dashboard: Dashboard, attacks: Attacks):
+    attacks.instead = replace(sample(), caveats=EVERY_KIND)
+    dashboard.open("report")
+    verdict = judge(POLICY, sample().measurements, attribute="sex", caveats=in_order(EVERY_KIND))
+    reports = Reports(replace(attacks.instead, verdict=verdict), people_of())
+    internal = artefacts(dashboard, reports, "internal")
+    assert set(internal) == {"page", "JSON", "HTML", "PDF", "terminal"}
+    external = artefacts(dashboard, reports, "disclosure")
+    for caveat in EVERY_KIND:
+        words = "".join(caveat.text.split())
+        assert {name: words in text for name, text in internal.items()} == dict.fromkeys(internal, True), caveat.kind
+        fixed = "".join(FIXED[caveat.kind].split())
+        assert {name: fixed in text for name, text in external.items()} == dict.fromkeys(external, True), caveat.kind
+    assert not any("1,234of" in text or "Bob" in text for text in external.values())
+
+
+def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashboard: Dashboard, attacks: Attacks):
+    attacks.instead = sample()
+    dashboard.open("report")
+    work = SimpleNamespace(
+        result=Reports(attacks.audits[-1]),
+        subject=SimpleNamespace(plan=AuditPlan(), chosen=None, picked=True),
+        key="of this test",
+        store=SimpleNamespace(remember=lambda key, make: make()),
+    )
+    found = report_audit.judged(work, default_policy(), ()).document()["caveats"]  # type: ignore[arg-type]
+    kinds = [caveat["kind"] for caveat in found]
+    assert kinds[:2] == ["chosen_on_these_records", "self_test_missing"]
+    work.subject.picked = False
+    found = report_audit.judged(work, default_policy(), SELF_TESTS).document()["caveats"]  # type: ignore[arg-type]
+    assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat["kind"] for caveat in found)
 
 
 def test_a_changed_limit_is_judged_without_an_attack_and_keeps_its_reason(dashboard: Dashboard, attacks: Attacks):

@@ -147,7 +147,7 @@ SHOWING = ("charts", "cli", "examples")
 
 FLOORS = (
     ("arrays", "chain", "errors", "glossary", "param", "serialize"),
-    ("estimates", "files", "projection", "settings", "solvers", "untrusted", "validation"),
+    ("caveats", "estimates", "files", "projection", "settings", "solvers", "untrusted", "validation"),
     ("fairness", "quantities", "seeds"),
     ("fingerprint",),
     ("datasets",),

@@ -16,7 +16,7 @@ from core.datasets.build import build_dataset
 from core.datasets.dataset import MOST_KEPT, AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
-from core.datasets.splits import Splits, kinds_of_records, repeated_note, shared_note, shared_records, split
+from core.datasets.splits import Splits, kinds_of_records, repeated_records, shared_note, shared_records, sharing, split
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
 from tests import samples
@@ -183,8 +183,11 @@ def test_kinds_by_brute_force(records: list[tuple[float, float, int, int]]) -> N
         assert [bool(kinds[i] == k) for k in kinds] == [one == other for other in records]
     sizes = Counter(tuple(value + 0.0 for value in record) for record in records)
     repeated = sum(size for size in sizes.values() if size > 1)
-    note = repeated_note(kinds)
-    assert note.startswith(f"{repeated} of {len(records)} records are equal") if repeated else note == ""
+    caveat = repeated_records(kinds)
+    assert (caveat is None) == (repeated == 0)
+    if caveat is not None:
+        assert (caveat.kind, caveat.count, caveat.total) == ("records_repeated", repeated, len(records))
+        assert caveat.text.startswith(f"{repeated} of {len(records)} records are equal")
 
 
 def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
@@ -211,3 +214,6 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
         f"{expected['test']} of {splits.test.size} test records and {known} of {splits.known.size} records the "
         "attacker knows equal a training record in every column used."
     )
+    caveat = sharing(data, splits)
+    assert caveat is not None and caveat.kind == "records_shared"
+    assert (caveat.count, caveat.total) == (expected["test"] + known, splits.test.size + splits.known.size)

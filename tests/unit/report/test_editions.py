@@ -146,6 +146,7 @@ OTHERS_GET = {
     "plan": "schema title policy data model config outputs answers membership guard",
     "provenance": "fairleak python platform packages code policy plan seeds",
     "verdict": "overall headline detail checks",
+    "caveats": "kind text count total",
     "self_tests": "attack false_alarms detected passed told",
 }
 """Part of the external report -> its fields: of a new one `core.report.editions` must say what others get."""
