@@ -171,7 +171,7 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         default="accuracy",
         help="Among models within all limits. Without any, of those accurate enough: the nearest, or the least leak.",
         place=place,
-        bind="query-params",
+        **state.bind("choose_prefer"),
     )
     positive = dataset.labels.mean()
     first = math.ceil(100 * max(positive, 1 - positive))
@@ -186,12 +186,13 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         width=200,
         help="Models below it on the half that chooses are not chosen. It starts at the table's majority class.",
         persist_state="session",
-        bind="query-params",
+        **state.bind("choose_least"),
     )
     chosen["least_accuracy"] = least / 100
     with place.popover("Leak and limits", icon=":material/rule:", key="choose_policy"):
         named = LEAKS | {"attribute": shell.escape(state.attribute_of(config))}
-        chosen["leak"] = panels.pick("Worst leak of", named, key="choose_leak", default="all", bind="query-params")
+        bind = state.bind("choose_leak")
+        chosen["leak"] = panels.pick("Worst leak of", named, key="choose_leak", default="all", **bind)
         _limits()
     with place.popover("Sweep settings", icon=":material/settings:", key="choose_sweep"):
         seeds = panels.pick("Seeds", [1, 3, 5], key="choose_seeds", default=1, disabled=not trained)

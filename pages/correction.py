@@ -112,7 +112,7 @@ def told() -> None:
             format="%.3f",
             key="told",
             persist_state="session",
-            bind="query-params",
+            **state.bind("told"),
             help="What the model owner publishes: every group's rate is within this distance of the overall rate.",
         )
     time.sleep(_HEAD_START)

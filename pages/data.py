@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 uploaded = upload.pending()
 own = uploaded is not None or state.dataset_name() == state.UPLOAD
 row = shell.head(badge="your file" if own else None)
-opening = st.container()
+opening = st.container() if uploaded is not None else controls.page_parts().opening
 
 _GUIDE = (
     "**Question.** What is each column used for?\n\n"
@@ -80,10 +80,7 @@ def pending_finding(form: column_roles.Form) -> None:
 
 def audited_page() -> None:
     """Draw the audited table: its groups, and the form of its column roles."""
-    settings, file = st.columns([3, 2], gap="large")
-    with settings:
-        controls.data_settings()
-    with file:
+    with controls.page_parts().beside:
         upload.box()
         upload.remove_button()
     config, table = cached.audited()

@@ -8,11 +8,12 @@ import streamlit as st
 
 from core.glossary import chapters
 from core.membership import REGISTRY
+from pages.common import state
 
 shell.head(badge="")
 opening = st.container()
 wanted = st.text_input(
-    "Search", key="term", bind="query-params", placeholder="for example TPR", help="Looks in terms and meanings."
+    "Search", key="term", placeholder="for example TPR", help="Looks in terms and meanings.", **state.bind("term")
 ).casefold()
 found = {
     chapter: {term: text for term, text in terms.items() if wanted in f"{term} {text}".casefold()}

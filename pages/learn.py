@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from core.examples import EXAMPLES, LESSON, Example, ExampleTable, Step, example, lesson, sheet, texts
-from pages.common import panels
+from pages.common import panels, state
 
 _TITLES = {name: f"{texts(name)['topic']}: {title}" for name, title in EXAMPLES.items()}
 _EXAMPLES, _LESSON = "Examples", "Lesson plan"
@@ -142,7 +142,7 @@ view = panels.pick(
     key="view",
     default=_EXAMPLES,
     place=shell.head(badge="synthetic people"),
-    bind="query-params",
+    **state.bind("view"),
     label_visibility="collapsed",
     persist_state=None,
 )

@@ -37,8 +37,7 @@ _GUIDE = (
 )
 
 shell.head()
-opening = st.container()
-controls.model_settings()
+opening, _ = controls.page_parts()
 config, table = cached.audited()
 subject = cached.audit(config, table).subject
 

@@ -105,7 +105,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         help="Of all numbers together. Rounding guarantees nothing. With DP noise, one person's attribute makes no "
         "card more than e to the ε times as likely, all else being the same: smaller is more private.",
         persist_state="session",
-        bind="query-params",
+        **state.bind("release_precision"),
     )
     decimals, epsilon = PRECISIONS[words]
     published = _published(row[3])
@@ -186,7 +186,7 @@ def _published(place: Any) -> Sequence[str]:
         + ". A gap is the rate of the first group (of more than two, the chosen one) minus that of the others. Group "
         "sizes: in all and with either label; DP noise comes with them.",
         persist_state="session",
-        bind="query-params",
+        **state.bind("release_statistics"),
     )
     return chosen or ()
 

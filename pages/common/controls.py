@@ -1,18 +1,18 @@
 """Controls made from settings: any one, all of a study, and those that define an audit.
 
 The audit's live in the sidebar; the Data and Model pages show theirs in the page instead, with more room. Their values
-are bound to the address, so that a link restores an audit. Nothing of a user's table ever enters a link.
+are bound to the address, so that a link, back and forward restore an audit. Nothing of a user's table ever enters it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import MISSING
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.config import AuditConfig
 from core.correction import ATTACKERS, CorrectionSettings
@@ -41,10 +41,12 @@ _OWN_TABLE = "Your table"
 _WITHOUT = {
     "table": "This link was made for an uploaded table, which is not in the link. Below is the demo, not that result: "
     "ask for the file and its roles, then upload it on the Data page.",
+    "gone": "This address was made for an uploaded table that is gone. Below is the demo, not that result: upload the "
+    "table again on the Data page.",
     "roles": "This link was made with column roles that are not in the link. Below are the table's own, not that "
     "result: ask for the roles, then set them on the Data page.",
 }
-"""What to say where a link is without what it was made for."""
+"""What to say where an address is without what it was made for."""
 
 _WITHOUT_AUDIT = ("learn", "glossary")
 """Pages about no audit."""
@@ -88,7 +90,7 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
 
 def bound(setting: Setting, key: str, kind: Kind | None = None, **told: Any) -> Any:
     """Draw the widget of a setting that defines what a page says: its value is in the address, and in copied links."""
-    return control(setting, key, kind, bind="query-params", **told)
+    return control(setting, key, kind, **state.bind(key), **told)
 
 
 def _kind(setting: Setting) -> Kind:
@@ -134,37 +136,79 @@ def _can_be_drawn(setting: Setting) -> bool:
     return setting.base is not tuple and setting.param.form in ("text", "line")
 
 
+class PageParts(NamedTuple):
+    """Places on a page that has audit settings of its own: above them, and beside them."""
+
+    opening: DeltaGenerator
+    beside: DeltaGenerator
+
+
+_TABLE_SETTINGS, _MODEL_SETTINGS = ("dataset", "attribute"), ("metric", "row", "method", "epsilon", "depth", "share")
+"""Places in the sidebar from the top, for what the Data and the Model page show themselves; a row has two settings."""
+
+
 def audit_settings(page: str) -> None:
-    """Draw in the sidebar what is audited, and the settings that `page` does not show itself."""
-    asked = st.query_params.get("dataset") == _OWN_TABLE and state.dataset_name() != state.UPLOAD
-    without = "table" if asked else "roles" if "roles" in st.query_params else ""
-    st.session_state.setdefault("link_without", without)  # a session's first address alone comes from elsewhere
-    state.apply_choices(page)
+    """Draw what is audited and its settings: on the page that has room for them, else in the sidebar.
+
+    All are drawn before the page runs, by the script that all pages share, and on every page, also where nobody sees
+    them: so the page reads what is in the address, and the browser takes along what is drawn when it leaves a page. For
+    that they are in an expander, which keeps them while it is closed, and in no popover. The browser forgets what a
+    widget wrote into the address when the widget goes, so where one stood before is emptied before it is drawn.
+    """
+    another_page = state.begin_run(page)
+    _note_missing(another_page=another_page)
     if state.drawn():
         shell.offer_cancel(cancel_update)
-    if page in _WITHOUT_AUDIT or signin.role() is signin.Role.ASKER:
+    if signin.role() is signin.Role.ASKER:
         return
-    _warn_without(page)
-    _mark_changed_roles()
-    table = own(state.UPLOAD) if state.given() else None
-    config = state.config(table) if table is not None else None
-    if table is None or config is None:
-        state.start_tolerance("", state.default("tolerance"))
-    else:  # predictions that came with a table start at the smallest tolerance they keep to
-        state.start_tolerance(fingerprint(table.fingerprint, config.roles), kept_tolerance(table, config))
+    visible = page not in _WITHOUT_AUDIT
+    on_data, on_model = page == "data" and own(state.PENDING) is None, page == "model"
+    warning = st.container()
+    opening, data_place, model_place = _place(on_data or on_model), _place(on_data), _place(on_model)
     with st.sidebar:
         summary = st.empty()
-        with st.popover("Audit settings", width="stretch", key="audit_settings"):
-            if page != "data":
-                _audited("dataset", "attribute")
-            if page != "model":
-                _audited("metric")
-                _audited("tolerance", "seed", shares=[1, 1])
-                if state.given():
-                    st.caption("Audited are the predictions in your table; no model is trained.")
-                else:
-                    _audited("method", *_depth(), *_train_share())
+        with st.expander("Audit settings", key="audit_settings" if visible else "unseen_settings"):
+            places = {name: _place(not on_data) for name in _TABLE_SETTINGS}
+            places |= {name: _place(not on_model) for name in _MODEL_SETTINGS}
+    if on_data:
+        with data_place:
+            st.session_state["page_parts"] = PageParts(opening, _data_settings())
+    else:
+        _audited(places, *_TABLE_SETTINGS)
+    if visible:
+        _mark_changed_roles()
+        with warning:
+            _warn_without(page)
+    if on_model:
+        st.session_state["page_parts"] = PageParts(opening, opening)
+        with model_place:
+            _model_settings()
+    else:
+        _sidebar_settings(places)
+    if visible:
         summary.markdown(_summary())
+
+
+def _place(used: bool) -> DeltaGenerator:
+    """Return a place for what is drawn later, or empty it now, if something was drawn there before."""
+    return st.container() if used else st.empty()
+
+
+def page_parts() -> PageParts:
+    """Return the places on a page whose settings `audit_settings` has drawn."""
+    parts: PageParts = st.session_state["page_parts"]
+    return parts
+
+
+def _sidebar_settings(places: dict[str, DeltaGenerator]) -> None:
+    """Draw how the audited model is trained, in the sidebar."""
+    left, right = places["row"].columns(2)
+    places = {**places, "tolerance": left, "seed": right, "train_share": places["share"]}
+    _audited(places, "metric", "seed", "tolerance")
+    if state.given():
+        places["method"].caption("Audited are the predictions in your table; no model is trained.")
+    else:
+        _audited(places, "method", *_depth(), *_train_share())
 
 
 def _mark_changed_roles() -> None:
@@ -177,11 +221,32 @@ def _mark_changed_roles() -> None:
         st.query_params.pop("roles", None)
 
 
+def _note_missing(*, another_page: bool) -> None:
+    """Note what the address was made for that the session does not have.
+
+    Only the first address of a session, and those that back and forward open, were not made by this run.
+    """
+    history = state.from_history()
+    if "link_without" in st.session_state and not history:
+        if another_page and st.session_state["link_without"] == "gone":
+            st.session_state["link_without"] = ""
+        return
+    table = st.query_params.get("dataset") == _OWN_TABLE and own(state.UPLOAD) is None
+    without = "roles" if "roles" in st.query_params else ""
+    if table:
+        without = "gone" if history else "table"
+    st.session_state["link_without"] = without
+
+
 def _warn_without(page: str) -> None:
-    """Say that a link was made for a table or roles that are not in it, as long as something else is shown instead."""
-    if state.chosen_roles() or any(own(name) is not None for name in (state.UPLOAD, state.PENDING)):
-        st.session_state["link_without"] = ""
-    if not (without := st.session_state["link_without"]):
+    """Say that an address was made for what is not in it, as long as something else is shown instead."""
+    without = st.session_state["link_without"]
+    replaced = own(state.UPLOAD) is not None
+    if without != "gone":
+        replaced = replaced or own(state.PENDING) is not None or state.chosen_roles() is not None
+    if replaced:
+        st.session_state["link_without"] = without = ""
+    if not without:
         return
     panels.problem(_WITHOUT[without])
     if page != "data":
@@ -211,24 +276,25 @@ def _summary() -> str:
     )
 
 
-def data_settings() -> None:
-    """Draw, on the Data page, which table and which attribute."""
-    _audited("dataset", "attribute", shares=[1, 1])
-    if (entry := CATALOG.get(state.dataset_name())) is not None:
-        st.caption(f"{entry.people}. {entry.about}")
+def _data_settings() -> DeltaGenerator:
+    """Draw, on the Data page, which table and which attribute; return the place beside them."""
+    settings, beside = st.columns([3, 2], gap="large")
+    with settings:
+        _audited_in_row(dataset=1, attribute=1)
+        if (entry := CATALOG.get(state.dataset_name())) is not None:
+            st.caption(f"{entry.people}. {entry.about}")
+    return beside
 
 
-def model_settings() -> None:
+def _model_settings() -> None:
     """Draw, on the Model page, how the model is trained; of given predictions only what is asked of them."""
     if state.given():
         shell.whisper("The predictions in your table", "Nothing is trained; which columns they are is on the Data page")
-        _audited("metric", "tolerance", "seed", shares=[2, 1, 1])
+        _audited_in_row(metric=2, tolerance=1, seed=1)
         return
-    share = _train_share()
-    depth = _depth()
-    more = [2 for _ in depth]
-    shares = [3, *more, 3, 2, *[3 for _ in share], 2]
-    _audited("method", *depth, "metric", "tolerance", *share, "seed", shares=shares)
+    depth = dict.fromkeys(_depth(), 2)
+    share = dict.fromkeys(_train_share(), 3)
+    _audited_in_row(method=3, **depth, metric=3, tolerance=2, **share, seed=2)
 
 
 def _train_share() -> list[str]:
@@ -243,16 +309,23 @@ def _depth() -> list[str]:
     return ["depth"] if changed else []
 
 
-def _audited(*names: str, shares: list[int] | None = None) -> None:
-    """Draw some of the audit's settings, in columns of these shares or below each other, and note their values."""
-    places: Any = st.columns(shares) if shares else [nullcontext()] * len(names)
-    for name, place in zip(names, places, strict=True):
-        with place:
+def _audited_in_row(**shares: int) -> None:
+    """Draw some of the audit's settings beside each other, with these shares of the width."""
+    _audited(dict(zip(shares, st.columns(list(shares.values())), strict=True)), *shares)
+
+
+def _audited(places: Mapping[str, DeltaGenerator], *names: str) -> None:
+    """Draw some of the audit's settings, each in its place.
+
+    The tolerance comes last, because it starts where the others say. A budget stands below the method that has one,
+    unless it has a place of its own.
+    """
+    for name in sorted(names, key=lambda name: name == "tolerance"):
+        with places[name]:
             value = _DRAWN[name]() if name in _DRAWN else _setting(name)
-            if value is not None:
-                state.keep(name, value)
-            if value == "dp_id3":
-                _audited("epsilon")
+        if value == "dp_id3":
+            with places.get("epsilon", places[name]):
+                _setting("epsilon")
 
 
 def _setting(name: str) -> Any:
@@ -311,7 +384,7 @@ def _dataset() -> Any:
         titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
     changed: dict[str, Any] = {"on_change": st.session_state.update, "kwargs": {"link_without": ""}}
-    return panels.choose("Dataset", titles, key="dataset", help=help, bind="query-params", **changed)
+    return panels.choose("Dataset", titles, key="dataset", help=help, **state.bind("dataset"), **changed)
 
 
 def _attribute() -> Any:
@@ -321,11 +394,27 @@ def _attribute() -> Any:
         st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
         return None
     help = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
-    bind = None if state.dataset_name() == state.UPLOAD else "query-params"
-    return panels.choose(label, names, key="attribute", help=help, bind=bind)
+    bind = state.bind("attribute")
+    if state.dataset_name() != state.UPLOAD:
+        return panels.choose(label, names, key="attribute", help=help, **bind)
+    if "attribute" not in st.session_state and st.session_state.get("own_attribute") in names:
+        st.session_state["attribute"] = st.session_state["own_attribute"]  # which the address may not hold
+    st.session_state["own_attribute"] = panels.choose(label, names, key="attribute", help=help)
+    return st.session_state["own_attribute"]
 
 
-_DRAWN = {"dataset": _dataset, "attribute": _attribute}
+def _tolerance() -> Any:
+    """Choose the tolerance, which predictions that came with a table start at the smallest they keep to."""
+    table = own(state.UPLOAD) if state.given() else None
+    config = state.config(table) if table is not None else None
+    if table is None or config is None:
+        state.start_tolerance("", state.default("tolerance"))
+    else:
+        state.start_tolerance(fingerprint(table.fingerprint, config.roles), kept_tolerance(table, config))
+    return _setting("tolerance")
+
+
+_DRAWN = {"dataset": _dataset, "attribute": _attribute, "tolerance": _tolerance}
 """Setting -> what draws it, where that is not made from its declaration."""
 
 
@@ -336,7 +425,7 @@ def attacker_settings() -> dict[str, str]:
         "Attack",
         {kind: f"{title[:1].upper()}{title[1:]}" for kind, title in ATTACKERS.items()},
         key="adversary",
-        bind="query-params",
+        **state.bind("adversary"),
         help=(
             "A and A′ are published (Ferry et al.): a random forest with balanced class weights. A guesses from "
             "features and label, A′ also from the model's predictions. Gradient boosting has no class weights and is "

@@ -128,6 +128,7 @@ _STYLE = """<style>
 [data-testid=stPageLink] a {padding-block: 0}
 [class*=st-key-door_] a, .st-key-finding a {padding-inline: 0}
 .stSidebar h4 + p, .stSidebar h4 + p + p {font-size: .85rem; margin: 0}
+.st-key-unseen_settings {display: none}
 @media (max-width: 760px) {
   .stMainBlockContainer {padding: 4rem 1rem 2rem}
   .st-key-head h1 + p {border: 0; padding: 0}
@@ -263,12 +264,12 @@ def _headline(head: PageHead, badge: str) -> str:
 
 
 def head(*, badge: str | None = None) -> Any:
-    """Put a badge behind the page's title, by itself that of synthetic data; return the row it stands in."""
+    """Put a badge behind the page's title, by itself that of the audited table; return the row it stands in."""
     from pages.common import state
 
     row, place, own, _ = st.session_state["head"]
     if badge is None:
-        badge = "synthetic data" if state.dataset_name() == "demo" else ""
+        badge = state.BADGES.get(state.dataset_name(), "")
     if badge:
         place.markdown(_headline(own, badge))
     st.session_state["head"] = (row, place, own, badge)

@@ -26,12 +26,16 @@ PENDING = "pending_upload"
 OWN_RATINGS = "own_ratings"
 """Name under which a user's own ratings are chosen."""
 
+BADGES = {"demo": "synthetic data", UPLOAD: "your file"}
+"""Audited table -> badge of the pages about it."""
+
 _DEFAULTS: dict[str, Any] = {
     **{name: setting.default for name, setting in params(AuditConfig).items()},
     "dataset": "demo",
     "tolerance": TRAINED_TOLERANCE,
     "epsilon": 10.0,
 }
+"""Setting of the audit -> its value before anybody has touched it."""
 
 
 def default(key: str) -> Any:
@@ -44,20 +48,42 @@ def choose(key: str, value: Any) -> None:
     st.session_state.setdefault("chosen_next", {})[key] = value
 
 
-def apply_choices(page: str) -> None:
-    """Set the widgets as another page left them and as `choose` asked; called before any of them is drawn.
+def bind(key: str) -> dict[str, Any]:
+    """Return the arguments of a widget whose value is in the address, and note its key."""
+    st.session_state.setdefault("address_keys", set()).add(key)
+    return {"bind": "query-params"}
 
-    A setting has one widget in the sidebar and another on the page that shows it itself. Streamlit remembers a value
-    for each, so that a setting put back to its default on one page could return on the next.
+
+def from_history() -> bool:
+    """Whether this run was asked for by the browser's back or forward button."""
+    context = get_script_run_ctx()
+    return bool(context and context.is_history_navigation and not context.fragment_ids_this_run)
+
+
+def begin_run(page: str) -> bool:
+    """Note the page, and set the widgets as `choose` asked; called before any of them is drawn.
+
+    Returns whether it is another page than before.
+
+    Back and forward open an address as a link does: what the session remembers of the settings that are in the address
+    is forgotten, so that whoever reads one, before its widget is drawn or after, reads the address.
     """
-    if st.session_state.get("page_now") != page:
+    another = st.session_state.get("page_now") != page
+    if another:
         st.session_state.pop("drawn", None)
     st.session_state["page_now"] = page
-    for key, (value, place) in st.session_state.get("settings_kept", {}).items():
-        if place != page:
+    choices = st.session_state.pop("chosen_next", {})
+    if not from_history():
+        if another:  # the browser may have left some of them behind
+            choices = {key: st.session_state[key] for key in _DEFAULTS if key in st.session_state} | choices
+        for key, value in choices.items():
             st.session_state[key] = value
-    for key, value in st.session_state.pop("chosen_next", {}).items():
-        st.session_state[key] = value
+        return another
+    for key in st.session_state.get("address_keys", ()):
+        for name in (key, f"{key}_began"):
+            if name in st.session_state:
+                del st.session_state[name]
+    return another
 
 
 def standing(key: str, first: float, *, most: float) -> float:
@@ -114,11 +140,6 @@ def restore_drawn() -> None:
     for key, value in st.session_state["drawn"][1].items():
         if st.session_state.get(key) != value and not BUTTON.search(key):
             st.session_state[key] = value
-
-
-def keep(key: str, value: Any) -> None:
-    """Note the value of a setting whose widget was just drawn."""
-    st.session_state.setdefault("settings_kept", {})[key] = (value, st.session_state["page_now"])
 
 
 def setting(key: str) -> Any:
