@@ -90,7 +90,10 @@ def _run(arguments: argparse.Namespace) -> int:
             console.alert(verdict)
         return 0 if verdict is None else VERDICTS[verdict]
     except FairLeakError as error:
-        console.alert(f"{arguments.program}: {error}")
+        headline = str(error).split("\n")[0] if error.details else str(error)
+        console.alert(f"{arguments.program}: {headline}")
+        for line in error.details:
+            console.alert(f"- {line}")
         return UNUSABLE
     except MemoryError:
         console.alert(f"{arguments.program}: This needs more memory than there is.")

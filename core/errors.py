@@ -1,12 +1,18 @@
 """The few exceptions of FairLeak.
 
-Every message is one sentence that names the thing, the rule and the value, fit to be shown to a user as it is.
+Every message is one sentence that names the thing, the rule and the value, fit to be shown to a user as it is; where
+several answers are missing, it has a line for each.
 "Infeasible", "out of time" and "not run" are not errors: they are values in a result, with their reason.
 """
 
 
 class FairLeakError(Exception):
-    """Base of all errors FairLeak raises on purpose; ``str(error)`` may be shown to a user."""
+    """Base of all errors FairLeak raises on purpose; ``str(error)`` may be shown to a user.
+
+    `details` are further lines, where one sentence names several things.
+    """
+
+    details: tuple[str, ...] = ()
 
 
 class InputError(FairLeakError, ValueError):

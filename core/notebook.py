@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
 from core.files import content_of
 from core.policy import VERDICT_TITLES, CheckVerdict
-from core.release_audit import AuditPlan, audit_with_people, catalogue_plan, suggested_plan
+from core.release_audit import AuditPlan, MissingAnswers, audit_with_people, catalogue_plan, suggested_plan
 from core.report import Reports, board_html, board_style, caveats_html, check_rows
 from core.report.card_section import markdown
 from core.report.tables import report_tables
@@ -99,18 +99,24 @@ class AuditResult:
         return "\n".join(lines)
 
 
+_ARGUMENTS = "In Python, label, positive, favourable and confirmed are arguments of audit; other keys need a plan of fairleak init."
+
+
 def audit(
     data: str | os.PathLike[str] | pandas.DataFrame,
     *,
     label: str = "",
     attribute: str = "",
     predictions: str = "",
+    positive: str = "",
+    favourable: str = "",
+    confirmed: Sequence[str] = (),
     policy: str = "",
     report: Callable[[int, int], None] | None = None,
 ) -> AuditResult:
     """Audit a model and judge it by a policy, as `fairleak init` and `fairleak audit` do; without the self-test.
 
-    Raises `InputError` if data, columns or policy cannot be used.
+    Raises `InputError` if data, columns or policy cannot be used, or an answer is missing: it lists each with its key.
 
     Parameters
     ----------
@@ -120,25 +126,38 @@ def audit(
         Columns of the label and of the sensitive attribute; guessed from the table where they are not given.
     predictions : str
         Column of a model's predicted labels; guessed where it is not given. Without any, FairLeak trains a fair model.
+    positive : str
+        The label's value that scores and predictions are about; guessed where it is not given.
+    favourable : str
+        The label's value that is good for the person: fairness is counted on it. A table of yours needs it.
+    confirmed : sequence of str
+        Facts of the input check that are right as they are, by their names.
     policy : str
         "default", "predictions" or a TOML file; by itself "predictions" where a model's are given, else "default".
     report : callable, optional
         Called with (steps done, steps in all).
     """
-    plan, table = _plan_and_table(data, label=label, attribute=attribute, predictions=predictions)
+    answers = {"label": label, "predictions": predictions, "positive": positive, "favourable": favourable}
+    plan, table = _plan_and_table(data, attribute, answers, tuple(confirmed))
     named = policy or ("predictions" if plan.model.kind == "predictions" else "default")
     judged_by = policy_named(named, plan, Path(), what="policy")
-    return AuditResult(Reports(*audit_with_people(plan, table, judged_by, report=report)))
+    try:
+        return AuditResult(Reports(*audit_with_people(plan, table, judged_by, report=report)))
+    except MissingAnswers as error:
+        raise InputError(f"{error}\n{_ARGUMENTS}", key=error.key) from None
 
 
 def _plan_and_table(
-    data: str | os.PathLike[str] | pandas.DataFrame, *, label: str, attribute: str, predictions: str
+    data: str | os.PathLike[str] | pandas.DataFrame,
+    attribute: str,
+    answers: Mapping[str, str],
+    confirmed: tuple[str, ...],
 ) -> tuple[AuditPlan, Table]:
     """Return the plan for data, with the roles of its columns guessed where they are not given."""
     if isinstance(data, str) and data in CATALOG:
-        for name, column in (("label", label), ("predictions", predictions)):
-            if column:
-                raise InputError(f"{name} must be left out with a dataset by its name, got {column!r}.")
+        for name, value in (*answers.items(), ("confirmed", confirmed)):
+            if value:
+                raise InputError(f"{name} must be left out with a dataset by its name, got {value!r}.")
         local = os.environ.get("FAIRLEAK_DATA")
         table = load(data, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
         return catalogue_plan(data, attribute), table
@@ -149,5 +168,14 @@ def _plan_and_table(
     else:
         raise InputError(f"data must be the name of a dataset, a file or a DataFrame, got {type(data).__name__}.")
     table = read_table(content, name)
-    plan, _ = suggested_plan(table, name, attribute=attribute, label=label, prediction=predictions)
-    return plan, table
+    suggestion = suggested_plan(
+        table,
+        name,
+        attribute=attribute,
+        label=answers["label"],
+        prediction=answers["predictions"],
+        positive=answers["positive"],
+        favourable=answers["favourable"],
+        confirmed=confirmed,
+    )
+    return suggestion.plan, table

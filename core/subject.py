@@ -143,7 +143,7 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
         return _given(config, dataset, splits)
     x, s = dataset.features, dataset.sensitive
     if config.method == "threshold_optimizer":
-        _check_labels(dataset, splits)
+        check_labels(dataset, splits)
     model = fitted(config, dataset, splits)
     made_of = structure_of(model.estimator, rows=splits.train.size)
     known: dict[str, Any] = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
@@ -226,7 +226,7 @@ def _measured(
     )
 
 
-def _check_labels(dataset: AuditDataset, splits: Splits) -> None:
+def check_labels(dataset: AuditDataset, splits: Splits) -> None:
     """Refuse training records of a group with one label only: a threshold of its own cannot be set for it."""
     for code, name in enumerate(dataset.group_names):
         labels = dataset.labels[splits.train][dataset.sensitive[splits.train] == code]

@@ -32,7 +32,7 @@ from core.errors import InputError
 from core.files import content_of, write_file
 from core.fingerprint import content_fingerprint
 from core.policy import Policy, Status
-from core.release_audit import AuditPlan, catalogue_plan, dataset_of, load_model, load_table, plan_text, read_plan
+from core.release_audit import AuditPlan, catalogue_plan, checked_dataset, load_model, load_table, plan_text, read_plan
 from core.serialize import dumps, plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, told
@@ -125,7 +125,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[A
         table = load_table(
             plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder()
         )
-        dataset = dataset_of(plan, table, model_file=load_model(plan, folder=folder))
+        dataset = checked_dataset(plan, table, model_file=load_model(plan, folder=folder))
         config = replace(plan.config, roles=dataset.roles)
         trained = plan.model.kind == "train"
         if len(arguments.plans) > 1:

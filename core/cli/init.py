@@ -9,11 +9,14 @@ from pathlib import Path
 from core.cli.arguments import add_path
 from core.cli.console import Block, Console
 from core.datasets import CATALOG, cautions, read_table
+from core.datasets.input_check import Severity, check_input
 from core.errors import InputError
 from core.estimates import joined
 from core.files import content_of, write_file
 from core.models.model_files import read_model
 from core.release_audit import AuditPlan, catalogue_plan, commented_plan, suggested_plan
+from core.release_audit.input_facts import plan_comments, terminal_line
+from core.release_audit.suggestion import SuggestedAudit, suggested_sizes
 
 HELP = "Write a commented plan of a release audit, for a dataset or for a file of your own."
 
@@ -43,14 +46,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "--file", help="CSV or Parquet file with your table; the roles of its columns are guessed.")
     told = "Column of the file that the model predicts (default: a guess)."
     parser.add_argument("--label", metavar="COLUMN", help=told)
+    parser.add_argument(
+        "--positive",
+        metavar="VALUE",
+        help="The label's value that scores and predictions are about (default: a guess).",
+    )
+    parser.add_argument(
+        "--favourable",
+        metavar="VALUE",
+        help="The label's value that is good for the person; without it the plan leaves the key open.",
+    )
     add_path(parser, "--model", help="ONNX or skops file with the model to audit on --file.")
     add_path(parser, "-o", "--output", help="File for the plan, which must be new (default: stdout).")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Print a plan, or write it where --output says."""
-    plan, notes = _of_file(arguments, console) if arguments.file is not None else (_of_catalogue(arguments), {})
-    text = commented_plan(plan, notes=notes, instead={"policy": _POLICY} if plan.model.kind == "predictions" else {})
+    text = commented_plan(_of_catalogue(arguments)) if arguments.file is None else _of_file(arguments, console)
     if arguments.output is None:
         console.result(Block.of(text.rstrip("\n").split("\n")))
         return
@@ -59,43 +71,65 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _of_catalogue(arguments: argparse.Namespace) -> AuditPlan:
-    for name, value in (("model", arguments.model), ("label", arguments.label)):
+    for name in ("model", "label", "positive", "favourable"):
+        value = getattr(arguments, name)
         if value is not None:
             raise InputError(f"--{name} must come with --file, got {str(value)!r} alone.")
     return catalogue_plan(arguments.dataset or "demo", arguments.attribute or "")
 
 
-def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan, dict[str, str]]:
-    """Return the plan, and comments for its keys."""
+def _of_file(arguments: argparse.Namespace, console: Console) -> str:
+    """Return the commented plan of a file, having printed what is guessed and what is asked."""
     if arguments.dataset is not None:
         raise InputError(f"--dataset must be left out with --file, got {arguments.dataset!r}.")
     name = _beside(arguments.file, arguments.output, "--file")
     table = read_table(content_of(arguments.file, what="--file"), arguments.file.name)
-    attribute, label = arguments.attribute or "", arguments.label or ""
+    columns = {role: getattr(arguments, role) or "" for role in ("attribute", "label", "positive", "favourable")}
     model_file, model = None, ""
     if arguments.model is not None:
         model = _beside(arguments.model, arguments.output if arguments.output else arguments.file, "--model")
         model_file = read_model(content_of(arguments.model, what="--model"), arguments.model.name)
         if not model_file.feature_names:
             console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
-    plan, reasons = suggested_plan(table, name, model=model, model_file=model_file, attribute=attribute, label=label)
-    guessed = [role for role, column in (("label", label), ("attribute", attribute)) if not column]
+    suggestion = suggested_plan(table, name, model=model, model_file=model_file, **columns)
+    guessed = [role for role in ("label", "attribute") if not columns[role]]
     console.note(
         f"{joined([*guessed, 'groups']).capitalize()} are guesses from the columns' names and values: check them."
     )
-    notes = {
-        key: f"Guessed: {reason}." for role, reason in reasons.items() for key in _KEYS.get(role, (f"data.{role}",))
-    }
-    assert plan.config.roles is not None  # those that were guessed
-    if warnings := [f"Warning: {caution.text}" for caution in cautions(table.frame, plan.config.roles)]:
-        notes["data"] = "\n".join(warnings)
-        for warning in warnings:
-            console.alert(warning)
-    if plan.model.kind == "predictions":
+    comments, open_keys = _comments(suggestion, console)
+    if suggestion.plan.model.kind == "predictions":
+        open_keys["policy"] = _POLICY
         console.note(_POLICY_NOTE)
     where = f"beside {name}" if "/" not in name else f"where {name} is found from its folder"
     console.note(f"Keep the plan {where}, which it refers to by name.")
-    return plan, notes
+    return commented_plan(suggestion.plan, notes=comments, instead=open_keys)
+
+
+def _comments(suggestion: SuggestedAudit, console: Console) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the comments of a plan's keys, and those of keys that stand open; print what is to be looked at."""
+    roles, source = suggestion.plan.config.roles, suggestion.source
+    assert roles is not None  # those that were guessed
+    comments: dict[str, list[str]] = {}
+    for caution in cautions(source.table.frame, roles):
+        comments.setdefault("data", []).append(f"Warning: {caution.text}")
+        console.alert(f"Warning: {caution.text}")
+    for role, reason in suggestion.reasons.items():
+        for key in _KEYS.get(role, (f"data.{role}",)):
+            comments.setdefault(key, []).append(f"Guessed: {reason}.")
+    facts = check_input(source.table.frame, source.roles)
+    for fact in facts:
+        if fact.severity == Severity.BLOCKING:
+            console.alert(terminal_line(fact))
+        else:
+            console.note(terminal_line(fact))
+    questions = plan_comments(facts)
+    for key, comment in questions.items():
+        comments.setdefault(key, []).append(comment)
+    for problem in suggested_sizes(suggestion):
+        comments.setdefault("data", []).append(f"Warning: {problem.text}")
+        console.alert(f"Warning: {problem.text}")
+    texts = {key: "\n".join(lines) for key, lines in comments.items()}
+    return texts, {key: texts[key] for key in questions}
 
 
 def _beside(file: Path, plan: Path | None, option: str) -> str:

@@ -1,7 +1,8 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
 from core.release_audit.comparison import Comparison, Difference, Sameness, same_numbers
-from core.release_audit.inputs import dataset_of, load_model, load_policy_text, load_table
+from core.release_audit.input_facts import MissingAnswers
+from core.release_audit.inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
 from core.release_audit.plan import (
     AuditPlan,
     DataPlan,
@@ -36,6 +37,7 @@ __all__ = [
     "Difference",
     "GuardPlan",
     "MembershipPlan",
+    "MissingAnswers",
     "ModelPlan",
     "OutputsPlan",
     "PlannedAnswers",
@@ -46,6 +48,7 @@ __all__ = [
     "audit_with_people",
     "cached_self_test",
     "catalogue_plan",
+    "checked_dataset",
     "commented_plan",
     "data_fingerprint",
     "dataset_of",

@@ -36,7 +36,8 @@ from core.model_card.release import check_number, check_precision
 from core.model_card.settings import NATURAL
 from core.models import GIVEN
 from core.param import Param
-from core.release_audit.inputs import dataset_of, roles_of
+from core.release_audit.input_facts import MissingAnswers, require_answers
+from core.release_audit.inputs import checked_dataset, roles_of
 from core.release_audit.plan import SOURCE, AuditPlan, read_source, source_values
 from core.serialize import Result
 from core.settings import (
@@ -195,6 +196,8 @@ def named(name: str, key: str) -> Iterator[None]:
     """Let sentences about wrong input begin with the file and the key that are to be changed."""
     try:
         yield
+    except MissingAnswers:  # which names the keys itself, a line each
+        raise
     except InputError as error:
         raise InputError(f"{name}: {error}" if error.key else f"{name}: {key}: {error}") from None
 
@@ -220,11 +223,13 @@ def people_of(
             raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
     with named(name, "[data]"):
         if settings.family == GIVEN:
-            several = several_predictions(table, roles_of(plan.source, table), settings.columns)
+            roles = roles_of(plan.source, table)
+            require_answers(table, roles)
+            several = several_predictions(table, roles, settings.columns)
             dataset, given, names = several.dataset, several.predictions, several.names
             config = replace(plan.source.config, roles=dataset.roles, method=GIVEN)
         else:
-            dataset = dataset_of(plan.source, table, model_file=model_file)
+            dataset = checked_dataset(plan.source, table, model_file=model_file)
             config = replace(plan.source.config, roles=dataset.roles)
         rows = released_rows(config, dataset, on=settings.on)
     labels = dataset.labels[rows[drawn_people(rows.size, settings.people, seed=config.seed)]]

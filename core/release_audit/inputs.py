@@ -16,11 +16,13 @@ import numpy as np
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from core.datasets.build import select
 from core.datasets.columns import quoted
+from core.datasets.input_check import Fact
 from core.datasets.roles import as_written
 from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import ReleasedPeople
 from core.models.query_access import QueryAccess, file_access, opposite_access
+from core.release_audit.input_facts import require_answers
 from core.release_audit.plan import AuditPlan
 from core.subject import Subject, prior_of
 
@@ -34,11 +36,13 @@ T = TypeVar("T")
 class Audited(Subject):
     """What a plan audits.
 
-    `config` is the plan's, with the roles the dataset was built with; `model_notes` say how a model file answered.
+    `config` is the plan's, with the roles the dataset was built with; `model_notes` say how a model file answered, and
+    `facts` what the input check noted, asked, or had confirmed.
     """
 
     plan: AuditPlan = field(kw_only=True)
     model_notes: tuple[str, ...] = field(default=(), kw_only=True)
+    facts: tuple[Fact, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         self.trainable, self.outputs = self.plan.model.kind == "train", self.plan.outputs
@@ -77,43 +81,68 @@ def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
         raise InputError(f"policy must be a file of text in UTF-8, got {quoted(plan.policy)}.") from None
 
 
+def input_facts(audited: Audited) -> tuple[Fact, ...]:
+    """Return what the input check says of an audit: caveats of its verdict, none of which blocks it."""
+    return audited.facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditInput:
+    """A plan's table with the roles of its columns, and the answers of its model file where there is one.
+
+    `notes` are what is to be known of how the model file answered.
+    """
+
+    table: Table
+    roles: Roles
+    notes: tuple[str, ...] = ()
+
+
+def input_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditInput:
+    """Return what a plan audits, before it is checked; InputError if its model file is missing or cannot answer."""
+    roles = roles_of(plan, table)
+    if plan.model.kind == "train":
+        return AuditInput(table=table, roles=roles)
+    roles = replace(roles, threshold=plan.model.threshold)
+    if plan.model.kind != "file":
+        return AuditInput(table=table, roles=roles)
+    if model_file is None:
+        raise InputError('A plan with model.kind "file" needs its model file, got none.')
+    from core.models.model_files import with_answers
+
+    try:
+        answered = with_answers(
+            table,
+            model_file,
+            roles,
+            threshold=plan.model.threshold,
+            positive=plan.model.positive,
+            features=plan.model.features,
+        )
+    except InputError as error:
+        keys = "in a plan: model.positive, model.features, model.threshold"
+        raise InputError(f"{str(error).removesuffix('.')} ({keys}).") from None
+    return AuditInput(
+        table=answered.table,
+        roles=replace(roles, prediction=answered.prediction, score=answered.score),
+        notes=answered.answers.notes,
+    )
+
+
 def dataset_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
     """Return the dataset of a plan: its table with roles, and the answers of its model file where there is one.
 
     InputError if a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
     """
-    return dataset_and_notes(plan, table, model_file=model_file)[0]
+    source = input_of(plan, table, model_file=model_file)
+    return build_dataset(source.table, source.roles)
 
 
-def dataset_and_notes(
-    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
-) -> tuple[AuditDataset, tuple[str, ...]]:
-    """Return `dataset_of`, and what is to be known of how the model file answered."""
-    roles = roles_of(plan, table)
-    if plan.model.kind == "train":
-        return build_dataset(table, roles), ()
-    notes: tuple[str, ...] = ()
-    roles = replace(roles, threshold=plan.model.threshold)
-    if plan.model.kind == "file":
-        if model_file is None:
-            raise InputError('A plan with model.kind "file" needs its model file, got none.')
-        from core.models.model_files import with_answers
-
-        try:
-            answered = with_answers(
-                table,
-                model_file,
-                roles,
-                threshold=plan.model.threshold,
-                positive=plan.model.positive,
-                features=plan.model.features,
-            )
-        except InputError as error:
-            told = f"{str(error).removesuffix('.')} (in a plan: model.positive, model.features, model.threshold)."
-            raise InputError(told) from None
-        table, roles = answered.table, replace(roles, prediction=answered.prediction, score=answered.score)
-        notes = answered.answers.notes
-    return build_dataset(table, roles), notes
+def checked_dataset(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
+    """Return `dataset_of`; refused while a fact of the input check blocks an audit, as `require_answers` does."""
+    source = input_of(plan, table, model_file=model_file)
+    require_answers(source.table, source.roles)
+    return build_dataset(source.table, source.roles)
 
 
 def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.attriguard.study import guard_steps
 from core.correction import ATTACKERS
-from core.datasets import Table
+from core.datasets import Table, build_dataset
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from core.model_card import ReleasedPeople
@@ -18,7 +18,8 @@ from core.people import MEMBERS, PEOPLE
 from core.policy import CHECKS, Policy, judge
 from core.quantities import plain_row
 from core.queries import DECODERS
-from core.release_audit.inputs import Audited, access_of, dataset_and_notes, readers_of
+from core.release_audit.input_facts import require_answers
+from core.release_audit.inputs import Audited, access_of, input_of, readers_of
 from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (
     PeopleSection,
@@ -34,6 +35,7 @@ from core.release_audit.result import (
     provenance,
     verdict_caveats,
 )
+from core.release_audit.sizes import with_remedy
 from core.studies import STUDIES
 from core.study import Finding, Measurement, Outcome, Row, Study, not_run
 from core.subject import Progress, splits_with_unanswered, train_model
@@ -142,11 +144,16 @@ def audited_of(
     plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None, report: Report | None = None
 ) -> Audited:
     """Return what a plan audits, trained or taken as given, before any attack; parameters as of `audit_with_people`."""
-    dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
+    source = input_of(plan, table, model_file=model_file)
+    facts = require_answers(source.table, source.roles)
+    dataset = build_dataset(source.table, source.roles)
     config = replace(plan.config, roles=dataset.roles)
-    splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
-    model = train_model(config, dataset, splits)
+    try:
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+        progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
+        model = train_model(config, dataset, splits)
+    except InputError as error:
+        raise with_remedy(error, dataset, config) from None
     progress.tick()
     access = None if model_file is None else access_of(plan, table, dataset, model_file)
     return Audited(
@@ -156,7 +163,8 @@ def audited_of(
         model,
         progress,
         plan=plan,
-        model_notes=notes,
+        model_notes=source.notes,
+        facts=facts,
         access=access,
         with_unanswered=splits_with_unanswered(config, dataset),
     )

@@ -5,21 +5,23 @@ A guess is one that a user sees and corrects; nothing is audited by it before.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.arrays import decimals_of
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.correction import true_tolerance
-from core.datasets import CATALOG, AuditDataset, Table, suggest_roles
+from core.datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
 from core.datasets.columns import as_text, quoted
-from core.datasets.roles import crossed_columns, with_crossed
+from core.datasets.roles import as_written, crossed_columns, with_crossed
 from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
 from core.fairness import unfairness
 from core.models import GIVEN
-from core.release_audit.inputs import dataset_of
+from core.policy import default_policy, predictions_policy
+from core.release_audit.inputs import AuditInput, input_of
 from core.release_audit.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.release_audit.sizes import SizeProblem, size_problems
 from core.subject import OutputsPlan
 from core.validation import choice
 
@@ -31,6 +33,9 @@ _ANSWERS = PlannedAnswers(epsilon=0.5)
 
 _MOST_DECIMALS = 6
 """Decimals up to which a column's scores were rounded on purpose; with more they are taken for as they are."""
+
+_SHOWN_VALUES = 4
+"""Values of a label that a message names."""
 
 
 def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
@@ -50,6 +55,19 @@ def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedAudit:
+    """A plan to start from, and why it is so.
+
+    `reasons` are those of `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or
+    "decimals"; `source` is what the plan audits, without the answers of a model file that cannot answer yet.
+    """
+
+    plan: AuditPlan
+    reasons: dict[str, str]
+    source: AuditInput
+
+
 def suggested_plan(
     table: Table,
     file: str,
@@ -59,26 +77,32 @@ def suggested_plan(
     attribute: str = "",
     label: str = "",
     prediction: str = "",
-) -> tuple[AuditPlan, dict[str, str]]:
+    positive: str = "",
+    favourable: str = "",
+    confirmed: tuple[str, ...] = (),
+) -> SuggestedAudit:
     """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
 
-    Of predictions that are given, the disclosed tolerance is the smallest that they satisfy; the reasons are those of
-    `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or "decimals".
+    Of predictions that are given, the disclosed tolerance is the smallest that they satisfy. Which outcome is good for
+    a person is never guessed.
 
     `file` and `model` are the names of the table's file and of the model's, if there is one; a model that does not name
     its columns takes the table's first. `attribute`, `label` and `prediction` are the columns of the sensitive
-    attribute, the label and the predicted label, where they are known. InputError if no column can be the label or the
-    sensitive attribute, if a given one is not in the table or has one value only, or if both are the same.
+    attribute, the label and the predicted label, where they are known, `positive` and `favourable` values of the label,
+    and `confirmed` the facts that are right. InputError if no column can be the label or the sensitive attribute, if a
+    given one is not in the table or has one value only, if both are the same, or if the label lacks a given value.
     """
     _check_named(table, attribute=attribute, label=label, prediction=prediction)
     suggestion = suggest_roles(
         table.frame, attribute=attribute, label=label, prediction=prediction, model=model_file is not None
     )
-    roles = suggestion.roles
+    roles, reasons = suggestion.roles, dict(suggestion.reasons)
     for role, found in (("attribute", roles.sensitive), ("label", roles.label)):
         if not found:
-            reason = suggestion.reasons["sensitive" if role == "attribute" else role]
+            reason = reasons["sensitive" if role == "attribute" else role]
             raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
+    roles = _with_values(table, roles, reasons, positive=positive, favourable=favourable)
+    roles = replace(roles, confirmed=confirmed)
     kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
     unnamed = model_file.width or 0 if model_file and not model_file.feature_names else 0
     attributes = {roles.sensitive, *crossed_columns(table.frame, roles.sensitive)}
@@ -97,7 +121,28 @@ def suggested_plan(
         answers=_ANSWERS,
         membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
     )
-    return _with_promise(plan, table, model_file, dict(suggestion.reasons))
+    try:
+        source = input_of(plan, table, model_file=model_file)
+    except InputError:  # the model file cannot answer yet
+        return SuggestedAudit(plan=plan, reasons=reasons, source=AuditInput(table=table, roles=roles))
+    return SuggestedAudit(plan=_with_promise(plan, source, reasons), reasons=reasons, source=source)
+
+
+def _with_values(table: Table, roles: Roles, reasons: dict[str, str], *, positive: str, favourable: str) -> Roles:
+    """Return the roles with these values of the label, where they are given; refuse others than the label takes."""
+    answers = {name: value for name, value in (("positive", positive), ("favourable", favourable)) if value}
+    roles = as_written(table.frame, replace(roles, **answers))
+    values = [str(value) for value in as_text(table.frame[roles.label]).value_counts().index]
+    for name in answers:
+        reasons.pop(name, None)
+        if getattr(roles, name) not in values:
+            listed = ", ".join(quoted(value, 30) for value in values[:_SHOWN_VALUES])
+            more = ", …" if len(values) > _SHOWN_VALUES else ""
+            raise InputError(
+                f"The {name} value must be one that {quoted(roles.label)} takes ({listed}{more}), got "
+                f"{quoted(answers[name])}."
+            )
+    return roles
 
 
 def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
@@ -127,24 +172,42 @@ def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
     return round(true_tolerance(0.0, found), 3)
 
 
-def _with_promise(
-    plan: AuditPlan, table: Table, model_file: ModelFile | None, reasons: dict[str, str]
-) -> tuple[AuditPlan, dict[str, str]]:
+def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) -> AuditPlan:
     """Return the plan with what given predictions keep to and show; as it is where they cannot be audited yet."""
     if plan.model.kind == "train":
-        return plan, reasons
+        return plan
     try:
-        dataset = dataset_of(plan, table, model_file=model_file)
+        dataset = provisional_dataset(source)
         kept = kept_tolerance(dataset, plan.config)
     except FairLeakError:
-        return plan, reasons
+        return plan
     outputs = suggested_outputs(dataset, plan.model.kind)
     reasons["tolerance"] = "the smallest, in steps of 0.001, that the predictions keep to on the attacked records"
     if outputs.released == "labels":
         reasons["released"] = "no scores are given"
     elif outputs.decimals is not None:
         reasons["decimals"] = "as many as the scores show"
-    return replace(plan, config=replace(plan.config, tolerance=kept), outputs=outputs), reasons
+    return replace(plan, config=replace(plan.config, tolerance=kept), outputs=outputs)
+
+
+def provisional_dataset(source: AuditInput) -> AuditDataset:
+    """Return the dataset of an input whose favourable outcome may be open still: what the score predicts stands for it.
+
+    Sizes, statistical parity and decimals do not depend on it.
+    """
+    favourable = source.roles.favourable or source.roles.positive
+    return build_dataset(source.table, replace(source.roles, favourable=favourable))
+
+
+def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
+    """Return why a suggested audit cannot be made, or cannot pass FairLeak's own policy, by the number of people."""
+    plan = suggestion.plan
+    policy = predictions_policy() if plan.model.kind == "predictions" else default_policy()
+    try:
+        dataset = provisional_dataset(suggestion.source)
+    except InputError:  # which an audit says, or a fact
+        return ()
+    return size_problems(dataset, replace(plan.config, roles=dataset.roles), policy)
 
 
 def _check_named(table: Table, *, attribute: str, label: str, prediction: str) -> None:

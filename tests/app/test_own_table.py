@@ -367,7 +367,7 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         check = f"Check {to_check} thing{'s' * (to_check > 1)}." if to_check else "Check the roles."
         assert dashboard.plain_finding.splitlines()[0].endswith(check), name
         try:
-            plan, _ = suggested_plan(table, f"{name}.csv")
+            plan = suggested_plan(table, f"{name}.csv").plan
         except InputError:
             assert dashboard.button("use_roles").disabled, name
             continue
@@ -387,7 +387,7 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
     assert tolerance() == 0.005
     dashboard.click("use_roles")
     table = read_table(scored(), "scored.csv")
-    plan, _ = suggested_plan(table, "scored.csv")
+    plan = suggested_plan(table, "scored.csv").plan
     assert tolerance() == plan.config.tolerance > 0.1
     dashboard.choose(metric="equal_opportunity")
     dataset = build_dataset(table, plan.config.roles)
@@ -429,7 +429,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
         OutputsPlan(released="labels"),
     ]
     assert all(read_plan(plan_text(plan)) == plan for plan in attacks.asked)
-    first, _ = suggested_plan(read_table(scored(), "scored.csv"), "scored.csv")
+    first = suggested_plan(read_table(scored(), "scored.csv"), "scored.csv").plan
     assert _but_answers(attacks.asked[0]) == _but_answers(first)
     dashboard.test.selectbox(key="dataset").set_value("demo")  # what was said of another model
     dashboard.settle()

@@ -144,7 +144,7 @@ def _subject() -> Named:
     labels = made.dataset.labels.copy()
     labels[made.dataset.sensitive == 1] = 1
     for known in (made.dataset, replace(made.dataset, labels=labels)):
-        yield "labels", refused(subjects._check_labels, known, made.splits)
+        yield "labels", refused(subjects.check_labels, known, made.splits)
     for method in ("given", "threshold_optimizer"):
         config = replace(made.config, method=method)
         for kept in (replace(made.dataset, predictions=None), replace(made.dataset, labels=labels)):

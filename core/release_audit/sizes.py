@@ -1,0 +1,289 @@
+"""Whether a table has enough people for an audit, said before the work, with the change of the plan that works.
+
+What is tried: seeds 0 to 50, other training shares, and one group against all others. Each is divided into its sets as
+the audit divides it, so that what is named works for this table and no other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.datasets.splits import split
+from core.errors import InputError
+from core.estimates import count, joined
+from core.membership.roc import RESOLUTION
+from core.membership.study import FALSE_ALARMS
+from core.models import GIVEN
+from core.release_audit.input_facts import plan_key
+from core.serialize import Result
+from core.settings import toml_value
+from core.subject import check_cells, check_labels
+
+if TYPE_CHECKING:
+    from core.config import AuditConfig
+    from core.datasets.dataset import AuditDataset
+    from core.datasets.splits import Splits
+    from core.policy import Policy
+
+SETS = ("train", "attack", "validation", "test")
+
+NON_MEMBERS = math.ceil(RESOLUTION / FALSE_ALARMS)
+"""Test records, of each group where groups are compared, that a TPR at 1% FPR takes."""
+
+_SEEDS = range(51)
+_SHARES = (0.3, 0.4, 0.25, 0.5, 0.2, 0.6, 0.15, 0.1)
+"""Training shares that are tried, those nearest to the default first."""
+
+_IMPLIED = ("data.each", "data.cuts")
+"""Keys that only make room for others."""
+
+Change = tuple[str, object]
+"""A key of a plan and its value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSize(Result):
+    """How many people of a group have a label in one of the sets."""
+
+    set: str
+    group: str
+    label: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeProblem(Result):
+    """Why an audit cannot be made or cannot pass with so many people, and what works.
+
+    Attributes
+    ----------
+    reason : str
+        What is too small, in one or two sentences with the figures.
+    blocks : bool
+        Whether the audit cannot be made at all; otherwise the policy's check cannot be answered.
+    changes : mapping of str to value
+        Keys of the plan with the values that work; empty where nothing that is tried does.
+    more : str
+        What to do where no change works.
+    """
+
+    reason: str
+    blocks: bool
+    changes: Mapping[str, object] = field(default_factory=dict)
+    more: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """What works, as a sentence with the keys of the plan."""
+        if not self.changes:
+            return self.more
+        phrases = joined([_phrase(key, value) for key, value in self.changes.items() if key not in _IMPLIED])
+        keys = ", ".join(f"{key} = {toml_value(value)}" for key, value in self.changes.items())
+        return f"It works with {phrases} ({keys})."
+
+    @property
+    def text(self) -> str:
+        """The reason, and what works."""
+        return f"{self.reason} {self.remedy}".rstrip()
+
+
+def _phrase(key: str, value: Any) -> str:
+    """Return a change of the plan in words."""
+    if key == "model.seed":
+        return f"seed {value}"
+    if key == "model.train_share":
+        return f"{100 * value:g}% of the people for training"
+    if key == plan_key("at_most"):
+        return f"two groups (up to {value:g}, and above)"
+    return f"two groups (“{value[0]}” and all others)"
+
+
+def cell_sizes(dataset: AuditDataset, splits: Splits) -> tuple[CellSize, ...]:
+    """Return how many people there are by set, group and label."""
+    cells = []
+    for name in SETS:
+        rows = getattr(splits, name)
+        code = 2 * dataset.sensitive[rows].astype(np.intp) + dataset.labels[rows]
+        sizes = np.bincount(code, minlength=2 * dataset.n_groups).reshape(-1, 2)
+        for group, pair in zip(dataset.group_names, sizes.tolist(), strict=True):
+            cells += [CellSize(set=name, group=group, label=label, count=size) for label, size in enumerate(pair)]
+    return tuple(cells)
+
+
+def size_problems(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> tuple[SizeProblem, ...]:
+    """Return why an audit with these settings cannot be made, or cannot pass a policy, by the number of people.
+
+    Parameters
+    ----------
+    config : AuditConfig
+        Its method says whether a model is trained here.
+    policy : Policy
+        Only its required checks count, and of these not those that are allowed not to be run.
+    """
+    reason = split_problem(dataset, config)
+    if not reason:
+        return tuple(_unanswered(dataset, config, policy))
+    problem, possible = _impossible(dataset, config, reason)
+    if possible is None:
+        return (problem,)
+    return (problem, *_unanswered(*possible, policy))
+
+
+def split_problem(dataset: AuditDataset, config: AuditConfig) -> str:
+    """Return why the people cannot be divided into the sets of an audit; "" if they can."""
+    try:
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+        check_cells(config.metric, dataset, splits)
+        if config.method == "threshold_optimizer":
+            check_labels(dataset, splits)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def with_remedy(error: InputError, dataset: AuditDataset, config: AuditConfig) -> InputError:
+    """Return an error of the division into sets with the change of the plan that works."""
+    if str(error) != split_problem(dataset, config):
+        return error
+    problem, _ = _impossible(dataset, config, str(error))
+    return InputError(problem.text)
+
+
+def merged(dataset: AuditDataset) -> tuple[AuditDataset, Change] | None:
+    """Return the dataset with its largest group against all others, and the change of the plan; None of two groups.
+
+    Of ranges it is the cut between two of them that divides the people most evenly.
+    """
+    if dataset.n_groups == 2:
+        return None
+    sizes = np.bincount(dataset.sensitive, minlength=dataset.n_groups)
+    cuts = dataset.roles.cuts
+    if cuts:
+        below = np.cumsum(sizes)[: len(cuts)]
+        place = int(np.abs(below - dataset.n / 2).argmin())
+        first = dataset.sensitive <= place
+        change: Change = ("at_most", cuts[place])
+    else:
+        largest = int(sizes.argmax())
+        first = dataset.sensitive == largest
+        change = ("group", (dataset.group_names[largest],))
+    groups = first.astype(np.uint8)
+    return replace(dataset, sensitive=groups, group_names=("the others", "the first")), change
+
+
+def _impossible(
+    dataset: AuditDataset, config: AuditConfig, reason: str
+) -> tuple[SizeProblem, tuple[AuditDataset, AuditConfig] | None]:
+    """Return the problem with the smallest change that solves it, and the dataset and settings with that change."""
+    for candidate, other, changes in _candidates(dataset, config):
+        if not split_problem(candidate, other):
+            return SizeProblem(reason=reason, blocks=True, changes=changes), (candidate, other)
+    more = "Other seeds, training shares and two groups instead of several do not help: more people are needed."
+    return SizeProblem(reason=reason, blocks=True, more=more), None
+
+
+def _candidates(
+    dataset: AuditDataset, config: AuditConfig
+) -> Iterator[tuple[AuditDataset, AuditConfig, dict[str, object]]]:
+    """Yield other settings and the changes of the plan that make them, the smallest change first."""
+    shares = () if dataset.sets is not None else _SHARES
+    for seed in _SEEDS:
+        yield dataset, replace(config, seed=seed), {"model.seed": seed}
+    for share in shares:
+        for seed in dict.fromkeys((config.seed, *_SEEDS)):
+            changes: dict[str, object] = {"model.train_share": share}
+            if seed != config.seed:
+                changes["model.seed"] = seed
+            yield dataset, replace(config, train_share=share, seed=seed), changes
+    for candidate, groups in _groupings(dataset)[1:]:
+        for seed in dict.fromkeys((config.seed, *_SEEDS)):
+            changes = {**groups}
+            if seed != config.seed:
+                changes["model.seed"] = seed
+            yield candidate, replace(config, seed=seed), changes
+
+
+def _groupings(dataset: AuditDataset) -> list[tuple[AuditDataset, dict[str, object]]]:
+    """Return the dataset as it is and, where it has several groups, in two, each with its changes of the plan."""
+    groupings: list[tuple[AuditDataset, dict[str, object]]] = [(dataset, {})]
+    if (fewer := merged(dataset)) is not None:
+        coarser, (name, value) = fewer
+        changes: dict[str, object] = {plan_key(name): value}
+        if dataset.roles.each:
+            changes["data.each"] = False
+        if dataset.roles.cuts:
+            changes["data.cuts"] = ()
+        groupings.append((coarser, changes))
+    return groupings
+
+
+def _unanswered(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> Iterator[SizeProblem]:
+    """Yield the required checks of membership that so many people cannot answer."""
+    required = {limit.check for limit in policy.limits if limit.required and limit.if_not_run == "blocks"}
+    if config.method == GIVEN and (dataset.sets is None or dataset.scores is None):
+        return  # which checks are not run then does not hang on the number of people
+    by_group = "membership_gap" in required
+    if not by_group and "membership_caught" not in required:
+        return
+    size, name = _fewest(dataset, config, by_group=by_group)
+    if size >= NON_MEMBERS:
+        return
+    purpose = "looks for training records at 1% false positives"
+    needed = f"{count(NON_MEMBERS)} test records, and there are {count(size)}"
+    if by_group:
+        purpose = "compares groups by the training records identified"
+        needed = f"{count(NON_MEMBERS)} test records of each group, and “{name}” has {count(size)}"
+    consequence = "no model of this table can pass"
+    if config.method == GIVEN:
+        consequence = "this model cannot pass"
+    yield SizeProblem(
+        reason=f"The policy “{policy.name}” {purpose}. That takes {needed}: {consequence}.",
+        blocks=False,
+        changes=_enough(dataset, config, by_group=by_group),
+        more=_people_needed(dataset, size, name),
+    )
+
+
+def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tuple[int, str]:
+    """Return the number of test records, of the smallest group where groups are compared, and its name."""
+    test = split(dataset, train_share=config.train_share, seed=config.seed).test
+    if not by_group:
+        return test.size, ""
+    sizes = np.bincount(dataset.sensitive[test], minlength=dataset.n_groups)
+    smallest = int(sizes.argmin())
+    return int(sizes[smallest]), dataset.group_names[smallest]
+
+
+def _enough(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> dict[str, object]:
+    """Return the changes of the plan that leave enough test records; none where none does."""
+    shares = (config.train_share, *_SHARES)
+    if dataset.sets is not None:
+        shares = (config.train_share,)
+    for candidate, groups in _groupings(dataset):
+        sizes = np.bincount(candidate.sensitive, minlength=candidate.n_groups)
+        people = sizes.min() if by_group else candidate.n
+        for share in shares:
+            if dataset.sets is None and people * (1 - share) / 2 < NON_MEMBERS:
+                continue  # about so many test records are drawn: nothing to try
+            other = replace(config, train_share=share)
+            if split_problem(candidate, other):
+                continue
+            if _fewest(candidate, other, by_group=by_group)[0] >= NON_MEMBERS:
+                changes = {} if share == config.train_share else {"model.train_share": share}
+                return {**groups, **changes}
+    return {}
+
+
+def _people_needed(dataset: AuditDataset, size: int, name: str) -> str:
+    """Say how many people would do, of the smallest group where its name is given."""
+    people, of_group = dataset.n, ""
+    if name:
+        people = int((dataset.sensitive == dataset.group_names.index(name)).sum())
+        of_group = f" of “{name}”"
+    needed = math.ceil(people * NON_MEMBERS / max(1, size) / 100) * 100
+    return f"It takes about {count(needed)} people{of_group}; the table has {count(people)}."
