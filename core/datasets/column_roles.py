@@ -25,6 +25,7 @@ COLUMN_ROLES: Mapping[str, str] = {
     "prediction": "Prediction",
     "score": "Score",
     "sets": "Set",
+    "person": "Person",
     LEFT_OUT: "Leave out",
 }
 """Role of a column -> its title; but for features and columns left out, one column has it.

@@ -23,20 +23,25 @@ from core.datasets.column_roles import (
 )
 from core.datasets.columns import as_text, quoted
 from core.datasets.dataset import Table
+from core.datasets.input_check import Fact, Severity, check_input
 from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
 from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
 from core.errors import InputError
-from core.estimates import count, percent
+from core.estimates import count, joined, percent
 from core.fingerprint import fingerprint
 from core.settings import params
 from pages.common import cached, panels, shell, state
 from pages.common.controls import control
+from pages.common.gate import SETTINGS, Gate
 
 if TYPE_CHECKING:
     import pandas
 
 _MOST_VALUES = 50
 """Most values of a column on offer for a group."""
+
+_SIDE_BY_SIDE, _SHORT = 3, 16
+"""Most values of a label that stand side by side, and the letters each may have."""
 
 _TALL = 16
 """Rows from which on the form scrolls in its own box."""
@@ -107,9 +112,32 @@ class _Draft:
         self.assigned: dict[str, str] = {}
         crossed = crossed_columns(table.frame, self.preset.sensitive)
         for column in self.columns:
-            role = role_of(column.name, self.preset, crossed)
-            possible = role if role in column.possible_roles(given=table.uploaded) else FEATURE
-            self.assigned[column.name] = st.session_state.setdefault(self.keys[column.name], possible)
+            role = self._possible(column, role_of(column.name, self.preset, crossed))
+            self.assigned[column.name] = st.session_state.setdefault(self.keys[column.name], role)
+
+    def _possible(self, column: ColumnSummary, role: str) -> str:
+        """Return a role, or that of a feature where the column cannot have it."""
+        return role if role in column.possible_roles(given=self.table.uploaded) else FEATURE
+
+    def key(self, name: str, column: str = "") -> str:
+        """Return the key of a choice of this draft, which may be about a column."""
+        return "_".join(filter(None, (name, self.mark, column)))
+
+    def write(self, roles: Roles) -> None:
+        """Put roles into the form; called before its controls are drawn."""
+        crossed = crossed_columns(self.table.frame, roles.sensitive)
+        for column in self.columns:
+            role = self._possible(column, role_of(column.name, roles, crossed))
+            st.session_state[self.keys[column.name]] = role
+        sensitive = crossed[0] if crossed else roles.sensitive
+        st.session_state[self.key("confirmed")] = roles.confirmed
+        st.session_state[self.key("missing")] = roles.missing
+        st.session_state[self.key("threshold")] = roles.threshold
+        st.session_state[self.key("positive", roles.label)] = roles.positive or None
+        st.session_state[self.key("favourable", roles.label)] = roles.favourable or None
+        if roles.group:
+            st.session_state[self.key("way", sensitive)] = "two"
+            st.session_state[self.key("group", sensitive)] = list(roles.group)
 
     def column_of(self, role: str) -> str:
         """Return the column that has a role; "" if none has."""
@@ -119,10 +147,17 @@ class _Draft:
         """Return what is guessed where some columns are known."""
         return cached.once(role_suggestion.suggest_roles, self.table, **known)
 
-    def because(self, reason: str | None) -> None:
-        """Say below a field why it holds its guess; nothing of roles in use."""
+    def confirm(self, kind: str) -> None:
+        """Note that the user has answered what is asked about a setting."""
+        key = self.key("confirmed")
+        confirmed = st.session_state.get(key, self.preset.confirmed)
+        st.session_state[key] = tuple(dict.fromkeys((*confirmed, kind)))
+
+    def reason(self, reason: str | None) -> str:
+        """Return why a field holds its guess, as a sentence; nothing of roles in use."""
         if self.current is None and self.before is None and reason:
-            st.caption(shell.escape(f"Guessed: {reason}."))
+            return f"Guessed: {reason}."
+        return ""
 
 
 def _roles_before(table: Table) -> Roles | None:
@@ -139,18 +174,23 @@ def draw(table: Table, current: Roles | None) -> Form:
     """Draw the form; its button applies the roles, and until then nothing changes."""
     st.html(_STYLE)
     draft = _Draft(table, current)
-    above = st.container(gap="small")
+    gate = Gate.draw(draft.mark, draft.write)
     left, right = st.container(key="roles_and_values").columns([3, 1], gap="medium")
     with left:
         _head(draft)
-        keep = st.session_state.get(_missing_key(draft), draft.preset.missing) == "keep"
+        keep = st.session_state.get(draft.key("missing"), draft.preset.missing) == "keep"
         _rows(draft, keep=keep)
     with right, st.container(border=True, key="values"):
         st.markdown("### Values")
-        roles = _values(draft)
-        _apply(draft, roles)
-    with above:
-        to_check = _cautions(draft, roles)
+        roles = _values(draft, gate)
+    facts: tuple[Fact, ...] = cached.once(check_input, table, roles)
+    gate.fill(facts, roles)
+    with gate.places["cautions"]:
+        to_check = _cautions(draft, roles, facts)
+    with gate.places["foot"]:
+        _apply(draft, roles, facts)
+    panels.kept_problem("roles_problem")
+    to_check += sum(fact.severity != Severity.NOTE for fact in facts)
     return Form(table, roles, to_check, draft.before is not None)
 
 
@@ -212,11 +252,11 @@ def _only_one(keys: Sequence[str], chosen: str) -> None:
             st.session_state[key] = FEATURE
 
 
-def _cautions(draft: _Draft, roles: Roles) -> int:
+def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
     """Write what to check, each with its choice at the right; return how many things there are to check."""
     to_check = 0
     for role, title in (("label", "label"), ("sensitive", "sensitive attribute")):
-        if not draft.column_of(role):
+        if not draft.column_of(role) and f"data.{role}" not in {fact.key for fact in facts}:
             reason = "" if draft.guess is None else draft.guess.reasons.get(role, "")
             _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
             to_check += 1
@@ -274,15 +314,14 @@ def _keep_or_leave(draft: _Draft, columns: Sequence[str], number: int) -> None:
     )
 
 
-def _missing_key(draft: _Draft) -> str:
-    return f"missing_{draft.mark}"
-
-
-def _values(draft: _Draft) -> Roles:
-    """Ask for what the columns' roles need: the positive value, the groups, a threshold, records with gaps."""
-    current, mark = draft.current, draft.mark
+def _values(draft: _Draft, gate: Gate) -> Roles:
+    """Ask for what the columns' roles need: two values of the label, the groups, a threshold, records with gaps."""
+    current = draft.current
     label, sensitive = draft.column_of("label"), draft.column_of("sensitive")
-    chosen: dict[str, Any] = {"positive": _positive(draft, label) if label else ""}
+    chosen: dict[str, Any] = {"positive": "", "favourable": ""}
+    if label:
+        chosen["favourable"] = _favourable(draft, gate, label)
+        chosen["positive"] = _positive(draft, gate, label)
     if second := draft.column_of("crossed"):
         st.caption(
             shell.escape(f"A group for each pair of values of {sensitive or 'the sensitive attribute'} and {second}. ")
@@ -294,14 +333,15 @@ def _values(draft: _Draft) -> Roles:
         from core.release_audit.plan import ModelPlan
 
         told: dict[str, Any] = {"value": draft.preset.threshold, "help": None}
-        chosen["threshold"] = float(control(params(ModelPlan)["threshold"], f"threshold_{mark}", **told))
+        chosen["threshold"] = float(control(params(ModelPlan)["threshold"], draft.key("threshold"), **told))
     chosen["missing"] = panels.pick(
         "Records with a missing feature",
         ["keep", "drop"],
-        key=_missing_key(draft),
+        key=draft.key("missing"),
         default=draft.preset.missing,
         help="Kept: numbers get the column's median over all records, categories a value of their own.",
     )
+    chosen["confirmed"] = st.session_state.get(draft.key("confirmed"), draft.preset.confirmed)
     roles = assign_roles(Roles(label=label, sensitive=sensitive, **chosen), draft.assigned)
     names: dict[str, Any] = {}
     if current is not None and current.sensitive == roles.sensitive:
@@ -312,22 +352,61 @@ def _values(draft: _Draft) -> Roles:
     return replace(roles, **names)
 
 
-def _positive(draft: _Draft, label: str) -> str:
-    """Ask for the label's positive value."""
+def _favourable(draft: _Draft, gate: Gate, label: str) -> str:
+    """Ask which value of the label is good for the person, of which nothing is guessed."""
+    values = values_of(draft.table.frame, label)
+    preset = draft.preset.favourable if draft.preset.label == label else ""
+    key = draft.key("favourable", label)
+    answered = st.session_state.get(key, preset) in values
+    with gate.setting("favourable", answered=answered):
+        value = _value("Good for the person", values, preset, key)
+    point = f"Which value of {label} is good for the person?"
+    if value:
+        point = f"Good for the person: {label} = {value}."
+    more = f"{label} is {_shares(draft.table.frame, label, values)}. Fairness and the four-fifths rule count it."
+    gate.say("favourable", answered=answered, point=point, more=more)
+    return value
+
+
+def _positive(draft: _Draft, gate: Gate, label: str) -> str:
+    """Ask which value of the label scores and predictions are about."""
     values = values_of(draft.table.frame, label)
     guess = draft.suggestion(label=label) if draft.table.uploaded else None
     preset = draft.preset.positive if draft.preset.label == label else guess.roles.positive if guess else ""
-    positive = st.selectbox(
-        "Positive (favourable) value",
-        values,
-        index=values.index(preset) if preset in values else None,
-        placeholder="choose",
-        key=f"positive_{draft.mark}_{label}",
-        persist_state="session",
-    )
-    if guess and positive == guess.roles.positive:
-        draft.because(guess.reasons.get("positive"))
-    return positive or ""
+    key = draft.key("positive", label)
+    answered = st.session_state.get(key, preset) in values
+    with gate.setting("positive", answered=answered):
+        value = _value("The score predicts", values, preset, key, on_change=draft.confirm, args=("positive",))
+    subject = "A model is trained here to predict"
+    if draft.column_of("prediction"):
+        subject = f"{draft.column_of('prediction')} predicts"
+    if draft.column_of("score"):
+        subject = f"A higher {draft.column_of('score')} means"
+    reason = ""
+    if guess and value == guess.roles.positive:
+        reason = draft.reason(guess.reasons.get("positive"))
+    gate.say("positive", answered=answered, point=f"{subject} {label} = {value or '…'}.", more=reason)
+    return value
+
+
+def _value(title: str, values: Sequence[str], preset: str, key: str, **more: Any) -> str:
+    """Draw the choice of a value of the label, side by side where they are few; "" while none is chosen."""
+    told: dict[str, Any] = {"key": key, "label_visibility": "collapsed", "persist_state": "session", **more}
+    start = preset if preset in values else None
+    if len(values) <= _SIDE_BY_SIDE and max(map(len, values), default=0) <= _SHORT:
+        value = st.segmented_control(title, values, default=start, format_func=shell.escape, **told)
+    else:
+        index = None if start is None else values.index(start)
+        value = st.selectbox(title, values, index=index, placeholder="choose", **told)
+    return value or ""
+
+
+def _shares(frame: pandas.DataFrame, label: str, values: Sequence[str]) -> str:
+    """Return the most frequent values of a label with their records: "yes (817) and no (783)"."""
+    sizes = as_text(frame[label]).value_counts()
+    named = [f"{value} ({count(int(sizes[value]))})" for value in values[:_SIDE_BY_SIDE]]
+    more = len(values) - len(named)
+    return joined([*named, f"{more} more"] if more else named)
 
 
 def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
@@ -364,7 +443,7 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
     else:
         groups = {"group": _group(frame, sensitive, same, mark)}
     if guess and all((getattr(guess.roles, role) or "") == (value or "") for role, value in groups.items()):
-        draft.because(guess.reasons.get("group"))
+        panels.notes(draft.reason(guess.reasons.get("group")))
     return groups
 
 
@@ -406,38 +485,57 @@ def values_of(frame: pandas.DataFrame, column: str, most: int | None = None) -> 
     return [str(value) for value in as_text(frame[column]).value_counts().index[:most]]
 
 
-def _apply(draft: _Draft, roles: Roles) -> None:
-    """Say what an audit would use, and offer to apply the roles; says what is wrong with them."""
-    complete = bool(roles.label and roles.positive and roles.sensitive)
-    if complete:
+def _apply(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> None:
+    """Say what is missing or what an audit would use, and offer to apply the roles."""
+    missing = _missing(roles, facts)
+    if missing:
+        st.caption(f"Missing: {joined(missing)}.", width="stretch")
+    else:
         features = usable_features(draft.columns, draft.assigned)
-        st.caption(
-            f"The audit will use {_records(draft.table.frame, roles, features)}, {count(len(features))} features."
+        records = _records(draft.table.frame, roles, features)
+        st.caption(f"The audit will use {records}, {count(len(features))} features.", width="stretch")
+    if not st.button("Apply roles", key="use_roles", type="primary", disabled=bool(missing)):
+        return
+    with panels.keeping_problem("roles_problem"):
+        _use(draft, roles)
+        drafted = [str(key) for key in st.session_state if draft.mark in str(key)]
+        panels.forget(*drafted)  # the roles it began with may come back
+        st.rerun()
+
+
+def _missing(roles: Roles, facts: Sequence[Fact]) -> list[str]:
+    """Return what must be answered before the roles can be applied."""
+    needs = {
+        "a label": roles.label,
+        "what the score predicts": roles.positive,
+        "a sensitive attribute": roles.sensitive,
+        "which outcome is good for the person": roles.favourable,
+    }
+    missing = [need for need, value in needs.items() if not value]
+    blocking = [fact for fact in facts if fact.severity == Severity.BLOCKING and fact.kind not in SETTINGS]
+    if blocking:
+        missing.append(f"{len(blocking)} repair{'s' * (len(blocking) > 1)}")
+    return missing
+
+
+def _use(draft: _Draft, roles: Roles) -> None:
+    """Make the roles those of the audited table; raises `InputError` where they break a rule."""
+    name = draft.table.name
+    if (model := cached.own_model(name)) is not None and not model.fits(roles):
+        raise InputError(
+            f"{model.plan.file} was asked for {quoted(model.positive)} of {quoted(model.label)}, got "
+            f"{quoted(roles.positive)} of {quoted(roles.label)}; take its answers out and upload it again."
         )
-    if st.button("Apply roles", key="use_roles", type="primary", disabled=not complete, width="stretch"):
-        with panels.keeping_problem("roles_problem"):
-            name = draft.table.name
-            if (model := cached.own_model(name)) is not None and not model.fits(roles):
-                raise InputError(
-                    f"{model.plan.file} was asked for {quoted(model.positive)} of {quoted(model.label)}, got "
-                    f"{quoted(roles.positive)} of {quoted(roles.label)}; take its answers out and upload it again."
-                )
-            if name == state.PENDING:
-                cached.adopt(draft.table, roles)
-                panels.forget("preset_roles")
-                state.forget_roles(state.UPLOAD)
-                st.session_state["upload_applied"] = st.session_state.get("upload_read")
-                name = state.UPLOAD
-                state.choose("dataset", name)
-            else:
-                cached.built(draft.table, roles)
-            state.keep_roles(name, roles)
-            drafted = [str(key) for key in st.session_state if draft.mark in str(key)]
-            panels.forget(*drafted)  # the roles it began with may come back
-            st.rerun()
-    if not complete:
-        st.caption("Choose a label, its positive value and a sensitive attribute first.")
-    panels.kept_problem("roles_problem")
+    if name == state.PENDING:
+        cached.adopt(draft.table, roles)
+        panels.forget("preset_roles")
+        state.forget_roles(state.UPLOAD)
+        st.session_state["upload_applied"] = st.session_state.get("upload_read")
+        name = state.UPLOAD
+        state.choose("dataset", name)
+    else:
+        cached.built(draft.table, roles)
+    state.keep_roles(name, roles)
 
 
 def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> str:

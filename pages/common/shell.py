@@ -168,6 +168,7 @@ _COLOURS = {
     "leak": ("#B84A00", "#F5965A"),
     "grey": ("#5B626D", "#A9B0BA"),
     "line": ("#DDD9D1", "#353A44"),
+    "bad": ("#A01A13", "#F2877E"),
     "press": ("#1F5FA8", "#3B72C0"),  # white words on the theme's own dark blue have a contrast of 3.8 only
     "chosen": ("#1F5FA8", "#7FB2F0"),  # so have words in that blue on a ground tinted with it: 3.7
 }
