@@ -99,7 +99,10 @@ class AuditResult:
         return "\n".join(lines)
 
 
-_ARGUMENTS = "In Python, label, positive, favourable and confirmed are arguments of audit; other keys need a plan of fairleak init."
+_ARGUMENTS = (
+    "In Python, label, positive, favourable and confirmed are arguments of audit. "
+    "Other keys need a plan, which fairleak init writes."
+)
 
 
 def audit(

@@ -6,10 +6,8 @@ from pages.common import shell
 
 shell.guard()
 
-import math
 from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
 from core.datasets.splits import SETS, split
@@ -19,6 +17,8 @@ from pages.common import cached, column_roles, controls, panels, state, upload
 from pages.common.shell import escape
 
 if TYPE_CHECKING:
+    import pandas
+
     from core.config import AuditConfig
     from core.datasets.dataset import AuditDataset
 
@@ -93,11 +93,11 @@ def audited_page() -> None:
     panels.titled("Group sizes and base rates", share, drawing, key="groups_chart")
     if dataset.predictions is not None:
         st.caption(answers(dataset))
-    panels.notes(*dataset.notes, *too_small(dataset, config))
+    panels.notes(*dataset.notes, *sizes(dataset, config))
     form = column_roles.draw(table, config.roles)
     if table.uploaded:
         upload.model_box(table, config.roles, form.roles)
-    tables = {"Groups": drawing.table, "Columns": cached.once(describe_columns, table)}
+    tables = {"Groups": drawing.table, "Columns": cached.once(describe_columns, table), **cells(dataset, config)}
     panels.foot(_GUIDE, tables, key="data")
     panels.notes(table.source)
 
@@ -138,22 +138,21 @@ def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
     shell.finding(point[:1].upper() + point[1:], evidence, so_what=so_what, to_do=to_do, links=links)
 
 
-def too_small(dataset: AuditDataset, config: AuditConfig) -> tuple[str, ...]:
-    """Say why no model of this table can pass the default policy, where a group has too few test records for it."""
-    needed = math.ceil(RESOLUTION / FALSE_ALARMS)
+def sizes(dataset: AuditDataset, config: AuditConfig) -> tuple[str, ...]:
+    """Say why the people are too few for an audit, or for FairLeak's own policy, and what works."""
+    policy = predictions_policy() if config.method == GIVEN else default_policy()
+    settings = (config.method, config.metric, config.train_share, config.seed)
+    problems = dataset.once(("sizes", *settings), lambda: size_problems(dataset, config, policy))
+    return tuple(f"{problem.reason} {problem.remedy}" for problem in problems)
+
+
+def cells(dataset: AuditDataset, config: AuditConfig) -> dict[str, pandas.DataFrame]:
+    """Return how many people there are by set, group and label; nothing where they cannot be divided into sets."""
     try:
-        test = split(dataset, train_share=config.train_share, seed=config.seed).test
-    except InputError:  # so few people, or such sets, that every page which trains says so
-        return ()
-    tested = np.bincount(dataset.sensitive[test], minlength=dataset.n_groups)
-    smallest = int(tested.argmin())
-    if dataset.predictions is not None or tested[smallest] >= needed:
-        return ()
-    return (
-        "By the default policy no model of this table can pass: to compare groups by the training records identified "
-        f"takes {count(needed)} test records of each group, and “{dataset.group_names[smallest]}” has "
-        f"{count(tested[smallest])}. Bring more records, or set a policy of your own on Report.",
-    )
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    except InputError:  # which the sizes say
+        return {}
+    return {"People by set, group and label": panels.frame(cell.to_dict() for cell in cell_sizes(dataset, splits))}
 
 
 def answers(dataset: AuditDataset) -> str:
@@ -180,8 +179,9 @@ from scipy.stats import chi2_contingency
 
 from core.charts.audit import draw_groups
 from core.datasets.columns import describe_columns
-from core.membership.roc import RESOLUTION
-from core.membership.study import FALSE_ALARMS
+from core.models import GIVEN
+from core.policy import default_policy, predictions_policy
+from core.release_audit.sizes import cell_sizes, size_problems
 
 if uploaded is None:
     audited_page()

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.datasets.build import select
+from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import count, joined
@@ -25,8 +27,10 @@ from core.settings import toml_value
 from core.subject import check_cells, check_labels
 
 if TYPE_CHECKING:
+    import pandas
+
     from core.config import AuditConfig
-    from core.datasets.dataset import AuditDataset
+    from core.datasets.roles import Roles
     from core.datasets.splits import Splits
     from core.policy import Policy
 
@@ -52,7 +56,7 @@ class CellSize(Result):
 
     set: str
     group: str
-    label: int
+    label: str
     count: int
 
 
@@ -79,17 +83,18 @@ class SizeProblem(Result):
 
     @property
     def remedy(self) -> str:
-        """What works, as a sentence with the keys of the plan."""
+        """What works, as a sentence."""
         if not self.changes:
             return self.more
-        phrases = joined([_phrase(key, value) for key, value in self.changes.items() if key not in _IMPLIED])
-        keys = ", ".join(f"{key} = {toml_value(value)}" for key, value in self.changes.items())
-        return f"It works with {phrases} ({keys})."
+        phrases = [_phrase(key, value) for key, value in self.changes.items() if key not in _IMPLIED]
+        return f"It works with {joined(phrases)}."
 
     @property
     def text(self) -> str:
-        """The reason, and what works."""
-        return f"{self.reason} {self.remedy}".rstrip()
+        """The reason, and what works, with the keys of the plan that say so."""
+        keys = ", ".join(f"{key} = {toml_value(value)}" for key, value in self.changes.items())
+        in_plan = f" In the plan: {keys}." if keys else ""
+        return f"{self.reason} {self.remedy}{in_plan}"
 
 
 def _phrase(key: str, value: Any) -> str:
@@ -111,8 +116,34 @@ def cell_sizes(dataset: AuditDataset, splits: Splits) -> tuple[CellSize, ...]:
         code = 2 * dataset.sensitive[rows].astype(np.intp) + dataset.labels[rows]
         sizes = np.bincount(code, minlength=2 * dataset.n_groups).reshape(-1, 2)
         for group, pair in zip(dataset.group_names, sizes.tolist(), strict=True):
-            cells += [CellSize(set=name, group=group, label=label, count=size) for label, size in enumerate(pair)]
+            for label, size in zip(dataset.label_names, pair, strict=True):
+                cells.append(CellSize(set=name, group=group, label=label, count=size))
     return tuple(cells)
+
+
+def counted(frame: pandas.DataFrame, roles: Roles) -> AuditDataset:
+    """Return a table's people without their features: enough to count them, in a moment; raises as `build_dataset`.
+
+    Where it is open which outcome is good for the person, what the score predicts stands for it: the sizes are the
+    same.
+    """
+    roles = replace(roles, favourable=roles.favourable or roles.positive)
+    chosen = select(frame, roles)
+    people = chosen.labels.size
+    return AuditDataset(
+        title="",
+        source="",
+        features=np.zeros((people, 1)),
+        feature_names=("",),
+        categorical=np.zeros(1, dtype=bool),
+        labels=chosen.labels,
+        label_names=chosen.label_names,
+        sensitive=chosen.groups,
+        group_names=chosen.group_names,
+        roles=roles,
+        rows_read=len(frame),
+        **chosen.given,
+    )
 
 
 def size_problems(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> tuple[SizeProblem, ...]:

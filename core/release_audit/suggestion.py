@@ -21,7 +21,7 @@ from core.models import GIVEN
 from core.policy import default_policy, predictions_policy
 from core.release_audit.inputs import AuditInput, input_of
 from core.release_audit.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
-from core.release_audit.sizes import SizeProblem, size_problems
+from core.release_audit.sizes import SizeProblem, counted, size_problems
 from core.subject import OutputsPlan
 from core.validation import choice
 
@@ -177,7 +177,7 @@ def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) 
     if plan.model.kind == "train":
         return plan
     try:
-        dataset = provisional_dataset(source)
+        dataset = _provisional(source)
         kept = kept_tolerance(dataset, plan.config)
     except FairLeakError:
         return plan
@@ -190,10 +190,10 @@ def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) 
     return replace(plan, config=replace(plan.config, tolerance=kept), outputs=outputs)
 
 
-def provisional_dataset(source: AuditInput) -> AuditDataset:
+def _provisional(source: AuditInput) -> AuditDataset:
     """Return the dataset of an input whose favourable outcome may be open still: what the score predicts stands for it.
 
-    Sizes, statistical parity and decimals do not depend on it.
+    Statistical parity and decimals do not depend on it.
     """
     favourable = source.roles.favourable or source.roles.positive
     return build_dataset(source.table, replace(source.roles, favourable=favourable))
@@ -204,10 +204,10 @@ def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
     plan = suggestion.plan
     policy = predictions_policy() if plan.model.kind == "predictions" else default_policy()
     try:
-        dataset = provisional_dataset(suggestion.source)
-    except InputError:  # which an audit says, or a fact
+        people = counted(suggestion.source.table.frame, suggestion.source.roles)
+    except InputError:  # which a fact says, or the audit
         return ()
-    return size_problems(dataset, replace(plan.config, roles=dataset.roles), policy)
+    return size_problems(people, plan.config, policy)
 
 
 def _check_named(table: Table, *, attribute: str, label: str, prediction: str) -> None:

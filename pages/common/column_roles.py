@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.config import AuditConfig
 from core.datasets import role_suggestion
 from core.datasets.column_roles import (
     COLUMN_ROLES,
@@ -29,10 +30,13 @@ from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_c
 from core.errors import InputError
 from core.estimates import count, joined, percent
 from core.fingerprint import fingerprint
+from core.models import GIVEN
+from core.policy import default_policy, predictions_policy
+from core.release_audit.sizes import SizeProblem, counted, size_problems
 from core.settings import params
 from pages.common import cached, panels, shell, state
 from pages.common.controls import control
-from pages.common.gate import SETTINGS, Gate
+from pages.common.gate import SETTINGS, Gate, line, line_text, sentences
 
 if TYPE_CHECKING:
     import pandas
@@ -58,8 +62,6 @@ _STYLE = """<style>
 .fl-column > span:last-child {text-align: right; font-variant-numeric: tabular-nums}
 .fl-column > :nth-child(2), .fl-why {color: var(--fl-grey)}
 .fl-why {font-size: .85rem}
-[class*=st-key-caution_] {background: rgba(227, 179, 76, .18); border-radius: 6px; padding: .4rem .8rem}
-[class*=st-key-caution_] :is(p, [data-testid=stMarkdownContainer]) {margin: 0}
 .st-key-values {gap: .4rem}
 .st-key-values h3 {padding: 0 0 1rem}
 @media (max-width: 900px) {
@@ -260,6 +262,10 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
             reason = "" if draft.guess is None else draft.guess.reasons.get(role, "")
             _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
             to_check += 1
+    for number, problem in enumerate(_sizes(draft, roles)):
+        point, more = sentences(problem.reason)
+        _notice(f"size_{number}", (point, f"{more} {problem.remedy}".strip()))
+        to_check += problem.blocks
     if gone := ", ".join(map(quoted, _gone(draft, roles))):
         _notice("gone", (f"Not in this table: {gone}.", "Group 1 had it before; check its values."))
         to_check += 1
@@ -274,6 +280,32 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
     return to_check + len(found)
 
 
+def _sizes(draft: _Draft, roles: Roles) -> tuple[SizeProblem, ...]:
+    """Return why the people of a table that waits are too few, for an audit with the settings of the sidebar."""
+    if draft.current is not None or not (roles.label and roles.positive and roles.sensitive):
+        return ()
+    given = roles.gives_predictions
+    config = AuditConfig(
+        dataset=draft.table.name,
+        method=GIVEN if given else state.setting("method"),
+        metric=state.setting("metric"),
+        train_share=float(state.default("train_share") if given or roles.sets else state.setting("train_share")),
+        seed=int(state.setting("seed")),
+    )
+    same = replace(roles, favourable="", confirmed=())  # the sizes do not depend on them
+    problems: tuple[SizeProblem, ...] = cached.once(sizes_of, draft.table, same, config)
+    return problems
+
+
+def sizes_of(frame: pandas.DataFrame, roles: Roles, config: AuditConfig) -> tuple[SizeProblem, ...]:
+    """Return why the people of a table are too few for FairLeak's own policy; none where the roles break a rule."""
+    policy = predictions_policy() if config.method == GIVEN else default_policy()
+    try:
+        return size_problems(counted(frame, roles), config, policy)
+    except InputError:
+        return ()
+
+
 def _gone(draft: _Draft, roles: Roles) -> list[str]:
     """Return the values of group 1 in the table before that this one does not have."""
     before = draft.preset
@@ -285,11 +317,9 @@ def _gone(draft: _Draft, roles: Roles) -> list[str]:
 
 def _notice(key: str, words: Notice) -> Any:
     """Write something to check; return the place of its choice."""
-    with st.container(key=f"caution_{key}"):
-        text, choice = st.columns([3, 1], vertical_alignment="center")
-    point, more = map(shell.escape, words)
-    text.markdown(f":material/warning: **{point}** {more}".rstrip())
-    return choice.container(horizontal=True, horizontal_alignment="right")
+    with line(f"s_ask_caution_{key}"):
+        st.markdown(line_text("caution", *words), width="stretch")
+        return st.container(horizontal=True, width="content")
 
 
 def _keep_or_leave(draft: _Draft, columns: Sequence[str], number: int) -> None:

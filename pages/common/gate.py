@@ -25,7 +25,8 @@ STYLE = """<style>
 .st-key-gate [class*=st-key-s_bad_] {background: rgba(200, 60, 50, .11)}
 .st-key-gate [class*=st-key-s_ask_] {background: rgba(227, 179, 76, .15)}
 .st-key-gate [class*=st-key-s_] :is(p, [data-testid=stMarkdownContainer]) {margin: 0}
-.st-key-gate [class*=st-key-s_] [data-testid=stMarkdown] p {line-height: 1.35; padding-left: 1.75rem; position: relative}
+.st-key-gate [class*=st-key-s_] [data-testid=stMarkdown] p {line-height: 1.35; padding-left: 1.75rem;
+  position: relative}
 .st-key-gate [class*=st-key-s_] [data-testid=stMarkdown] p > span:first-child {position: absolute; left: 0}
 .st-key-gate [class*=st-key-s_bad_] button {border-color: currentcolor; color: var(--fl-bad)}
 .st-key-gate [class*=st-key-s_] button {min-height: 30px; padding-block: .1rem}
@@ -39,7 +40,12 @@ STYLE = """<style>
 }
 </style>"""
 
-_ICONS = {"bad": ":red[:material/block:]", "ask": ":orange[:material/help:]", "ok": ":green[:material/check_circle:]"}
+_ICONS = {
+    "bad": ":red[:material/block:]",
+    "ask": ":orange[:material/help:]",
+    "caution": ":orange[:material/warning:]",
+    "ok": ":green[:material/check_circle:]",
+}
 
 _MOST_BUTTONS = 4
 
@@ -115,7 +121,7 @@ class Gate:
     def setting(self, role: str, *, answered: bool) -> Any:
         """Draw the line of a setting; return the place of its control."""
         kind = "ok" if answered else "ask"
-        with self.places[role], _line(f"s_{kind}_{role}"):
+        with self.places[role], line(f"s_{kind}_{role}"):
             self.places[f"{role}_text"] = st.empty()
             with st.container(horizontal=True, width="content"):
                 place = st.container(width="content")
@@ -135,13 +141,13 @@ class Gate:
             if fact.kind in SETTINGS:
                 self._confirmation(fact, roles)
             elif fact.severity != Severity.NOTE:
-                self._open_line(number, fact, roles)
+                self._openline(number, fact, roles)
         for number, entry in enumerate(repaired):
-            self._answer_line(f"repaired_{number}", f"{entry.title}. {entry.text}", entry.undo(roles))
+            self._answerline(f"repaired_{number}", f"{entry.title}. {entry.text}", entry.undo(roles))
         for fact in confirmed:
             if fact.kind not in SETTINGS:
                 rest = tuple(kind for kind in roles.confirmed if kind != fact.kind)
-                self._answer_line(f"confirmed_{fact.kind}", f"Confirmed. {fact.text}", replace(roles, confirmed=rest))
+                self._answerline(f"confirmed_{fact.kind}", f"Confirmed. {fact.text}", replace(roles, confirmed=rest))
         if notes:
             with self.places["notes"].expander(f"Notes ({len(notes)})", icon=":material/info:"):
                 for fact in notes:
@@ -167,12 +173,12 @@ class Gate:
                 with self.places[f"{fact.kind}_buttons"]:
                     self._button(fact, repair, roles, name=f"{fact.kind}_confirmed")
 
-    def _open_line(self, number: int, fact: Fact, roles: Roles) -> None:
+    def _openline(self, number: int, fact: Fact, roles: Roles) -> None:
         """Draw a blocking fact or a question with its repairs."""
         blocks = fact.severity == Severity.BLOCKING
         kind, place = ("bad", "blocking") if blocks else ("ask", "questions")
-        with self.places[place], _line(f"s_{kind}_{number}"):
-            st.markdown(_fact_text(kind, fact.text), width="stretch")
+        with self.places[place], line(f"s_{kind}_{number}"):
+            st.markdown(line_text(kind, *sentences(fact.text)), width="stretch")
             with st.container(horizontal=True, width="content"):
                 for position, repair in enumerate(fact.repairs[:_MOST_BUTTONS]):
                     self._button(fact, repair, roles, name=f"{fact.kind}_{number}_{position}")
@@ -186,10 +192,10 @@ class Gate:
             args=(fact, repair, roles),
         )
 
-    def _answer_line(self, name: str, text: str, roles: Roles) -> None:
+    def _answerline(self, name: str, text: str, roles: Roles) -> None:
         """Draw what was repaired or confirmed; `roles` are those without it."""
-        with self.places["answers"], _line(f"s_ok_{name}"):
-            st.markdown(_fact_text("ok", text), width="stretch")
+        with self.places["answers"], line(f"s_ok_{name}"):
+            st.markdown(line_text("ok", *sentences(text)), width="stretch")
             st.button(
                 "Undo",
                 key=f"back_{name}_{self.mark}",
@@ -212,7 +218,8 @@ class Gate:
         self.write(after)
 
 
-def _line(key: str) -> Any:
+def line(key: str) -> Any:
+    """Return a line of the card; the key begins with "s_bad_", "s_ask_" or "s_ok_", by its tint."""
     return st.container(key=key, horizontal=True, vertical_alignment="center")
 
 
@@ -221,7 +228,7 @@ def line_text(kind: str, point: str, more: str = "") -> str:
     return f"{_ICONS[kind]} **{shell.escape(point)}** {shell.escape(more)}".rstrip()
 
 
-def _fact_text(kind: str, text: str) -> str:
-    """Return a fact's text, its first sentence in bold."""
+def sentences(text: str) -> tuple[str, str]:
+    """Return the first sentence of a text, and the others."""
     point, *more = _SENTENCE_END.split(text, maxsplit=1)
-    return line_text(kind, point, " ".join(more))
+    return point, " ".join(more)

@@ -24,7 +24,7 @@ from tests import expected
 from tests.expected import run_once
 from tests.patience import PATIENT, wait_until
 
-UNIQUE_ROLES = ("label", "sensitive", "crossed", "prediction", "score", "sets")
+UNIQUE_ROLES = ("label", "sensitive", "crossed", "prediction", "score", "sets", "person")
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -183,17 +183,26 @@ class Dashboard:
     def assign(self, **columns: Any) -> Dashboard:
         """Give columns their roles and fill in the values, in the form's order, and press its button.
 
-        An empty column means that none has the role; `excluded` are all columns that are left out.
+        An empty column means that none has the role; `excluded` are all columns that are left out. Which outcome is
+        good for the person is the positive one, unless it is given or answered already.
         """
         for role in (*UNIQUE_ROLES, "excluded"):
             if role in columns:
                 wanted = columns[role]
                 self._give_role(role, [wanted] if isinstance(wanted, str) else list(wanted))
-        for name in ("positive", "way", "group", "limit", "missing"):
+        for name in ("positive", "favourable", "way", "group", "limit", "missing"):
             if name in columns:
                 self.widget(f"{name}_").set_value(columns[name])
                 self._rerun()
-        return self.click("use_roles")
+        return self.favour().click("use_roles")
+
+    def favour(self) -> Dashboard:
+        """Answer which outcome is good for the person, where nobody has: the one that the score predicts."""
+        favourable = self.widgets("favourable_")
+        if favourable and not favourable[0].value:
+            favourable[0].set_value(self.widget("positive_").value)
+            self._rerun()
+        return self
 
     def _give_role(self, role: str, names: list[str]) -> None:
         """Let these columns, and no others, have a role."""
@@ -262,10 +271,14 @@ class Dashboard:
 
     def widget(self, key: str) -> Any:
         """Return the control whose key begins like this, one of the whole key before others."""
+        found = self.widgets(key)
+        return next((one for one in found if one.key == key), found[0])
+
+    def widgets(self, key: str) -> list[Any]:
+        """Return the controls whose key begins like this."""
         kinds = ("selectbox", "multiselect", "slider", "select_slider", "number_input", "toggle", "button_group")
         kinds += ("checkbox", "radio", "text_input", "text_area")
-        found = [one for kind in kinds for one in getattr(self.test, kind) if (one.key or "").startswith(key)]
-        return next((one for one in found if one.key == key), found[0])
+        return [one for kind in kinds for one in getattr(self.test, kind) if (one.key or "").startswith(key)]
 
     def choose(self, **controls: object) -> Dashboard:
         """Set controls by the beginning of their key, and look at the page after each."""

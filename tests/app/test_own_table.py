@@ -106,7 +106,7 @@ def boxes(dashboard: Dashboard) -> dict[str, Any]:
     """Return what the form holds, by role."""
     columns = dashboard.column_roles()
     held = {role: next((name for name, has in columns.items() if has == role), "") for role in UNIQUE_ROLES}
-    positive = next((w.value for w in dashboard.test.selectbox if (w.key or "").startswith("positive_")), None) or ""
+    positive = next((widget.value for widget in dashboard.widgets("positive_")), None) or ""
     return {**held, "positive": positive, "excluded": tuple(name for name, has in columns.items() if has == "excluded")}
 
 
@@ -148,7 +148,7 @@ def test_the_old_audit_stays_until_the_roles_are_applied(dashboard: Dashboard):
     dashboard.open("data").upload("good.csv", GOOD)
     assert "until you press *Apply roles*" in dashboard.finding and "good.csv" in dashboard.plain_finding
     assert dashboard.open("model").finding == before
-    dashboard.open("data").click("use_roles")
+    dashboard.open("data").favour().click("use_roles")
     assert "good.csv" not in dashboard.plain_finding and "Apply roles" not in dashboard.finding
     own = dashboard.open("model").finding
     assert own != before
@@ -212,7 +212,7 @@ def test_a_caution_s_choice_is_the_column_s_role(dashboard: Dashboard):
     dashboard.settle()
     assert dashboard.widget("keep_").value == "feature"
     dashboard.choose(keep_="excluded")
-    dashboard.click("use_roles")
+    dashboard.favour().click("use_roles")
     (roles,) = dashboard.test.session_state["own_roles_upload"]
     assert "job2" in roles.excluded
 
@@ -371,7 +371,7 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         except InputError:
             assert dashboard.button("use_roles").disabled, name
             continue
-        dashboard.click("use_roles")
+        dashboard.favour().click("use_roles")
         assert not dashboard.test.warning, name
         assert dashboard.test.session_state["own_roles_upload"] == [plan.config.roles], name
         assert dashboard.test.number_input(key="tolerance").value == plan.config.tolerance, name
@@ -385,7 +385,7 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
 
     dashboard.open("data").upload("scored.csv", scored())
     assert tolerance() == 0.005
-    dashboard.click("use_roles")
+    dashboard.favour().click("use_roles")
     table = read_table(scored(), "scored.csv")
     plan = suggested_plan(table, "scored.csv").plan
     assert tolerance() == plan.config.tolerance > 0.1
@@ -411,7 +411,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
 
     attacks.instead = sample()
     dashboard.open("data").upload("scored.csv", scored())
-    dashboard.click("use_roles")
+    dashboard.favour().click("use_roles")
     dashboard.open("report")
     assert "Released: scores rounded to 3 decimals." in dashboard.plain_finding
     section(dashboard, "attacked")
@@ -493,7 +493,7 @@ def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brie
     assert threshold.value == 0.5
     threshold.set_value(0.7)
     dashboard.settle()
-    dashboard.click("use_roles")
+    dashboard.favour().click("use_roles")
     assert "a score of at least 0.7 is positive" in dashboard.told
     dashboard.choose(dataset="demo")
     dashboard.open("model")
