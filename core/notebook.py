@@ -141,13 +141,14 @@ def audit(
         Called with (steps done, steps in all).
     """
     answers = {"label": label, "predictions": predictions, "positive": positive, "favourable": favourable}
-    plan, table = _plan_and_table(data, attribute, answers, tuple(confirmed))
+    plan, table, guesses = _plan_and_table(data, attribute, answers, tuple(confirmed))
     named = policy or ("predictions" if plan.model.kind == "predictions" else "default")
     judged_by = policy_named(named, plan, Path(), what="policy")
     try:
-        return AuditResult(Reports(*audit_with_people(plan, table, judged_by, report=report)))
-    except MissingAnswers as error:
+        made = audit_with_people(plan, table, judged_by, guesses=guesses, report=report)
+    except MissingAnswers    except MissingAnswers as error:
         raise InputError(f"{error}\n{_ARGUMENTS}", key=error.key) from None
+    return AuditResult(Reports(*made))
 
 
 def _plan_and_table(
@@ -155,15 +156,15 @@ def _plan_and_table(
     attribute: str,
     answers: Mapping[str, str],
     confirmed: tuple[str, ...],
-) -> tuple[AuditPlan, Table]:
-    """Return the plan for data, with the roles of its columns guessed where they are not given."""
+) -> tuple[AuditPlan, Table, tuple[str, ...]]:
+    """Return the plan for data, with the roles of its columns guessed where they are not given, and these guesses."""
     if isinstance(data, str) and data in CATALOG:
         for name, value in (*answers.items(), ("confirmed", confirmed)):
             if value:
                 raise InputError(f"{name} must be left out with a dataset by its name, got {value!r}.")
         local = os.environ.get("FAIRLEAK_DATA")
         table = load(data, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
-        return catalogue_plan(data, attribute), table
+        return catalogue_plan(data, attribute), table, ()
     if isinstance(data, str | os.PathLike):
         name, content = Path(data).name, content_of(Path(data), what="data")
     elif hasattr(data, "to_csv"):
@@ -181,4 +182,4 @@ def _plan_and_table(
         favourable=answers["favourable"],
         confirmed=confirmed,
     )
-    return suggestion.plan, table
+    return suggestion.plan, table, suggestion.questions

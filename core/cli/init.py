@@ -9,7 +9,7 @@ from pathlib import Path
 from core.cli.arguments import add_path
 from core.cli.console import Block, Console
 from core.datasets import CATALOG, cautions, read_table
-from core.datasets.input_check import Severity, check_input
+from core.datasets.input_check import Severity
 from core.errors import InputError
 from core.estimates import joined
 from core.files import content_of, write_file
@@ -116,7 +116,7 @@ def _comments(suggestion: SuggestedAudit, console: Console) -> tuple[dict[str, s
     for role, reason in suggestion.reasons.items():
         for key in _KEYS.get(role, (f"data.{role}",)):
             comments.setdefault(key, []).append(f"Guessed: {reason}.")
-    facts = check_input(source.table.frame, source.roles)
+    facts = suggestion.facts()
     for fact in facts:
         if fact.severity == Severity.BLOCKING:
             console.alert(terminal_line(fact))

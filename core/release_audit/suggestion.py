@@ -13,6 +13,7 @@ from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.correction import true_tolerance
 from core.datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
 from core.datasets.columns import as_text, quoted
+from core.datasets.input_check import Fact, check_input
 from core.datasets.roles import as_written, crossed_columns, with_crossed
 from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
@@ -60,12 +61,18 @@ class SuggestedAudit:
     """A plan to start from, and why it is so.
 
     `reasons` are those of `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or
-    "decimals"; `source` is what the plan audits, without the answers of a model file that cannot answer yet.
+    "decimals"; `questions` are the roles to be confirmed, and `source` is what the plan audits, without the answers of
+    a model file that cannot answer yet.
     """
 
     plan: AuditPlan
     reasons: dict[str, str]
+    questions: tuple[str, ...]
     source: AuditInput
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return what is to be confirmed, answered or known before the audit."""
+        return check_input(self.source.table.frame, self.source.roles, guesses=self.questions)
 
 
 def suggested_plan(
@@ -121,11 +128,14 @@ def suggested_plan(
         answers=_ANSWERS,
         membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
     )
+    questions = tuple(role for role in suggestion.questions if not (role == "positive" and positive))
     try:
         source = input_of(plan, table, model_file=model_file)
     except InputError:  # the model file cannot answer yet
-        return SuggestedAudit(plan=plan, reasons=reasons, source=AuditInput(table=table, roles=roles))
-    return SuggestedAudit(plan=_with_promise(plan, source, reasons), reasons=reasons, source=source)
+        source = AuditInput(table=table, roles=roles)
+    else:
+        plan = _with_promise(plan, source, reasons)
+    return SuggestedAudit(plan=plan, reasons=reasons, questions=questions, source=source)
 
 
 def _with_values(table: Table, roles: Roles, reasons: dict[str, str], *, positive: str, favourable: str) -> Roles:

@@ -141,6 +141,13 @@ class _Draft:
             st.session_state[self.key("way", sensitive)] = "two"
             st.session_state[self.key("group", sensitive)] = list(roles.group)
 
+    def guesses(self, roles: Roles) -> tuple[str, ...]:
+        """Return the roles to be confirmed: guesses that nobody has changed."""
+        guess = self.guess
+        if guess is None or self.before is not None:
+            return ()
+        return tuple(role for role in guess.questions if getattr(roles, role) == getattr(guess.roles, role))
+
     def column_of(self, role: str) -> str:
         """Return the column that has a role; "" if none has."""
         return next((name for name, has in self.assigned.items() if has == role), "")
@@ -148,12 +155,6 @@ class _Draft:
     def suggestion(self, **known: str) -> Suggestion:
         """Return what is guessed where some columns are known."""
         return cached.once(role_suggestion.suggest_roles, self.table, **known)
-
-    def confirm(self, kind: str) -> None:
-        """Note that the user has answered what is asked about a setting."""
-        key = self.key("confirmed")
-        confirmed = st.session_state.get(key, self.preset.confirmed)
-        st.session_state[key] = tuple(dict.fromkeys((*confirmed, kind)))
 
     def reason(self, reason: str | None) -> str:
         """Return why a field holds its guess, as a sentence; nothing of roles in use."""
@@ -185,7 +186,7 @@ def draw(table: Table, current: Roles | None) -> Form:
     with right, st.container(border=True, key="values"):
         st.markdown("### Values")
         roles = _values(draft, gate)
-    facts: tuple[Fact, ...] = cached.once(check_input, table, roles)
+    facts: tuple[Fact, ...] = cached.once(check_input, table, roles, guesses=draft.guesses(roles))
     gate.fill(facts, roles)
     with gate.places["cautions"]:
         to_check = _cautions(draft, roles, facts)
@@ -406,7 +407,7 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
     key = draft.key("positive", label)
     answered = st.session_state.get(key, preset) in values
     with gate.setting("positive", answered=answered):
-        value = _value("The score predicts", values, preset, key, on_change=draft.confirm, args=("positive",))
+        value = _value("The score predicts", values, preset, key)
     subject = "A model is trained here to predict"
     if draft.column_of("prediction"):
         subject = f"{draft.column_of('prediction')} predicts"

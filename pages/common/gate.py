@@ -57,9 +57,9 @@ _SENTENCE_END = re.compile(r"(?<=[.?!]) ")
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """A repair that was made: the fact's text, what the button said, and the roles before and after it."""
+    """A repair that was made: the fact, what the button said, and the roles before and after it."""
 
-    text: str
+    fact: Fact
     title: str
     before: Roles
     after: Roles
@@ -86,6 +86,12 @@ class Repaired:
 
 def _contains(value: Any, part: Any) -> bool:
     return set(part) <= set(value) if isinstance(value, tuple) else bool(value == part)
+
+
+def _confirmations(fact: Fact, roles: Roles) -> list[str]:
+    """Return the names by which the roles confirm a fact: its kind, or its kind with one of its columns."""
+    names = {fact.kind, *(f"{fact.kind}:{column}" for column in fact.columns)}
+    return [name for name in roles.confirmed if name in names]
 
 
 _PLACES = ("blocking", "favourable", "questions", "positive", "cautions", "answers", "notes")
@@ -135,20 +141,21 @@ class Gate:
     def fill(self, facts: Sequence[Fact], roles: Roles) -> None:
         """Draw a line for each fact; what is asked of a setting is drawn in its line."""
         repaired = [entry for entry in self._repaired() if entry.holds(roles)]
-        confirmed = [fact for fact in facts if fact.severity == Severity.NOTE and fact.kind in roles.confirmed]
-        notes = [fact for fact in facts if fact.severity == Severity.NOTE and fact not in confirmed]
+        subjects = {(entry.fact.kind, entry.fact.columns) for entry in repaired}
+        notes = [fact for fact in facts if fact.severity == Severity.NOTE and (fact.kind, fact.columns) not in subjects]
+        confirmed = [fact for fact in notes if _confirmations(fact, roles)]
         for number, fact in enumerate(facts):
             if fact.kind in SETTINGS:
                 self._confirmation(fact, roles)
             elif fact.severity != Severity.NOTE:
-                self._openline(number, fact, roles)
+                self._open_line(number, fact, roles)
         for number, entry in enumerate(repaired):
-            self._answerline(f"repaired_{number}", f"{entry.title}. {entry.text}", entry.undo(roles))
-        for fact in confirmed:
+            self._answer_line(f"repaired_{number}", f"{entry.title}. {entry.fact.text}", entry.undo(roles))
+        for number, fact in enumerate(confirmed):
             if fact.kind not in SETTINGS:
-                rest = tuple(kind for kind in roles.confirmed if kind != fact.kind)
-                self._answerline(f"confirmed_{fact.kind}", f"Confirmed. {fact.text}", replace(roles, confirmed=rest))
-        if notes:
+                rest = tuple(name for name in roles.confirmed if name not in _confirmations(fact, roles))
+                self._answer_line(f"confirmed_{number}", fact.text, replace(roles, confirmed=rest))
+        if notes := [fact for fact in notes if fact not in confirmed]:
             with self.places["notes"].expander(f"Notes ({len(notes)})", icon=":material/info:"):
                 for fact in notes:
                     st.caption(shell.escape(fact.text))
@@ -213,7 +220,7 @@ class Gate:
         after = replace(roles, **dict(repair.changes))
         if set(repair.changes) != {"confirmed"}:  # a confirmed fact comes back as a note
             entries = [entry for entry in self._repaired() if entry.holds(roles)]
-            entry = Repaired(fact.text, repair.title, roles, after)
+            entry = Repaired(fact, repair.title, roles, after)
             st.session_state[f"repaired_{self.mark}"] = (*entries, entry)
         self.write(after)
 
