@@ -90,7 +90,12 @@ def plan_comments(facts: Iterable[Fact]) -> dict[str, str]:
             continue
         for repair in fact.repairs:
             lines += [f"{line.removeprefix('data.')}   ({repair.title})" for line in plan_lines(repair)]
-    return {key: "\n".join(lines) for key, lines in comments.items()}
+    return {key: "\n".join(map(_one_line, lines)) for key, lines in comments.items()}
+
+
+def _one_line(text: str) -> str:
+    """Return a text with U+FFFD for characters that are not shown: a comment must not end in its middle."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def blocking(facts: Iterable[Fact]) -> tuple[Fact, ...]:

@@ -1,0 +1,160 @@
+"""Facts of the input check in a plan, on a terminal and as the refusal of an audit; before any detector."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import main
+from core.config import AuditConfig
+from core.datasets.input_check import Fact, Repair, Severity
+from core.errors import InputError
+from core.policy import default_policy
+from core.release_audit import (
+    AuditPlan,
+    DataPlan,
+    MembershipPlan,
+    MissingAnswers,
+    audit_with_people,
+    commented_plan,
+    input_facts,
+    read_plan,
+)
+from core.release_audit.input_facts import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
+from core.release_audit.inputs import input_facts as facts_of
+from core.release_audit.run import audited_of
+from core.serialize import dumps, loads
+from tests import samples
+
+PLAN = AuditPlan(
+    data=DataPlan(dataset="", file="table.csv"),
+    config=AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", tolerance=0.05),
+    membership=MembershipPlan(shadows=0),
+)
+REVERSED = Fact(
+    kind="reversed_score",
+    severity=Severity.BLOCKING,
+    text="'score' is lower where 'hired' is 'yes': AUC 0.132.",
+    key="data.positive",
+    columns=("score",),
+    repairs=(
+        Repair(title="It predicts no", changes={"positive": "no"}),
+        Repair(title="It is right so", changes={"confirmed": ("reversed_score",)}),
+    ),
+)
+FAVOUR = Fact(
+    kind="favourable",
+    severity=Severity.BLOCKING,
+    text="Which outcome is good for the person is not answered. hired is yes (51%), no (49%).",
+    key=FAVOURABLE,
+    repairs=(Repair(title="yes is good", changes={"favourable": "yes"}),),
+)
+ANSWER = Fact(
+    kind="possible_answers",
+    severity=Severity.QUESTION,
+    text="risk_score may be a model's answer and is left out.",
+    key="data.score",
+    repairs=(Repair(title="It is the score", changes={"score": "risk_score", "threshold": "0.4"}),),
+)
+NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, text="12 of 900 records equal another one.")
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, *facts: Fact) -> None:
+    """Let the input check say this of every table."""
+    monkeypatch.setattr(input_facts, "check_input", lambda frame, roles: facts)
+
+
+def test_one_missing_answer_is_one_sentence_with_its_key(monkeypatch: pytest.MonkeyPatch):
+    answering(monkeypatch, REVERSED, ANSWER, NOTE)
+    with pytest.raises(MissingAnswers) as caught:
+        require_answers(samples.table(100), samples.ROLES)
+    assert str(caught.value) == answer_line(REVERSED) and not caught.value.details
+    assert caught.value.key == "data.positive"
+    assert str(caught.value) == (
+        "data.positive: 'score' is lower where 'hired' is 'yes': AUC 0.132. "
+        'Write data.positive = "no" (It predicts no) or data.confirmed = ["reversed_score"] (It is right so).'
+    )
+
+
+def test_several_missing_answers_are_a_line_each(monkeypatch: pytest.MonkeyPatch):
+    answering(monkeypatch, FAVOUR, REVERSED, NOTE)
+    with pytest.raises(InputError) as caught:
+        require_answers(samples.table(100), samples.ROLES)
+    lines = str(caught.value).splitlines()
+    assert lines == ["2 answers are missing before an audit:", answer_line(FAVOUR), answer_line(REVERSED)]
+
+
+def test_an_audit_keeps_the_facts_that_block_nothing_and_refuses_the_others(monkeypatch: pytest.MonkeyPatch):
+    table = samples.table(300)
+    answering(monkeypatch, ANSWER, NOTE)
+    assert facts_of(audited_of(PLAN, table)) == (ANSWER, NOTE)
+    answering(monkeypatch, FAVOUR)
+    with pytest.raises(MissingAnswers, match="data.favourable"):
+        audit_with_people(PLAN, table, default_policy())
+
+
+def test_the_command_ends_in_3_with_a_line_for_each(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    samples.frame(300).to_csv(tmp_path / "table.csv", index=False)
+    plan = tmp_path / "plan.toml"
+    arguments = ["--label", "hired", "--attribute", "origin", "--favourable", "yes", "-o", str(plan), "-q"]
+    assert main(["init", "--file", str(tmp_path / "table.csv"), *arguments]) == 0
+    answering(monkeypatch, FAVOUR, REVERSED)
+    capsys.readouterr()
+    assert main(["audit", str(plan), "--out", str(tmp_path / "out"), "--no-self-test", "-q"]) == 3
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "fairleak audit: 2 answers are missing before an audit:",
+        f"- {answer_line(FAVOUR)}",
+        f"- {answer_line(REVERSED)}",
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_open_questions_are_commented_keys_of_a_plan():
+    comments = plan_comments((FAVOUR, REVERSED, ANSWER, NOTE))
+    assert set(comments) == {FAVOURABLE, "data.positive", "data.score"}
+    roles = replace(samples.ROLES, favourable="")
+    plan = replace(PLAN, config=replace(PLAN.config, roles=roles))
+    text = commented_plan(plan, notes=comments, instead=comments)
+    lines = text.splitlines()
+    assert "# favourable =   (required)" in lines
+    assert f"# Blocking: {FAVOUR.text}" in lines and f"# Blocking: {REVERSED.text}" in lines
+    place = lines.index('positive = "yes"')
+    assert '# positive = "no"   (It predicts no)' in lines[:place]
+    assert '# confirmed = ["reversed_score"]   (It is right so)' in lines[:place]
+    assert not any(line.startswith("favourable") for line in lines)
+    assert read_plan(text).config.roles == roles
+
+
+def test_what_changes_another_table_of_a_plan_says_so():
+    line = answer_line(ANSWER)
+    assert 'data.score = "risk_score" and model.threshold = "0.4"' in line
+
+
+def test_a_terminal_has_the_same_words():
+    assert terminal_line(NOTE) == f"Note: {NOTE.text}"
+    assert terminal_line(ANSWER) == f"Question: {ANSWER.text} (data.score)"
+    assert terminal_line(REVERSED) == f"Blocking: {REVERSED.text} (data.positive)"
+
+
+def test_characters_that_end_a_line_do_not_end_a_comment():
+    fact = Fact(
+        kind="copy",
+        severity=Severity.BLOCKING,
+        text="A feature is a copy.",
+        key="data.excluded",
+        repairs=(Repair(title='Leave "x\nlabel = 1\x85" out', changes={"excluded": ("x\nlabel = 1\x85",)}),),
+    )
+    text = commented_plan(PLAN, notes=plan_comments((fact,)))
+    assert "label = 1" not in text.splitlines()
+    assert all(line.startswith("#") for line in text.splitlines() if "label = 1" in line)
+    assert read_plan(text).config.roles == PLAN.config.roles
+
+
+def test_a_fact_is_stored_and_read_again():
+    fact = Fact(kind="note", severity=Severity.NOTE, text="Said.", columns=("a", "b"))
+    assert loads(dumps(fact), Fact) == fact
