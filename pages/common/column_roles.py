@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.config import AuditConfig
-from core.datasets import role_suggestion
+from core.datasets import cautions, role_suggestion
 from core.datasets.column_roles import (
     COLUMN_ROLES,
     FEATURE,
@@ -272,7 +272,7 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
         to_check += 1
     # what the user leaves out is still looked at, so that the choice beside its caution stays
     excluded = tuple(name for name in draft.preset.excluded if name in roles.excluded)
-    found = cached.once(role_suggestion.cautions, draft.table, replace(roles, excluded=excluded))
+    found = cached.once(cautions, draft.table, replace(roles, excluded=excluded))
     for number, caution in enumerate(found):
         with _notice(f"{draft.mark}_{number}", (caution.point, caution.more)):
             columns = [name for name in caution.columns if draft.assigned[name] in (FEATURE, LEFT_OUT)]

@@ -180,7 +180,7 @@ class Gate:
                 with self.places[f"{fact.kind}_buttons"]:
                     self._button(fact, repair, roles, name=f"{fact.kind}_confirmed")
 
-    def _openline(self, number: int, fact: Fact, roles: Roles) -> None:
+    def _open_line(self, number: int, fact: Fact, roles: Roles) -> None:
         """Draw a blocking fact or a question with its repairs."""
         blocks = fact.severity == Severity.BLOCKING
         kind, place = ("bad", "blocking") if blocks else ("ask", "questions")
@@ -199,7 +199,7 @@ class Gate:
             args=(fact, repair, roles),
         )
 
-    def _answerline(self, name: str, text: str, roles: Roles) -> None:
+    def _answer_line(self, name: str, text: str, roles: Roles) -> None:
         """Draw what was repaired or confirmed; `roles` are those without it."""
         with self.places["answers"], line(f"s_ok_{name}"):
             st.markdown(line_text("ok", *sentences(text)), width="stretch")
@@ -217,7 +217,8 @@ class Gate:
         return entries
 
     def _repair(self, fact: Fact, repair: Repair, roles: Roles) -> None:
-        after = replace(roles, **dict(repair.changes))
+        changes: dict[str, Any] = {**repair.changes}
+        after = replace(roles, **changes)
         if set(repair.changes) != {"confirmed"}:  # a confirmed fact comes back as a note
             entries = [entry for entry in self._repaired() if entry.holds(roles)]
             entry = Repaired(fact, repair.title, roles, after)

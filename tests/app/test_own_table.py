@@ -13,12 +13,14 @@ import streamlit as st
 
 from core.config import AuditConfig
 from core.datasets import build_dataset, cautions, read_table, suggest_roles
+from core.datasets.input_check import Fact, Severity, check_input
 from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import accuracy, percent
 from core.release_audit import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
 from pages.common import bias_queries_trials, cached, shell
+from pages.common.gate import sentences
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard, RecordedJob
@@ -76,7 +78,7 @@ def scored(count: int = 600) -> bytes:
     return "\n".join(lines).encode()
 
 
-def bring_scored(dashboard: Dashboard, **columns: str) -> None:
+def bring_scored(dashboard: Dashboard, **columns: Any) -> None:
     """Upload people with a model's answers, and choose what is not suggested."""
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.assign(**{"label": "hired", "positive": "yes", "sensitive": "sex", **columns})
@@ -114,6 +116,17 @@ def reasons(dashboard: Dashboard) -> str:
     """Return all reasons that the form gives."""
     cells = [html.unescape(element.proto.body) for element in dashboard.test.get("html")]
     return " ".join((*cells, *captions(dashboard), *dashboard.texts)).replace("\\", "")
+
+
+def plain_fact(fact: Fact) -> str:
+    """Return a fact as its line has it, the first sentence in bold."""
+    point, more = sentences(fact.text)
+    return f"**{point}** {more}".strip()
+
+
+def problems(dashboard: Dashboard) -> int:
+    """Return how many sizes are said to make an audit impossible."""
+    return sum("records must hold at least" in text for text in dashboard.texts)
 
 
 def captions(dashboard: Dashboard) -> list[str]:
@@ -159,7 +172,7 @@ def test_the_old_audit_stays_until_the_roles_are_applied(dashboard: Dashboard):
 
 
 def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(dashboard: Dashboard):
-    bring_scored(dashboard, prediction="", excluded="hours")
+    bring_scored(dashboard, prediction="", excluded=("hours", "predicted"))
     dashboard.widget("threshold_").set_value(0.7)
     dashboard.assign(missing="drop")
     before = dashboard.column_roles()
@@ -294,7 +307,7 @@ def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
 
 def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(dashboard: Dashboard):
     def told() -> list[str]:
-        return [line for line in captions(dashboard) if line.startswith("By the default policy no model")]
+        return [line for line in captions(dashboard) if "no model of this table can pass" in line]
 
     dashboard.open("data")
     assert told() == []
@@ -304,7 +317,8 @@ def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(da
     women = int(
         (dataset.sensitive[split(dataset, seed=AuditConfig().seed).test] == dataset.group_names.index("F")).sum()
     )
-    assert f"takes 1,000 test records of each group, and “F” has {women}." in told()[0]
+    assert f"That takes 1,000 test records of each group, and “F” has {women}:" in told()[0]
+    assert "It takes about" in told()[0]
 
 
 def test_groups_whose_intervals_overlap_can_differ_significantly(dashboard: Dashboard):
@@ -356,18 +370,24 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         for role, value in shown.items():
             assert value == getattr(guess.roles, role), (name, role)
         told = reasons(dashboard)
+        unsaid = {"excluded"} if guess.roles.label else {"excluded", "label"}  # a fact says that there is none
         for reason in (
             *guess.left_out.values(),
-            *(guess.reasons[role] for role in guess.reasons if role != "excluded"),
+            *(guess.reasons[role] for role in guess.reasons if role not in unsaid),
         ):
             assert reason in told, (name, reason)
         found = cautions(table.frame, guess.roles)
         assert [one for one in found if f"**{one.point}** {one.more}" not in told] == [], name
-        to_check = len(found) + (not guess.roles.label) + (not guess.roles.sensitive)
+        facts = check_input(table.frame, guess.roles, guesses=guess.questions)
+        asked = [fact for fact in facts if fact.severity != Severity.NOTE]
+        settings = ("favourable", "positive")  # whose sentences are those of their controls
+        assert [fact for fact in asked if fact.kind not in settings and plain_fact(fact) not in told] == [], name
+        to_check = len(found) + len(asked) + (not guess.roles.sensitive)
+        to_check += problems(dashboard)
         check = f"Check {to_check} thing{'s' * (to_check > 1)}." if to_check else "Check the roles."
         assert dashboard.plain_finding.splitlines()[0].endswith(check), name
         try:
-            plan = suggested_plan(table, f"{name}.csv").plan
+            plan = suggested_plan(table, f"{name}.csv", favourable=guess.roles.positive).plan
         except InputError:
             assert dashboard.button("use_roles").disabled, name
             continue
@@ -387,7 +407,7 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
     assert tolerance() == 0.005
     dashboard.favour().click("use_roles")
     table = read_table(scored(), "scored.csv")
-    plan = suggested_plan(table, "scored.csv").plan
+    plan = suggested_plan(table, "scored.csv", favourable="yes").plan
     assert tolerance() == plan.config.tolerance > 0.1
     dashboard.choose(metric="equal_opportunity")
     dataset = build_dataset(table, plan.config.roles)
@@ -429,7 +449,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
         OutputsPlan(released="labels"),
     ]
     assert all(read_plan(plan_text(plan)) == plan for plan in attacks.asked)
-    first = suggested_plan(read_table(scored(), "scored.csv"), "scored.csv").plan
+    first = suggested_plan(read_table(scored(), "scored.csv"), "scored.csv", favourable="yes").plan
     assert _but_answers(attacks.asked[0]) == _but_answers(first)
     dashboard.test.selectbox(key="dataset").set_value("demo")  # what was said of another model
     dashboard.settle()
@@ -474,7 +494,7 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
 
 
 def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard, brief: None):
-    bring_scored(dashboard, score="", sets="")
+    bring_scored(dashboard, score="", sets="", excluded=("probability", "split"))
     assert "No column says whom the model was trained on" in dashboard.told
     dashboard.open("model")
     assert "on the people attacked" in dashboard.finding
@@ -488,7 +508,7 @@ def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard
 
 
 def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brief: None):
-    bring_scored(dashboard, prediction="")
+    bring_scored(dashboard, prediction="", excluded="predicted")
     threshold = dashboard.widget("threshold_")
     assert threshold.value == 0.5
     threshold.set_value(0.7)
