@@ -146,7 +146,7 @@ def audit(
     judged_by = policy_named(named, plan, Path(), what="policy")
     try:
         made = audit_with_people(plan, table, judged_by, guesses=guesses, report=report)
-    except MissingAnswers    except MissingAnswers as error:
+    except MissingAnswers as error:
         raise InputError(f"{error}\n{_ARGUMENTS}", key=error.key) from None
     return AuditResult(Reports(*made))
 

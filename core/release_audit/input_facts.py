@@ -5,7 +5,7 @@ The facts themselves are those of `core.datasets.input_check`; the Data page dra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from core.datasets.input_check import Fact, Repair, Severity, check_input
@@ -103,20 +103,22 @@ def blocking(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     return tuple(fact for fact in facts if fact.severity == Severity.BLOCKING)
 
 
-def require_answers(table: Table, roles: Roles) -> tuple[Fact, ...]:
+def require_answers(table: Table, roles: Roles, *, guesses: Collection[str] = ()) -> tuple[Fact, ...]:
     """Return the facts of a table with its roles, none of which blocks an audit.
 
     Parameters
     ----------
     table : Table
         With a model file's answers as columns, where there is one.
+    guesses : collection of str
+        Roles that nobody has confirmed, as of `core.datasets.input_check.check_input`.
 
     Raises
     ------
     MissingAnswers
         If a fact blocks an audit: neither repaired by the roles nor confirmed by them.
     """
-    facts = check_input(table.frame, roles)
+    facts = check_input(table.frame, roles, guesses=guesses)
     if unanswered := blocking(facts):
         raise MissingAnswers(unanswered)
     return facts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -93,6 +93,7 @@ def audit_with_people(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     chosen: StudyFindings | None = None,
+    guesses: Collection[str] = (),
     report: Report | None = None,
 ) -> tuple[ReleaseAudit, ReleasedPeople | str]:
     """Audit a model and judge it by a policy; return that, and `readers_of` the report.
@@ -102,12 +103,13 @@ def audit_with_people(
 
     Table and model file are what `core.release_audit.load_table` and `load_model` return for the plan. A test of itself
     that FairLeak failed blocks the release; `self_tests` may be a function, called when everything is measured, so that
-    they can be made meanwhile. `chosen` says how the model was chosen, if it was. `report` is called with (steps done,
-    steps in all) and may raise `core.errors.Cancelled` to stop. InputError if table, roles or model break a rule: then
-    there is nothing to audit.
+    they can be made meanwhile. `chosen` says how the model was chosen, if it was, and `guesses` are the roles of the
+    columns that nobody has confirmed. `report` is called with (steps done, steps in all) and may raise
+    `core.errors.Cancelled` to stop. InputError if table, roles or model break a rule, or an answer to the input check
+    is missing: then there is nothing to audit.
     """
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-    audited = audited_of(plan, table, model_file=model_file, report=report)
+    audited = audited_of(plan, table, model_file=model_file, guesses=guesses, report=report)
     measurements = tuple(measured(check, audited) for check in CHECKS)
     shown, readers = tables(audited), readers_of(audited)
     people = people_section(audited)
@@ -141,11 +143,16 @@ def audit_with_people(
 
 
 def audited_of(
-    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None, report: Report | None = None
+    plan: AuditPlan,
+    table: Table,
+    *,
+    model_file: ModelFile | None = None,
+    guesses: Collection[str] = (),
+    report: Report | None = None,
 ) -> Audited:
     """Return what a plan audits, trained or taken as given, before any attack; parameters as of `audit_with_people`."""
     source = input_of(plan, table, model_file=model_file)
-    facts = require_answers(source.table, source.roles)
+    facts = require_answers(source.table, source.roles, guesses=guesses)
     dataset = build_dataset(source.table, source.roles)
     config = replace(plan.config, roles=dataset.roles)
     try:
