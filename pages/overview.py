@@ -18,7 +18,7 @@ import streamlit as st
 
 from core.datasets.splits import shared_note
 from core.errors import FairLeakError
-from core.estimates import count, in_words, points
+from core.estimates import count, in_words, percent, points
 from core.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_key, landscape_steps, read_landscape
 from pages.common import cached, panels, state
 from pages.common.background import Background, Job, State, pace
@@ -52,8 +52,8 @@ _DOORS = (  # title, icon, what is behind it, and its links: file and label
 )
 
 _NOTES = (
-    "**Colour:** gain from disclosure, from none (pale) to {most}. Pale is not “no leak”: imputation needs no "
-    "model.\n\n"
+    "**Colour:** what disclosure adds to the published attack, from none (pale) to {most}. Imputation without the "
+    "model reaches {imputation}: below that nothing is a leak of the model, and pale does not mean safe.\n\n"
     "**Across:** tighter tolerances are further left.\n\n**Down:** more DP training noise."
 )
 HOW_TO_READ = (
@@ -143,7 +143,8 @@ def _draw(found: Landscape) -> None:
     with left:
         panels.chart(drawing, key="start_map_chart")
     most = max((cell.gain.value for cell in found.cells if not math.isnan(cell.gain.value)), default=0.0)
-    right.caption(_NOTES.format(most=points(most)))
+    imputation = percent(found.controls()["strong"], decimals=1)
+    right.caption(_NOTES.format(most=points(most), imputation=imputation))
     panels.notes(" ".join(told.caveats), place=right)
     panels.foot(HOW_TO_READ, {"Map of fair and private models": drawing.table}, key="start-map")
 

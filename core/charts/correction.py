@@ -363,6 +363,7 @@ def _hover(found: Landscape, cell: MapCell, same_for_all: str) -> str:
     else:
         span = "one seed, no interval" if math.isnan(cell.gain.low) else point_interval(cell.gain)
         lines.append(f"gain from disclosure {points(cell.gain)} ({span})")
+        lines.append(f"imputation without the model {percent(found.controls()['strong'])}")
         lines.append(f"the tolerance holds in {cell.n_true} of {cell.n_seeds} seeds")
     return "<br>".join(
         [

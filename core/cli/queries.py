@@ -107,7 +107,8 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
         printed = next(r for r in TABLE_1 if (r.n, r.m, r.epsilon) == (n, m, math.inf)).leakages["cauchy"]
         own = {_ATTACKS[attack]: share(found) for attack, found in row.leakages.items()}
         packed = f"{row.bits_questions} queries" if row.bits_complete else "not everybody"
-        rows.append({"n": n, "m": m, "draws": repeats, "paper": share(printed)} | own | {"bits: all in": packed})
+        beside = {"paper": share(printed), "features alone": share(row.prior)}
+        rows.append({"n": n, "m": m, "draws": repeats} | beside | own | {"bits: all in": packed})
     complete: list[Row] = []
     for n, numbers in _COMPLETE.items():
         repeats = asked or (60 if n == 100 else 3)

@@ -44,6 +44,14 @@ ONLY_THE_DIFFERENCE = (
 
 _NONE = "has no statistically significant effect"
 
+HELD_OUT = "held-out protocol"
+"""Protocol of attribution, checks and curves, where the headline's is the paper's."""
+
+HELD_OUT_BELOW = (
+    "Attribution, checks and the tables that say so are by the held-out protocol: learned from the attack records, "
+    "exponent chosen on the validation records."
+)
+
 
 def first_tolerance(result: CorrectionResult) -> float:
     """Return what is disclosed at first: the tolerance of the settings, else the smallest that holds."""
@@ -64,6 +72,7 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     if adversary not in STRONG:
         beside = f"Imputation without the model: {percent(strong)}. {beside}"
     at, reached, to_do = tolerance_text(now.used), tolerance_text(now.achieved, limit=now.used), ""
+    start = percent(now.before)
     if now.after is None or now.gain is None:
         found = "found to meet" if now.certificate.status == "not_solved" else "meets"
         point = f"No correction {found} tolerance {at}; {_smallest(now)}."
@@ -72,16 +81,18 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     else:
         if not now.is_true:
             gains = "gains" if now.gain.low > 0 else "loses" if now.gain.high < 0 else "gains nothing significant"
-            by = "" if gains.endswith("significant") else f" {points(now.gain).lstrip('+−')}"
+            by = ""
+            if not gains.endswith("significant"):
+                by = f" {points(now.gain).lstrip('+−')} on {start}"
             point = f"Tolerance {at} is false for this model (unfairness {reached}): believing it, {who} {gains}{by}."
             holds = tolerance_text(math.ceil(1000 * now.achieved - 1e-9) / 1000)
             to_do = f"Do not publish it: it is not true. The smallest tolerance that holds is {holds}."
         elif now.gain.low > 0:
             still = ", but imputation without the model does better still" if ahead and adversary not in STRONG else ""
-            point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}{still}."
+            point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}, from {start}{still}."
             to_do = "Publish a looser tolerance if this gain matters to you; the report compares it with your limit."
         elif now.gain.high < 0:
-            point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}."
+            point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}, from {start}."
             to_do = "Do not count on it: an attacker who knows the group proportions may gain."
         else:
             point = f"Publishing the fairness tolerance {_NONE} on {who.removesuffix(',')}."
@@ -130,7 +141,10 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str,
     raised = f"; tolerance raised from {tolerance_text(now.told)} until it holds" if now.used > now.told else ""
     if adversary in STRONG:
         return (f"Paper's protocol{raised}; gradient boosting is not in the paper and tunes on its own people.",)
-    return (f"Paper's protocol: learned from all known people, exponent chosen on the test set{raised}.",)
+    return (
+        f"Paper's protocol: learned from all known people, exponent chosen on the test set{raised}.",
+        HELD_OUT_BELOW,
+    )
 
 
 def _change(gain: Estimate) -> str:
@@ -288,8 +302,19 @@ def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
         point = f"{opening} {'raises' if change.low > 0 else 'lowers'} {whose} by {value.lstrip('+−')} {unit}."
     else:
         point = f"{opening} {_NONE} on {whose}: {value} {unit}."
-    evidence = f"{100 * change.level:.0f}% CI over {over}: {low} to {high}."
-    return Finding(point=point, evidence=evidence, caveats=caveats, estimate=change.estimate)
+    evidence = f"{100 * change.level:.0f}% CI over {over}: {low} to {high}. {_from_to(leak, measure)}"
+    return Finding(point=point, evidence=evidence.strip(), caveats=caveats, estimate=change.estimate)
+
+
+def _from_to(leak: Attribution, measure: str) -> str:
+    """Return the constraint's step with its baseline: what the step that it builds on reaches, and what it reaches."""
+    step = leak.step("constraint")
+    if not step.builds_on:
+        return ""
+    before, after = leak.step(step.builds_on).values[measure], step.values[measure]
+    if measure == "log_loss":
+        return f"Log-loss without the tolerance {before.value:.4f}, with it {after.value:.4f}."
+    return f"Without the tolerance {percent(before.value)}, with it {percent(after.value)}."
 
 
 def over_seeds(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:

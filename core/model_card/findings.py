@@ -132,7 +132,7 @@ def information_gain(study: ReleaseStudy) -> Finding:
     bits, prediction = study.measured.bits, study.prediction
     expected = bits_text(prediction.bits.value)
     if study.status == "infeasible":
-        return Finding(point=f"Expected information gain: {expected} bits.")
+        return Finding(point=f"Expected information gain over imputation: {expected} bits.")
     interval = "" if math.isnan(bits.low) else f"95% CI: {bits_text(bits.low)} to {bits_text(bits.high)}; "
     how = (
         f"The expected gain is the mean of {prediction.draws} simulated cards."
@@ -154,7 +154,7 @@ def information_gain(study: ReleaseStudy) -> Finding:
             -1: "Less was gained than chance explains: the numbers came out closer to what the attacker expected.",
         }[study.unpredicted]
     return Finding(
-        point=f"Information gain: {bits_text(bits.value)} bits in total ({interval}expected: {expected}).",
+        point=f"Information gain over imputation: {bits_text(bits.value)} bits in total ({interval}expected: {expected}).",
         evidence=evidence,
         so_what=so_what,
         caveats=(
@@ -192,7 +192,7 @@ def average_accuracy(study: ReleaseStudy) -> Finding:
     if guess == EVERYBODY_ELSE:
         who, guess = "never", people.group
     return Finding(
-        point=f"Average accuracy: {change}.",
+        point=f"Average accuracy over imputation ({percent(found.accuracy_before)}): {change}.",
         evidence=f"Accuracy over all people: {percent(found.accuracy_before)} before, "
         f"{percent(found.accuracy_after)} after ({points(gain)}; 95% CI: {point_interval(gain)}). "
         f"Majority-class baseline ({who} guess “{guess}”): {percent(found.majority)}.{_ceiling(study)}",

@@ -193,6 +193,7 @@ def _useless(found: AnswersLeak, answering: Answering) -> bool:
 def _point(found: AnswersLeak, answering: Answering) -> str:
     now, attribute, error = found.best, found.attribute, found.errors.get(answering.noise)
     answers, one, gain = answers_text(now.m, answering), now.m == 1, found.gain
+    alone = "" if found.prior is None else f" over features alone ({percent(found.prior)})"
     if not now.m:
         return f"Without any answer, features alone infer {attribute} with {percent(now.leakage)} balanced accuracy."
     if error is not None and _useless(found, answering):
@@ -203,10 +204,10 @@ def _point(found: AnswersLeak, answering: Answering) -> str:
     if now.complete == 1.0 and gain.value > 0:
         return f"{answers} reveal{'s' if one else ''} everybody's {attribute}."
     if gain.low > 0:
-        reached = f"{percent(now.leakage)} balanced accuracy, a gain of {points(gain)}"
+        reached = f"{percent(now.leakage)} balanced accuracy, a gain of {points(gain)}{alone}"
         return f"{answers} reveal{'s' if one else ''} {attribute} with {reached}."
     if gain.high < 0:
-        return f"{answers} mislead{'s' if one else ''} the attacker about {attribute}: {points(gain)}."
+        return f"{answers} mislead{'s' if one else ''} the attacker about {attribute}: {points(gain)}{alone}."
     # an interval that is not known decides nothing
     return f"{answers} {'has' if one else 'have'} no statistically significant effect on inferring {attribute}."
 

@@ -81,11 +81,13 @@ NOISELESS_ATTACKS = ("l1", "nonnegative", "box", "box_with_prior")
 class NoiselessRow(Result):
     """What came of the repeats of one row of the table, by attack.
 
-    `leakages` are means with 95% intervals, `complete` the share in which everybody was recovered. `bits_complete` says
-    whether the bits attack recovered everybody each time, with `bits_questions`.
+    `leakages` are means with 95% intervals, `complete` the share in which everybody was recovered. `prior` is the
+    leakage of the features alone, without any answer. `bits_complete` says whether the bits attack recovered everybody
+    each time, with `bits_questions`.
     """
 
     leakages: dict[str, Estimate]
+    prior: Estimate
     complete: dict[str, float]
     bits_complete: bool
     bits_questions: int
@@ -94,11 +96,13 @@ class NoiselessRow(Result):
 def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 42) -> NoiselessRow:
     """Return one row: `repeats` draws of people and jitter."""
     told: dict[str, list[float]] = {attack: [] for attack in NOISELESS_ATTACKS}
+    without_answers: list[float] = []
     packed, questions = True, most_questions("bits", n) or 1
     for repeat in range(repeats):
         rng = child_generator(seed, f"noiseless table, {n} people, repeat {repeat}")
         people = pool.sample(n, rng, n_disadvantaged=math.ceil(PAPER_SHARE * n))
         n1, n0 = people.sizes
+        without_answers.append(leakage(people.sensitive, people.prior >= n1 / n))
         rng = child_generator(seed, f"noiseless table, questions about {n} people, repeat {repeat}")
         scores = design_scores("jitter", people.base, m, rng=rng)
         answers = statistical_parity_gap(scores, people.sensitive)
@@ -113,6 +117,7 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
         packed = packed and bool((found == people.sensitive).all())
     return NoiselessRow(
         leakages={attack: rate_over_repeats(values) for attack, values in told.items()},
+        prior=rate_over_repeats(without_answers),
         complete={attack: float(np.mean(np.array(values) == 1.0)) for attack, values in told.items()},
         bits_complete=packed,
         bits_questions=questions,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from core.config import AuditConfig
 from core.correction.findings import signed
-from core.estimates import epsilon_text, percent, points
+from core.estimates import Estimate, epsilon_text, percent, points
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.study import Finding, Row
@@ -34,11 +34,22 @@ def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_publ
     holds = "raised until it holds" if as_published else "hollow: it does not hold for the model"
     counted = " Significant: the 95% CI excludes 0; not corrected for the number of tolerances."
     others = "" if config.method == "exponentiated_gradient" else " All are trained by exponentiated gradient."
+    effects = ""
+    if len(gains) >= 4 and (helps or misleads):
+        effects = f" {_before_disclosure(rows)}{counted}"
     return Finding(
         point=point,
         evidence=f"Accuracy at inferring {attribute}. Each point is a model trained for that tolerance, which is "
-        f"disclosed; {holds}.{others}{counted * ('significantly' in point)}",
+        f"disclosed; {holds}.{others}{effects}",
     )
+
+
+def _before_disclosure(rows: Sequence[SweepRow]) -> str:
+    """Return what the effects of disclosure are counted against: the same attack before it, over all tolerances."""
+    values = [row.before.value for row in rows if row.gain is not None]
+    least, most = percent(min(values)), percent(max(values))
+    reached = least if least == most else f"{least} to {most}"
+    return f"Effects are against the same attack before disclosure ({reached})."
 
 
 def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
@@ -73,8 +84,7 @@ def tension(found: Landscape) -> Finding:
     controls, n = found.controls(), len(found.plan.seeds)
     over = f"mean of {n} seeds" if n > 1 else "one seed"
     bold = " Bold: statistically significant (95% CI excludes 0; not corrected for the number of cells)." * (n > 1)
-    measured = [cell.after.value for cell in found.cells if not math.isnan(cell.after.value)]
-    below = " Every cell is below the baseline." if max(measured) < controls["majority"].value else ""
+    below = _below(found)
     holds, cost = "", ""
     if cell is not None:
         at, tolerance = f"At ε = {epsilon_text(cell.epsilon)}", f"tolerance {cell.tolerance:g}"
@@ -88,9 +98,32 @@ def tension(found: Landscape) -> Finding:
     return Finding(
         point=point,
         evidence=f"Accuracy (%) of the published attack at inferring {found.attribute} after disclosure; {over}.{bold} "
+        f"Imputation without the model: {percent(controls['strong'], decimals=1)}. "
         f"Baseline, always “{found.majority_name}”: {percent(controls['majority'], decimals=1)}.{below}{holds}",
         caveats=(cost, unlike) if cost else (unlike,),
     )
+
+
+def _below(found: Landscape) -> str:
+    """Return that all cells lie below imputation, or below the majority-class baseline, where they do."""
+    controls = found.controls()
+    measured = [cell for cell in found.cells if not math.isnan(cell.after.value)]
+    if max(cell.after.value for cell in measured) < controls["majority"].value:
+        return " Every cell is below the baseline."
+    if all(cell.lead.value < 0 for cell in measured):
+        return " Every cell is below imputation: what disclosure adds there is no leak of the model."
+    return ""
+
+
+def added(cell: MapCell, imputation: Estimate) -> str:
+    """Return what disclosure adds to the published attack in a cell, beside imputation, as the end of a sentence."""
+    adds = f"adds {points(cell.gain)} to the published attack ({percent(cell.after, decimals=1)})"
+    alone = percent(imputation, decimals=1)
+    if cell.lead.high < 0:
+        return f"{adds}. That is no leak: imputation without the model reaches {alone}"
+    if cell.lead.low > 0:
+        return f"{adds}, which is beyond imputation without the model ({alone})"
+    return f"{adds}, not significantly different from imputation without the model ({alone})"
 
 
 def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
@@ -105,7 +138,7 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
     cells: dict[float, MapCell] = {}
     for cell in sorted(disclosed, key=lambda one: (one.epsilon, one.tolerance or 0.0)):  # the most noise first
         cells.setdefault(cell.epsilon, cell)
-    noiseless = cells.get(math.inf)
+    noiseless, imputation = cells.get(math.inf), found.controls()["strong"]
     for epsilon, cell in cells.items():
         if noiseless is None or math.isinf(epsilon):
             break
@@ -113,17 +146,17 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
             does = "drops to chance" if cell.members.low <= 0.5 else "gets weaker"
             areas = f"AUC {noiseless.members.value:.2f} → {cell.members.value:.2f}"
             return (
-                f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing tolerance "
-                f"{cell.tolerance:g} still adds {points(cell.gain)} to attribute inference"
+                f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}); disclosing tolerance "
+                f"{cell.tolerance:g} {added(cell, imputation)}"
             ), cell
-    added = [cell for cell in disclosed if cell.gain.low > 0]
-    if noiseless in added and all(math.isinf(cell.epsilon) for cell in added):
-        helps = f"Only without noise does disclosing the tolerance help significantly: {points(noiseless.gain)}"
-        return helps, noiseless
-    if not added:
+    helped = [cell for cell in disclosed if cell.gain.low > 0]
+    if noiseless in helped and all(math.isinf(cell.epsilon) for cell in helped):
+        helps = "Only without noise does disclosing the tolerance help significantly"
+        return f"{helps}: tolerance {noiseless.tolerance:g} {added(noiseless, imputation)}", noiseless
+    if not helped:
         return "No disclosed tolerance that holds helps this attack significantly on this map", None
-    most = max(added, key=lambda cell: cell.gain.value)
+    most = max(helped, key=lambda cell: cell.gain.value)
     return (
-        f"Disclosure helps this attack significantly in {len(added)} of {len(disclosed)} cells where it holds, at most "
-        f"{points(most.gain)}, at tolerance {most.tolerance:g} and ε = {epsilon_text(most.epsilon)}"
+        f"Disclosure helps this attack significantly in {len(helped)} of {len(disclosed)} cells where it holds; "
+        f"at most, tolerance {most.tolerance:g} at ε = {epsilon_text(most.epsilon)} {added(most, imputation)}"
     ), most

@@ -121,6 +121,7 @@ Numbers = tuple[float, ...]
 _COLUMNS = {
     "after": "{} recovered after correction",
     "gain": "change by correction",
+    "lead": "recovered beyond imputation",
     "accuracy": "model accuracy, unseen",
     "unfairness_train": "unfairness, training",
     "unfairness_test": "unfairness, unseen",
@@ -160,14 +161,17 @@ class Readings(Result):
 class MapCell(Result):
     """One cell over the seeds: means with Student's t intervals, as `core.estimates.over_repeats` says.
 
-    `after` and `gain` are the accuracy after correction, and the change from before it, paired by seed; `told` is the
-    mean disclosed tolerance, nan without one; in `n_true` seeds the model satisfies the target.
+    `after` and `gain` are the accuracy after correction, and the change from before it, paired by seed; `lead` is by
+    how much the former exceeds that of the imputation baseline, paired likewise: below 0 the correction is no leak of
+    the model. `told` is the mean disclosed tolerance, nan without one; in `n_true` seeds the model satisfies the
+    target.
     """
 
     tolerance: float | None
     epsilon: float
     after: Estimate
     gain: Estimate
+    lead: Estimate
     accuracy: Estimate
     unfairness_train: Estimate
     unfairness_test: Estimate
@@ -216,11 +220,13 @@ class Landscape(Result):
 
     def _cell(self, readings: Readings) -> MapCell:
         changes = [after - before for after, before in zip(readings.after, self.before, strict=True)]
+        leads = [after - strong for after, strong in zip(readings.after, self.strong, strict=True)]
         return MapCell(
             tolerance=readings.tolerance,
             epsilon=readings.epsilon,
             after=rate_over_repeats(_there(readings.after)),
             gain=over_repeats(_there(changes)),
+            lead=over_repeats(_there(leads)),
             **{name: rate_over_repeats(getattr(readings, name)) for name in _RATES},
             told=float(np.mean(_there(readings.told) or [math.nan])),
             n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),

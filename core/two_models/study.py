@@ -368,7 +368,7 @@ def _finding(result: TwoModels, found: Inferred, gain: Estimate) -> Finding:
     shown = "scores" if "scores" in result.released else "labels"
     alone, low = found.alone[found.better], points(gain.low).removesuffix(" points")
     return Finding(
-        point=f"Releasing both models adds {points(gain)} to {what}"
+        point=f"Releasing both models adds {points(gain)} to {what}, over {_models(result)[found.better]} alone"
         f"{', which is not statistically significant' if gain.low <= 0 <= gain.high else ''}.",
         evidence=f"95% CI {low} to {points(gain.high)}, {count(gain.n)} people. Balanced accuracy: {percent(alone)} "
         f"from {_models(result)[found.better]} alone, {percent(found.both)} from both.",

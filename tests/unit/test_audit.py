@@ -11,9 +11,19 @@ import numpy.typing as npt
 import pytest
 
 from core.config import AuditConfig
-from core.correction import ATTACKERS, PROTOCOLS, CorrectionResult, attack_model, audit_key, run
+from core.correction import (
+    ATTACKERS,
+    PROTOCOLS,
+    STUDY,
+    CorrectionResult,
+    CorrectionSettings,
+    attack_model,
+    audit_key,
+    run,
+)
 from core.correction import attribute_attacks as attack
 from core.correction.attribute_attacks import AttackFindings, protocols_of
+from core.correction.findings import HELD_OUT_BELOW
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.errors import Cancelled, InputError
@@ -61,6 +71,23 @@ def test_the_findings_hang_together_and_attackers_tune_on_records_of_their_own(
     assert first.before.value == pytest.approx(sum(g.before.value * g.before.n for g in first.groups) / first.before.n)
     assert findings.attacks["features", "held_out"].held_out.truth.size == findings.subject.splits.validation.size
     assert findings.attacks["features", "as_published"].held_out.truth.size == findings.subject.splits.test.size
+
+
+def test_tables_of_another_protocol_than_the_papers_say_so(findings: CorrectionResult) -> None:
+    names = "Where the leak comes from", "Corrections over tolerances", "Correction with a true tolerance"
+    assert tuple(STUDY.tables(findings, CorrectionSettings())) == names
+    settings = CorrectionSettings(as_published=True, tolerance=0.02)
+    tables = STUDY.tables(findings, settings)
+    assert list(tables) == ["Correction by the paper's protocol", *(f"{name} (held-out protocol)" for name in names)]
+    headline, effect, *_ = STUDY.findings(findings, settings)
+    assert effect.evidence.endswith("By the held-out protocol.") and HELD_OUT_BELOW in headline.caveats
+    for row, kind in zip(tables["Correction by the paper's protocol"], ("features", "predictions"), strict=True):
+        now = findings.disclose(0.02, adversary=kind, as_published=True)
+        assert now.after is not None and now.gain is not None
+        measured = (row["attacker"], row["tolerance"], row["before"], row["after"], row["gain"], row["exponent"])
+        assert measured == (
+            ATTACKERS[kind], now.used, now.before.value, now.after.value, now.gain.value, now.exponent,
+        )  # fmt: skip
 
 
 def test_without_a_leak_there_is_nothing_to_gain() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from core.correction import STUDY, CorrectionResult, CorrectionSettings, findings
 from core.correction.attribute_attacks import ATTACKERS
+from core.estimates import percent
 from core.subject import Subject
 
 
@@ -39,6 +40,14 @@ def test_the_findings_say_what_the_disclosure_measured(leaking: CorrectionResult
     assert f"{now.n_changed} of {now.before.n} guesses changed" in proof.evidence
     assert control.estimate == leaking.disclose(0.1, adversary=adversary, permuted=True).gain
     assert own.estimate == leaking.attack(adversary).held_out_accuracy
+
+
+def test_the_step_of_the_constraint_names_what_it_builds_on(leaking: CorrectionResult) -> None:
+    leak = leaking.explained("features", 0.1)
+    step = leak.step("constraint")
+    told = findings.constraint_effect(leak)
+    before, after = (percent(leak.step(name).values["accuracy"].value) for name in (step.builds_on, "constraint"))
+    assert step.builds_on == "shares" and f"Without the tolerance {before}, with it {after}." in told.evidence
 
 
 def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking: CorrectionResult) -> None:
@@ -87,8 +96,11 @@ def test_a_gain_is_one_where_its_interval_excludes_nought_and_reads_so(
     now = replace(now, gain=replace(now.gain, value=gain[0], low=gain[1], high=gain[2]))
     said = findings.headline(leaking, now, adversary="features")
     assert f"Gain {told}." in said.evidence and said.point.startswith(f"Publishing the fairness tolerance {true} ")
+    start = percent(now.before)
+    assert (f", from {start}" in said.point) == (true != "has no")
     untrue = findings.headline(leaking, replace(now, achieved=0.1234), adversary="features")
-    assert untrue.point.endswith(f"believing it, the published attack {false}.")
+    on = "" if false.endswith("significant") else f" on {start}"
+    assert untrue.point.endswith(f"believing it, the published attack {false}{on}.")
     assert "The smallest tolerance that holds is 0.124." in untrue.to_do
 
 

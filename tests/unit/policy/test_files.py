@@ -175,3 +175,17 @@ def test_both_say_the_same_of_the_checks_they_share() -> None:
     same = ("value", "required")
     for limit in predictions_policy().limits:
         assert all(getattr(of[limit.check], key) == getattr(limit, key) for key in same)
+
+
+def test_points_and_bits_of_the_starting_points_are_one_leak() -> None:
+    """So many bits reveal so many people at 50% for certain, half of whom a guess would have inferred as well."""
+    for starting in (default_policy(), predictions_policy()):
+        of = {limit.check: limit for limit in starting.limits}
+        gain, bits = float(of["attribute_excess"].value), float(of["attribute_bits"].value)
+        assert gain == of["attribute_balanced"].value
+        revealed = bits / 1.0  # a person at 50% is one bit away from certain
+        assert gain == pytest.approx(revealed * (1 - 0.5))
+        words = {check: " ".join(limit.rationale.split()) for check, limit in of.items()}
+        assert f"{bits:g} bits a person reveal 1 person in {1 / revealed:g} for certain" in words["attribute_bits"]
+        assert f"1 more person in {1 / gain:g}" in words["attribute_bits"]
+        assert f"one more person in {1 / gain:g}" in words["attribute_excess"]

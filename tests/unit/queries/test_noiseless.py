@@ -57,4 +57,5 @@ def test_a_row_orders_the_attacks_by_what_they_know():
     assert values["box_with_prior"] >= values["box"] >= values["nonnegative"] - 0.05 >= values["l1"] - 0.05
     assert values["l1"] > 0.5 and all(found.n == 6 for found in row.leakages.values())
     assert row.bits_complete and row.bits_questions == 1
+    assert 0.4 < row.prior.value < values["box_with_prior"] and row.prior.n == 6
     assert all(row.complete[a] == 1 for a in NOISELESS_ATTACKS if row.leakages[a].value == 1)

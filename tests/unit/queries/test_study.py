@@ -174,7 +174,8 @@ def test_the_interval_decides_whether_answers_add_anything(gain: float, half: fl
     (told,) = findings(found, Answering(noise=noise))
     nothing = "no statistically significant effect" in told.point
     assert nothing == (gain - half <= 0)
-    assert nothing or f"{percent(found.best.leakage)} balanced accuracy, a gain of {points(gain)}" in told.point
+    reached = f"{percent(found.best.leakage)} balanced accuracy, a gain of {points(gain)}"
+    assert nothing or f"{reached} over features alone ({percent(found.prior)})." in told.point
     assert "balanced accuracy (95% CI" in told.evidence and "random guessing 50%" in told.evidence
     private = noise in ("cauchy", "noisy_sums")
     assert ("targeted query with the whole budget reveals" in told.so_what) == private

@@ -193,9 +193,9 @@ def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
     assert (given.numbers, given.df_bits, given.bits.value, given.pinned, given.status) == (0, 0.0, 0.0, 0, "nothing")
     assert given.prior_bits == pytest.approx(12)
     assert audit.meter.told == (
-        "This report, every digit (files); This report, as the page prints it: Information gain: 12.0 bits in total "
-        "(95% CI: 4.2 to 12.0; expected: 1.5). Near-certain inference: 12 of 12 people whose sex was uncertain. All 12 "
-        "correct. External report (redacted): No size or rate of a group on the test records is published: they reveal "
+        "This report, every digit (files); This report, as the page prints it: Information gain over imputation: 12.0 "
+        "bits in total (95% CI: 4.2 to 12.0; expected: 1.5). Near-certain inference: 12 of 12 people whose sex was "
+        "uncertain. All 12 correct. External report (redacted): No size or rate of a group on the test records is published: they reveal "
         "nothing."
     )
     assert "Majority-class baseline (always guess “b”): 50%" in audit.meter.control
@@ -209,7 +209,7 @@ def test_the_edition_tells_its_bits_only_where_nothing_is_withheld():
     assert told["forms"][0]["df_bits"] == round(own.df_bits, 1)
     assert told["forms"][0]["bits"]["value"] == pytest.approx(own.bits.value, abs=0.05 + 1e-9)
     bits = told["forms"][0]["bits"]
-    gain = f"Information gain: {bits['value']:.0f} bits in total (95% CI: {bits['low']:.0f} to"
+    gain = f"Information gain over imputation: {bits['value']:.0f} bits in total (95% CI: {bits['low']:.0f} to"
     assert f"External report (redacted): {gain}" in told["told"]
     cut = []
     for groups in (SMALL_GROUPS, TINY):

@@ -13,7 +13,7 @@ import pytest
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, build_dataset, demo_table
 from core.errors import FairLeakError, InputError
-from core.estimates import over_repeats
+from core.estimates import over_repeats, percent
 from core.sweep.findings import tension
 from core.sweep.landscape import (
     EPSILONS,
@@ -139,10 +139,14 @@ def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
     told = tension(kept())
     cell, noiseless = kept().cell(0.1, 1.0), kept().cell(0.02, math.inf)
     areas, gain = f"{noiseless.members.value:.2f} → {cell.members.value:.2f}", f"+{100 * cell.gain.value:.1f} points"
+    imputation = kept().controls()["strong"]
     assert told.point == (
-        f"At ε = 1 membership inference drops to chance (AUC {areas}), but disclosing tolerance "
-        f"0.1 still adds {gain} to attribute inference"
+        f"At ε = 1 membership inference drops to chance (AUC {areas}); disclosing tolerance 0.1 adds {gain} to the "
+        f"published attack ({percent(cell.after, decimals=1)}). That is no leak: imputation without the model reaches "
+        f"{percent(imputation, decimals=1)}"
     )
+    assert cell.lead.high < 0 and max(one.after.value for one in kept().cells if one.tolerance) < imputation.value
+    assert "Every cell is below imputation: what disclosure adds there is no leak of the model." in told.evidence
     assert cell.gain.low > 0 and cell.members.low <= 0.5 <= cell.members.high
     tighter = [kept().cell(tolerance, 1.0) for tolerance in kept().plan.tolerances if tolerance and tolerance < 0.1]
     assert max(one.n_true for one in tighter) < 10 and noiseless.n_true == 10  # most often they are no true claims
@@ -152,6 +156,25 @@ def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
     )
     assert round(1000 * kept().controls()["majority_label"].value) == 569
     assert "private decision trees and 20 other splits" in told.caveats[1]
+
+
+@pytest.mark.parametrize("better", [-0.03, 0.0, 0.03])
+def test_a_gain_of_the_map_names_imputation_and_is_a_leak_only_beyond_it(better: float):
+    """Imputation is moved so that the cell spoken of lies below it, at it, and above it, in every seed but two."""
+    whole = kept()
+    readings = next(r for r in whole.readings if (r.tolerance, r.epsilon) == (0.1, 1.0))
+    noise = [0.001 * (-1) ** place for place in range(len(readings.after))]
+    strong = tuple(after - better + one for after, one in zip(readings.after, noise, strict=True))
+    moved = replace(whole, strong=strong)
+    cell, told = moved.cell(0.1, 1.0), tension(moved)
+    assert percent(moved.controls()["strong"], decimals=1) in told.point
+    assert f"+{100 * cell.gain.value:.1f} points" in told.point and percent(cell.after, decimals=1) in told.point
+    said = {-0.03: "That is no leak", 0.0: "not significantly different from imputation", 0.03: "which is beyond"}
+    assert [words in told.point for words in said.values()] == [words == said[better] for words in said.values()]
+    sides = {-0.03: cell.lead.high < 0, 0.0: cell.lead.low < 0 < cell.lead.high, 0.03: cell.lead.low > 0}
+    assert sides[better]
+    if better > 0:
+        assert "Every cell is below imputation" not in told.evidence
 
 
 def test_nothing_measured_nothing_claimed():

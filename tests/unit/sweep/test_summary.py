@@ -176,3 +176,6 @@ def test_tolerances_at_which_disclosure_helps_and_misleads_are_both_counted_and_
         "Disclosure helps the attacker significantly at 2 and misleads the attacker significantly at 3 of 6 tolerances"
     )
     assert "not corrected for the number of tolerances" in told.evidence
+    assert f"against the same attack before disclosure ({percent(row.before.value)})" in told.evidence
+    few = trained_tolerances(several[:3], BASE, as_published=True)
+    assert few.point == "Sweep over trained tolerances" and "before disclosure" not in few.evidence

@@ -62,7 +62,9 @@ def test_a_loss_that_is_significant_is_not_said_to_be_none():
     lost = replace(result.membership.gain, value=-0.04, low=-0.07, high=-0.01)
     worse = replace(result, membership=replace(result.membership, gain=lost))
     told = STUDY.findings(worse, SETTINGS)[0]
-    assert told.point == "Releasing both models adds −4.0 points to identifying training records." and not told.to_do
+    better = ("the audited model", "the second model")[worse.membership.better]
+    added = "Releasing both models adds −4.0 points to identifying training records, over"
+    assert told.point.startswith(f"{added} {better} (") and told.point.endswith(") alone.") and not told.to_do
     one, other = (replace(result.membership.alone[0], value=value) for value in (0.5, 0.6))
     pairs = [(one, other), (other, one), (one, one)]  # of models as good the audited one is named
     assert [replace(result.membership, alone=pair).better for pair in pairs] == [1, 0, 0]
