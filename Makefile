@@ -5,7 +5,7 @@
 # make audit      audits the demo, from a plan to a decision and a report in audit-demo
 # make benchmark  prints the speed figures
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
-# make docs       writes the reference pages and the lesson again
+# make docs       writes the reference pages, the lesson, and the recorded figures of README and results again
 # make site       builds the documentation's site in _site
 # make size       counts files and lines of each room of the source
 # make pictures   takes the README's pictures anew
@@ -49,6 +49,7 @@ docs: $(VENV)/run.done
 	@mkdir -p docs/reference
 	$(BIN)/python -m core.docs docs/reference
 	cp core/examples/lesson.md docs/tutorial/in-class.md
+	$(BIN)/python -m tests.reference.figures
 
 site: $(VENV)/test.done
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs . _site

@@ -73,18 +73,27 @@ def _text(found: Estimate) -> str:
     return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
-def main(names: list[str]) -> None:
-    """Print AUC and TPR at 1% FPR, a row an attack and a column a model."""
-    cells: dict[str, list[tuple[str, str]]] = {name: [] for name in REGISTRY}
+def tables(names: list[str]) -> dict[str, list[list[str]]]:
+    """Return AUC and TPR at 1% FPR, the head first, then a row an attack; a column is a model."""
     titles = [f"{name}, {told}" for name in names for told in TARGETS.values()]
+    areas, rates = ({name: [attack.title] for name, attack in REGISTRY.items()} for _ in range(2))
     for name in names:
         for target in TARGETS:
             for attack, curve in curves(evidence_of(name, target)):
-                cells[attack].append((_text(curve.auc), _text(curve.tpr_at(0.01))))
-    for place, title in enumerate(("AUC", "TPR at 1% FPR")):
-        print(f"\n| {title} | {' | '.join(titles)} |\n|---|{'---|' * len(titles)}")
-        for attack, own in cells.items():
-            print(f"| {REGISTRY[attack].title} | {' | '.join(cell[place] for cell in own)} |")
+                areas[attack].append(_text(curve.auc))
+                rates[attack].append(_text(curve.tpr_at(0.01)))
+    return {
+        "auc": [["AUC", *titles], *areas.values()],
+        "tpr": [["TPR at 1% FPR", *titles], *rates.values()],
+    }
+
+
+def main(names: list[str]) -> None:
+    """Print both tables."""
+    for head, *rows in tables(names).values():
+        print(f"\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
+        for cells in rows:
+            print(f"| {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

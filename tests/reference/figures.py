@@ -1,0 +1,190 @@
+"""Figures of README and docs: what was recorded, and the places in the texts that show it.
+
+``python -m tests.reference.figures`` writes the recorded figures into their places, as ``make docs`` does.
+``--record NAME ...`` measures a group of figures again and records it, ``--list`` says how each group is measured.
+
+A place in a text is <!-- figure:NAME.KEY -->…<!-- /figure -->, with /value behind the key for the number without its
+interval; a table stands between <!-- table:NAME.KEY --> and <!-- /table -->, on lines of their own. Neither is seen
+where the Markdown is shown. A place may not begin a line: Markdown would take the line for HTML.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import core
+from core.estimates import Estimate, count, gap, interval, percent, point_interval, points
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDED = ROOT / "docs" / "results" / "recorded"
+
+PLACE = re.compile(r"<!-- figure:([\w]+)\.([\w]+)(/value)? -->(.*?)<!-- /figure -->", re.DOTALL)
+TABLE = re.compile(r"<!-- table:([\w]+)\.([\w]+) -->\n\n?(.*?)\n\n<!-- /table -->", re.DOTALL)
+
+FORMS = ("points", "percent", "rate", "gap", "count", "text")
+"""How a figure is written: "+2.0 points (+1.2 to +2.8)", "81.2% (80.9 to 81.5%)", "0.502", "+0.132", "7,270", as is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One recorded number; `low` and `high` are None without an interval, `value` is a text of the form "text"."""
+
+    form: str
+    value: float | str
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, form: str, row: Mapping[str, Any], name: str) -> Figure:
+        """Return the number of a row of a table, with the ends of its interval where the row has them."""
+        return cls(form=form, value=row[name], low=row.get(f"{name}, low"), high=row.get(f"{name}, high"))
+
+    @classmethod
+    def of_estimate(cls, form: str, found: Estimate) -> Figure:
+        """Return an estimate."""
+        return cls(form=form, value=found.value, low=found.low, high=found.high)
+
+    def text(self, *, bare: bool = False) -> str:
+        """Return the number as a text shows it; `bare` leaves out the interval."""
+        value, ends = self._parts()
+        return value if bare or not ends else f"{value} ({ends})"
+
+    def _parts(self) -> tuple[str, str]:
+        """Return the number and its interval; "" where it has none."""
+        if self.form == "text" or isinstance(self.value, str):
+            return str(self.value), ""
+        if self.form == "count":
+            return count(round(self.value)), ""
+        known = self.low is not None and self.high is not None and self.low < self.high
+        low, high = (self.low or 0.0, self.high or 0.0) if known else (self.value, self.value)
+        found = Estimate(value=self.value, low=low, high=high, n=0)
+        value, ends = {
+            "points": (points(found), point_interval(found)),
+            "percent": (percent(found), interval(found)),
+            "rate": (f"{self.value:.3f}", f"{low:.3f} to {high:.3f}"),
+            "gap": (gap(self.value), f"{gap(low)} to {gap(high)}"),
+        }[self.form]
+        return value, ends if known else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """What one command measured.
+
+    `command` is what a reader types, `again` what records it anew, `version` FairLeak's, `measured` "by this command",
+    or "earlier" where figures were taken over from the page as it stood.
+    """
+
+    command: str
+    version: str
+    seed: str
+    measured: str
+    figures: Mapping[str, Figure]
+    tables: Mapping[str, list[list[str]]]
+
+    def to_json(self) -> str:
+        """Return the record as JSON."""
+        origin = {name: getattr(self, name) for name in ("command", "version", "seed", "measured")}
+        figures = {key: _plain(figure) for key, figure in self.figures.items()}
+        content = {**origin, "figures": figures, "tables": dict(self.tables)}
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+_DIGITS = 6
+
+
+def _plain(figure: Figure) -> dict[str, Any]:
+    """Return a figure as plain data, without the ends of an interval that it has not."""
+    values = {name: getattr(figure, name) for name in ("form", "value", "low", "high")}
+    return {
+        name: round(value, _DIGITS) if isinstance(value, float) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def recorded(folder: Path = RECORDED) -> dict[str, Group]:
+    """Return the groups that are recorded, by name."""
+    groups = {}
+    for path in sorted(folder.glob("*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        figures = {key: Figure(**value) for key, value in found.pop("figures").items()}
+        groups[path.stem] = Group(figures=figures, **found)
+    return groups
+
+
+def texts() -> Iterator[Path]:
+    """Yield the files that may have places."""
+    yield ROOT / "README.md"
+    yield from sorted((ROOT / "docs").rglob("*.md"))
+
+
+def filled(text: str, groups: Mapping[str, Group]) -> str:
+    """Return a text with every place showing what is recorded; KeyError for a place of which nothing is."""
+
+    def figure(found: re.Match[str]) -> str:
+        name, key, bare, _ = found.groups()
+        shown = groups[name].figures[key].text(bare=bool(bare))
+        return f"<!-- figure:{name}.{key}{bare or ''} -->{shown}<!-- /figure -->"
+
+    def table(found: re.Match[str]) -> str:
+        name, key, _ = found.groups()
+        head, *rows = groups[name].tables[key]
+        lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+        lines += [f"| {' | '.join(cells)} |" for cells in rows]
+        body = "\n".join(lines)
+        return f"<!-- table:{name}.{key} -->\n\n{body}\n\n<!-- /table -->"
+
+    return TABLE.sub(table, PLACE.sub(figure, text))
+
+
+def write() -> None:
+    """Write the recorded figures into their places."""
+    groups = recorded()
+    for path in texts():
+        before = path.read_text(encoding="utf-8")
+        after = filled(before, groups)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+
+
+def main() -> None:
+    """Fill the texts, or record groups first."""
+    parser = argparse.ArgumentParser(prog="python -m tests.reference.figures", description=__doc__)
+    parser.add_argument("--record", nargs="+", metavar="NAME", default=[], help="groups to measure again")
+    parser.add_argument("--list", action="store_true", help="how each group is measured")
+    options = parser.parse_args()
+    if options.list or options.record:
+        from tests.reference.recordings import RECORDINGS
+
+        if options.list:
+            for name, recording in RECORDINGS.items():
+                print(f"{name}: {recording.command}")
+            return
+        if unknown := sorted(set(options.record) - set(RECORDINGS)):
+            sys.exit(f"There is no group {unknown[0]!r}; there are {', '.join(RECORDINGS)}.")
+        RECORDED.mkdir(parents=True, exist_ok=True)
+        for name in options.record:
+            recording = RECORDINGS[name]
+            figures, tables = recording.measure()
+            group = Group(
+                command=recording.command,
+                version=core.__version__,
+                seed=recording.seed,
+                measured="by this command",
+                figures=figures,
+                tables=tables,
+            )
+            (RECORDED / f"{name}.json").write_text(group.to_json(), encoding="utf-8")
+    write()
+
+
+if __name__ == "__main__":
+    main()

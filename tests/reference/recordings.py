@@ -1,0 +1,349 @@
+"""What measures each group of figures of `tests.reference.figures`; data lie where FAIRLEAK_DATA says."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.estimates import number_text
+from core.quantities import PlainRow
+from tests.reference.figures import Figure
+
+Figures = dict[str, Figure]
+Tables = dict[str, list[list[str]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """A group of figures: the command a reader types, its seed, and what measures the figures."""
+
+    command: str
+    seed: str
+    measure: Callable[[], tuple[Figures, Tables]]
+
+
+def measured_by(command: str) -> dict[str, Any]:
+    """Run a command of FairLeak and return everything it found, as --json writes it."""
+    from core.__main__ import main
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "found.json")
+        main([*command.split()[1:], "--json", str(path)])
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return found
+
+
+def row_with(rows: list[PlainRow], **cells: Any) -> Mapping[str, Any]:
+    """Return the row that has these cells."""
+    return next(row for row in rows if all(row.get(name) == cell for name, cell in cells.items()))
+
+
+CORRECTION = "fairleak attack correction --dataset adult --attribute sex --tolerance 0 --as-published"
+
+
+def correction() -> tuple[Figures, Tables]:
+    """Reconstruction correction on Adult, by the paper's protocol and by the held-out one."""
+    tables = measured_by(CORRECTION)["tables"]
+    (published, *_) = tables["Correction by the paper's protocol"]
+    leak = tables["Where the leak comes from (held-out protocol)"]
+    paper = {"attacker": "The published attacker"}
+    shares = row_with(leak, **paper, step="and group proportions")
+    constraint = row_with(leak, **paper, step="and fairness constraint")
+    boosting = row_with(leak, attacker="The boosting attacker", step="and fairness constraint")
+    imputation = row_with(leak, attacker="The boosting attacker", step="Features and label (A)")
+    figures = {
+        "before": Figure.of("rate", published, "before"),
+        "after": Figure.of("rate", published, "after"),
+        "gain": Figure.of("points", published, "gain"),
+        "exponent": Figure(form="count", value=published["exponent"]),
+        "imputation": Figure.of("rate", imputation, "accuracy"),
+        "imputation_percent": Figure.of("percent", imputation, "accuracy"),
+        "shares": Figure.of("percent", shares, "accuracy"),
+        "constraint_accuracy": Figure.of("percent", constraint, "accuracy"),
+        "constraint": Figure.of("points", constraint, "change"),
+        "constraint_boosting": Figure.of("points", boosting, "change"),
+        "calibrated": Figure.of_estimate("rate", _calibrated_forest()),
+    }
+    return figures, {}
+
+
+def _calibrated_forest() -> Any:
+    """Return the accuracy of the published forest with calibrated probabilities, before any correction."""
+    from core.config import AuditConfig
+    from core.correction import run
+    from core.datasets import build_dataset
+    from tests.reference.data import FOLDER
+
+    dataset = build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0])
+    result = run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=dataset)
+    return result.disclose(0.001, cost="log_odds").before
+
+
+def _adult(folder: Path) -> Any:
+    from core.datasets import load
+
+    return load("adult", data_folder=folder)
+
+
+QUERIES = "fairleak attack queries --table"
+
+
+def queries() -> tuple[Figures, Tables]:
+    """Exact answers to bias queries on Adult, by attack."""
+    rows = measured_by(QUERIES)["tables"]["Leakage"]
+    figures = {}
+    for row in rows:
+        figures[f"l1_{row['n']}_{row['m']}"] = Figure.of("percent", row, "l1 (paper's)")
+    first = row_with(rows, n=100, m=25)
+    figures |= {
+        "people": Figure(form="count", value=first["n"]),
+        "answers": Figure(form="count", value=first["m"]),
+        "prior_decoder": Figure.of("percent", first, "box, sum, prior"),
+        "features": Figure.of("percent", first, "features alone"),
+    }
+    return figures, {}
+
+
+ATTRIGUARD = "fairleak defend attriguard --dataset ratings"
+
+
+def attriguard() -> tuple[Figures, Tables]:
+    """AttriGuard on the Google Play ratings."""
+    rows = measured_by(ATTRIGUARD)["tables"]["Accuracy by noise budget"]
+    logistic, network = {"attacker": "Logistic regression"}, {"attacker": "Adversarial training (AT-A)"}
+    dropping = {"attacker": "Feature-dropping (ours)"}
+    found = {
+        "baseline": {"attacker": "Baseline"},
+        "logistic": {**logistic, "β": 0.0},
+        "logistic_three": {**logistic, "β": 3.0},
+        "network": {**network, "β": 5.0},
+        "dropping": {**dropping, "β": 5.0},
+    }
+    figures = {key: Figure.of("percent", row_with(rows, **cells), "accuracy") for key, cells in found.items()}
+    figures["changed"] = Figure(form="count", value=5)
+    return figures, {}
+
+
+MEMBERSHIP = "fairleak attack membership --dataset adult --attribute sex --train-epsilons inf --repeats 5"
+
+
+def membership() -> tuple[Figures, Tables]:
+    """The published membership attack on Adult, means of five repeats."""
+    tables = measured_by(MEMBERSHIP)["tables"]
+    (row,) = next(rows for title, rows in tables.items() if title.startswith("Over ε"))
+    figures = {
+        "train": Figure.of("rate", row, "accuracy, training"),
+        "test": Figure.of("rate", row, "accuracy, test"),
+        "precision": Figure.of("percent", row, "precision"),
+        "recall": Figure.of("percent", row, "recall"),
+        "vd": Figure.of("gap", row, "VD"),
+        "fpr_gap": Figure.of("gap", row, "FPR gap"),
+        "advantage_gap": Figure.of("gap", row, "Membership-advantage gap"),
+    }
+    return figures, {}
+
+
+def one_leaf() -> tuple[Figures, Tables]:
+    """The published membership attack on Adult's trees of one leaf, means over five seeds."""
+    from core.estimates import rate_over_repeats
+    from core.membership import REGISTRY, Evidence, member_people, member_split, roc
+    from tests.reference.data import FOLDER
+    from tests.reference.test_membership import gaps
+
+    people = member_people(_adult(FOLDER), _adult(FOLDER).roles[0])
+    areas, disparities, rests = [], [], []
+    for seed in range(5):
+        split = member_split(people.n, seed=seed)
+        same = np.full(people.n, people.labels[split.members].mean())
+        found = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
+        vd, _, rest = gaps(found.verdict, split, people.groups)
+        areas.append(roc(found.score, split.judged[1]).auc.value)
+        disparities.append(abs(vd))
+        rests.append(rest)
+    figures = {
+        "auc": Figure.of_estimate("rate", rate_over_repeats(areas)),
+        "vd": Figure.of_estimate("rate", rate_over_repeats(disparities)),
+        "advantage_gap": Figure(form="gap", value=float(np.mean(rests))),
+        "chance": Figure(form="text", value="0.5"),
+    }
+    return figures, {}
+
+
+def fairpick() -> tuple[Figures, Tables]:
+    """FairPick on Adult at θ = 0.4 and random deletion of as many rows, means of twelve repeats."""
+    from tests.reference.test_fairpick import mean, people_of, trials
+
+    found = trials(people_of("adult"), thetas=(0.4, 1.0), repeats=12)
+    ways = {"before": ("fairpick", 1.0), "picked": ("fairpick", 0.4), "random": ("random", 0.4)}
+    figures = {"deleted": Figure(form="count", value=mean(found["fairpick", 0.4], "deleted"))}
+    for name, way in ways.items():
+        figures[f"vd_{name}"] = Figure(form="rate", value=mean(found[way], "vd"))
+        figures[f"gap_{name}"] = Figure(form="gap", value=mean(found[way], "advantage_gap"))
+    return figures, {}
+
+
+def membership_attacks() -> tuple[Figures, Tables]:
+    """Every membership attack on the same models, a row an attack."""
+    from tests.reference import side_by_side
+
+    return {}, side_by_side.tables(list(side_by_side.TABLES))
+
+
+CARD = """\
+schema = 1
+[data]
+dataset = "{dataset}"
+[model]
+kind = "train"
+[models]
+family = "{family}"
+count = {count}
+[people]
+most = {people}
+"""
+
+CARD_HEAD = [
+    *("test people", "card", "imputation", "projection: gain", "DeSIA: gain", "DeSIA against projection"),
+    *("near certain: projection, DeSIA", "proved (uncertain before)"),
+]
+
+
+def model_cards() -> tuple[Figures, Tables]:
+    """Two attacks on model cards, a row a card."""
+    rows = [CARD_HEAD]
+    for models, people in ((1, 0), (20, 0), (20, 300)):
+        rows += [_card(dataset, models, people) for dataset in ("demo", "adult", "compas")]
+    return {}, {"cards": rows}
+
+
+def _card(dataset: str, models: int, people: int) -> list[str]:
+    family = "audited" if models == 1 else "mixed"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "card.toml")
+        path.write_text(CARD.format(dataset=dataset, family=family, count=models, people=people), encoding="utf-8")
+        found = measured_by(f"fairleak card {path} --no-advice")
+    other, own = found["desia"], found["measured"]
+    both = f"{found['pinned']['count']}, {other['pinned']['count']}"
+    before = own["accuracy_before"]
+    return [
+        f"{dataset}, {before['n']:,}",
+        "1 model" if models == 1 else f"{models} models",
+        Figure(form="percent", **_ends(before)).text(bare=True),
+        _points(own["accuracy_gain"]),
+        _points(other["gain"]),
+        _points(other["lead"]),
+        both,
+        str(other["proved"]) if not other["proved"] else f"{other['proved']} ({other['proved_unsure']})",
+    ]
+
+
+def _ends(found: Mapping[str, Any]) -> dict[str, float]:
+    return {name: found[name] for name in ("value", "low", "high")}
+
+
+def _points(found: Mapping[str, Any]) -> str:
+    return Figure(form="points", **_ends(found)).text().replace(" points", "")
+
+
+EPSILONS = (0.5, 1.0, 2.0, 5.0)
+
+
+def privacy_budgets() -> tuple[Figures, Tables]:
+    """Measured privacy budgets of FairLeak's own mechanisms, a row a mechanism."""
+    head = ["", "spent at ε = 1", *(f"measured at ε = {e:g}" if e == EPSILONS[0] else f"{e:g}" for e in EPSILONS)]
+    rows: dict[str, list[str]] = {}
+    for epsilon in EPSILONS:
+        for row in _budget_rows(f"--promised-epsilon {epsilon:g}"):
+            cells = rows.setdefault(row["mechanism"], [row["mechanism"], ""])
+            if epsilon == 1.0:
+                spent = row["spent ε"]
+                cells[1] = row["spent by"] if spent is None else number_text(spent, ".3g")
+            cells.append(_lower_bound(row))
+    for row in _budget_rows("--promised-epsilon 1 --noise 0.5"):
+        rows[row["mechanism"]].append(_lower_bound(row))
+    return {}, {"bounds": [[*head, "at ε = 1 with half the noise"], *rows.values()]}
+
+
+def _budget_rows(arguments: str) -> Iterator[PlainRow]:
+    (rows,) = measured_by(f"fairleak attack measured_epsilon {arguments}")["tables"].values()
+    yield from (row for row in rows if "mechanism" in row and "promised ε" in row)
+
+
+def _lower_bound(row: PlainRow) -> str:
+    return number_text(float(row["measured ε (95% lower bound)"]), ".2f")  # type: ignore[arg-type]
+
+
+def demo_map() -> tuple[Figures, Tables]:
+    """The map of the demo that comes with FairLeak."""
+    from core.sweep.landscape import KEPT_MAP, read_landscape
+
+    found = read_landscape(KEPT_MAP)
+    tight, loose = (found.cell(0.001, epsilon) for epsilon in (1.0, 10.0))
+    noisiest = max((cell for cell in found.cells if cell.epsilon == 0.3), key=lambda cell: cell.accuracy.value)
+    satisfied = [cell.n_true for cell in found.cells if cell.tolerance == 0.001 and cell.epsilon >= 1]
+    controls = found.controls()
+    figures = {
+        "members": Figure.of_estimate("rate", tight.members),
+        "members_noiseless": Figure.of_estimate("rate", found.cell(0.001, math.inf).members),
+        "gain": Figure.of_estimate("points", tight.gain),
+        "after": Figure.of_estimate("percent", tight.after),
+        "gain_ten": Figure.of_estimate("points", loose.gain),
+        "after_ten": Figure.of_estimate("percent", loose.after),
+        "imputation": Figure.of_estimate("percent", controls["strong"]),
+        "satisfied": Figure(form="count", value=max(satisfied)),
+        "accuracy": Figure.of_estimate("percent", noisiest.accuracy),
+        "majority": Figure.of_estimate("percent", controls["majority_label"]),
+        "seeds": Figure(form="count", value=len(found.plan.seeds)),
+    }
+    return figures, {}
+
+
+def tuned_forest() -> tuple[Figures, Tables]:
+    """What the correction adds to a forest tuned for balanced accuracy, whose parameters the search found."""
+    from core.datasets import build_dataset
+    from tests.reference.data import FOLDER
+    from tests.reference.test_tuned_forest_adult import FOUND, Attack
+
+    attack = Attack(build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0]))
+    found = attack.disclose("features", FOUND["features"])["published"]
+    assert found.gain is not None
+    figures = {
+        "before": Figure.of_estimate("rate", found.before),
+        "gain": Figure.of_estimate("points", found.gain),
+    }
+    return figures, {}
+
+
+def _again(name: str) -> str:
+    return f"python -m tests.reference.figures --record {name}"
+
+
+RECORDINGS: dict[str, Recording] = {
+    "correction": Recording(command=CORRECTION, seed="42", measure=correction),
+    "tuned_forest": Recording(command=_again("tuned_forest"), seed="42", measure=tuned_forest),
+    "queries": Recording(command=QUERIES, seed="42", measure=queries),
+    "attriguard": Recording(command=ATTRIGUARD, seed="42", measure=attriguard),
+    "membership": Recording(command=MEMBERSHIP, seed="42", measure=membership),
+    "one_leaf": Recording(command=_again("one_leaf"), seed="0 to 4", measure=one_leaf),
+    "fairpick": Recording(command=_again("fairpick"), seed="0", measure=fairpick),
+    "membership_attacks": Recording(
+        command="python -m tests.reference.side_by_side", seed="42", measure=membership_attacks
+    ),
+    "model_cards": Recording(command="fairleak card FILE --no-advice", seed="42", measure=model_cards),
+    "privacy_budgets": Recording(
+        command="fairleak attack measured_epsilon --promised-epsilon 1", seed="42", measure=privacy_budgets
+    ),
+    "demo_map": Recording(
+        command="fairleak tradeoff --dataset demo --seeds 0-19 --output data/demo_landscape.json",
+        seed="0 to 19",
+        measure=demo_map,
+    ),
+}
+"""Group -> what measures it; the map is read from the file that its command writes."""
