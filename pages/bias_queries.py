@@ -76,8 +76,8 @@ def draw(running: bool) -> None:
         leaking = draw_leakage(
             people.curves(mechanism),
             people.curves(exact) if answering.noise != "exact" else {},
-            now,
-            last=people.numbers[-1],
+            found.leaks,
+            numbers=people.numbers,
             prior=prior,
             limit=None if bound is None else ("Bound for this prior and group sizes", bound),
             attribute=named,

@@ -179,6 +179,11 @@ class Sweep(Background):
         store, key = cached.store_of(config.dataset), fingerprint(name, dataset.fingerprint, list(configs))
         super().__init__("sweep", store, key, self._sweep, lane="sweep", total=len(configs), widget=name)
 
+    @property
+    def tolerances(self) -> list[float]:
+        """Of all these models."""
+        return sorted({config.tolerance for config in self.configs})
+
     def there(self) -> list[Any]:
         """Return what is kept of these models."""
         self.points = cached.point_store(config.dataset)  # the job may not call Streamlit
@@ -237,13 +242,15 @@ def _trained(running: bool) -> None:
     )
     several = "Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people."
     panels.pick("Seeds", [1, 3, 5], key="sweep_seeds", default=1, help=several, place=right)
-    points = _current(_trained_models(), running).offer("Train", "trained", "Train the rest")
+    work = _current(_trained_models(), running)
+    points = work.offer("Train", "trained", "Train the rest")
+    tolerances = work.tolerances
     _, rows = _rows(points)
     found = trained_tolerances(rows, config, as_published=published)
     without = result.disclose(0.0, **attacker)  # for the majority guess and what the attacker has before
     baseline = (without.majority, without.before, result.strong)
     left, right = st.columns([3, 2], gap="large")
-    recovered = charts.draw_trained(rows, baseline, attribute=named)
+    recovered = charts.draw_trained(rows, baseline, attribute=named, tolerances=tolerances)
     panels.titled(found.point, shell.escape(found.evidence), recovered, key="trained_chart", place=left)
     if rows:
         last = max(rows, key=lambda row: row.tolerance)
@@ -253,9 +260,10 @@ def _trained(running: bool) -> None:
             f"{last.difference_test.value:.3f} on unseen people"
         )
         with right:
-            accuracy, by = charts.draw_models_accuracy(rows), "Accuracy, by the tolerance trained for"
+            accuracy, by = charts.draw_models_accuracy(rows, tolerances), "Accuracy, by the tolerance trained for"
             panels.titled("What it costs the model", by, accuracy, key="trained_accuracy")
-            panels.titled("What was reached", reached, charts.draw_models_unfairness(rows), key="trained_unfairness")
+            unfairness = charts.draw_models_unfairness(rows, tolerances)
+            panels.titled("What was reached", reached, unfairness, key="trained_unfairness")
     if points and not running:
         panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
 

@@ -209,7 +209,13 @@ def _step(name: str, reached: Estimate, change: Estimate | None, base: float, co
     return Row(name=name, value=value, color="grey" if aside else "ink", marks=[mark], apart=aside)
 
 
-def draw_trained(rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, Estimate], *, attribute: str) -> Drawing:
+def draw_trained(
+    rows: Sequence[SweepRow],
+    baseline: tuple[Estimate, Estimate, Estimate],
+    *,
+    attribute: str,
+    tolerances: Sequence[float],
+) -> Drawing:
     """Draw the accuracy at models trained for different tolerances, each disclosed (Ferry et al. 2023, figures 2-4).
 
     Parameters
@@ -219,6 +225,8 @@ def draw_trained(rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, E
         there are several, else over people. A dot is hollow where a model of some seed breaks what is disclosed.
     baseline : (majority, before, strong)
         Estimates from the audited model; they fix the range before any point is there.
+    tolerances : sequence of float
+        Of all models, also of those that are not finished.
     """
     done = sorted(rows, key=lambda row: row.tolerance)
     majority, before, strong = baseline
@@ -237,24 +245,43 @@ def draw_trained(rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, E
     curves = [
         level(majority, "chance", "baseline"),
         level(strong, "strongest", "imputation", dash="dashdot"),
-        _over(done, [row.before_corrected or row.before for row in done], "before", "before", dash="dash"),
-        _over(done, [row.after for row in done], "leak", "after", width=3, dots=dots, size=9 if alone else 7),
+        _over(
+            done,
+            [row.before_corrected or row.before for row in done],
+            "before",
+            "before",
+            grid=tolerances,
+            dash="dash",
+        ),
+        _over(
+            done,
+            [row.after for row in done],
+            "leak",
+            "after",
+            grid=tolerances,
+            width=3,
+            dots=dots,
+            size=9 if alone else 7,
+        ),
     ]
     y = percents(f"Accuracy at inferring {attribute} (%)")
     return _trained("Accuracy by target tolerance", done, curves, y, height=310, holds=[before.value])
 
 
-def draw_models_accuracy(rows: Sequence[SweepRow]) -> Drawing:
-    """Draw the models' accuracy on training and test set over the target tolerance."""
+def draw_models_accuracy(rows: Sequence[SweepRow], tolerances: Sequence[float]) -> Drawing:
+    """Draw the models' accuracy on training and test set over the target tolerance; arguments as `draw_trained`."""
     done = sorted(rows, key=lambda row: row.tolerance)
     curves = [level(row.model_majority.value, "chance", "majority class") for row in done[-1:]]
-    curves.append(_over(done, [row.model_test for row in done], "grey", "test", dash="dash"))
-    curves.append(_over(done, [row.model_train for row in done], "ink", "training"))
+    curves.append(_over(done, [row.model_test for row in done], "grey", "test", grid=tolerances, dash="dash"))
+    curves.append(_over(done, [row.model_train for row in done], "ink", "training", grid=tolerances))
     return _trained("Accuracy of the models", done, curves, percents("Model accuracy (%)"))
 
 
-def draw_models_unfairness(rows: Sequence[SweepRow]) -> Drawing:
-    """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance."""
+def draw_models_unfairness(rows: Sequence[SweepRow], tolerances: Sequence[float]) -> Drawing:
+    """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance.
+
+    Arguments as `draw_trained`.
+    """
     done = sorted(rows, key=lambda row: row.tolerance)
     found = [[row.unfairness_train for row in done], [row.unfairness_test for row in done]]
     y = Scale(title="Achieved unfairness", span=0.02, start=0.0, write=lambda number: f"{value_of(number):.3f}")
@@ -262,8 +289,8 @@ def draw_models_unfairness(rows: Sequence[SweepRow]) -> Drawing:
     end = min(0.2, axis.ends[1])
     curves = [
         Curve(x=[0, end], of=[0, end], color="ink", width=1.5, dash="longdash", name="target", value=""),
-        _over(done, found[1], "grey", "test", dash="dash"),
-        _over(done, found[0], "ink", "training"),
+        _over(done, found[1], "grey", "test", grid=tolerances, dash="dash"),
+        _over(done, found[0], "ink", "training", grid=tolerances),
     ]
     return _trained("Unfairness of the models", done, curves, axis)
 

@@ -1,26 +1,33 @@
 """The form of all curves, ROC curves among them: levels to compare with, bands, dots, and names in a gutter.
 
-Names stand in a column right of the plot in the order of the curves' ends, moved apart where they would touch, and a
-thin line leads to each from the end of its curve: so no words are where data can come, and no two of these lines cross.
-ROC curves leave the corner under the diagonal free for their names.
+Names stand in a column right of the plot, moved apart where they would touch, each at the height that its curve has at
+the slider, whose value it tells; a hairline leads there from the curve's dot on the slider's line. Without a slider
+they stand at the curves' ends. So no words are where data can come, and no two hairlines cross. ROC curves leave the
+corner under the diagonal free for their names.
+
+Only what is computed is drawn. A line joins two points that are neighbours on the curve's grid, a point without such a
+neighbour is a dot with its interval, what lies between is shaded, and the end of an unfinished curve has no name.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from core.charts.drawing import Axis, Drawing, Number, Scale, cells, ends_of, value_of
-from core.charts.words import LINE, NARROW, fit, kept, known, spread, width
+from core.charts.words import LINE, NARROW, fit, kept, spread, width
 
 GUTTER = 152
 """Pixels right of the plot for the names of curves."""
 
 _LEFT = 46
-_LEADER = 12  # pixels from the end of a curve to its name
+_LEADER = 12  # pixels from the end of the plot to a name
+_HAIRLINE = 30  # percent of a curve's colour that leads to its name
+_CLEAR = 0.012  # share of the axis that is not shaded beside a computed point
 _PITCH = 18  # pixels from one name to the next; what has no room is left out
 _MOST = 8  # names; of more only the finding's, what it is compared with, the highest and the lowest
 _KEY = 18  # pixels of a name under the plot
@@ -46,14 +53,16 @@ class Curve:
     ----------
     of : sequence of number or None
         What it is drawn from; None and nan are gaps.
+    grid : sequence of float
+        All places it will have, where some may not be computed yet; those of `x` when left out.
     band : bool
         Whether the intervals are drawn.
     name, value : str
         Its name at the right, nobody's when empty, and its value there: by itself that at the slider, or the last.
     here : number, optional
-        At the slider, drawn as a dot.
+        At the slider, where the curve has no point of its own there or another one.
     hollow : bool
-        Whether that dot stands for nothing that was measured.
+        Whether the dot at the slider stands for nothing that was measured.
     level : bool
         Whether it is a straight line to compare with, behind all curves: from `x`, or from the left end, to the right.
     """
@@ -61,6 +70,7 @@ class Curve:
     x: Sequence[float]
     of: Sequence[Number | None]
     color: str
+    grid: Sequence[float] = ()
     band: bool = False
     dash: str = "solid"
     width: float = 2
@@ -74,11 +84,40 @@ class Curve:
     symbol: str = "circle"
     size: float = 7
 
+    @property
+    def places(self) -> tuple[float, ...]:
+        """Where it has points, or will have some."""
+        return tuple(sorted({*self.x, *self.grid})) if self.grid else tuple(self.x)
+
+    @property
+    def numbers(self) -> tuple[Number | None, ...]:
+        """Its number at each of these places; None where there is none, or none yet."""
+        if self.level or not self.grid:
+            return tuple(self.of)
+        computed = dict(zip(self.x, self.of, strict=True))
+        return tuple(computed.get(place) for place in self.places)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether places of its grid are not computed yet."""
+        return not {*self.grid} <= {*self.x}
+
+    def at(self, place: float | None) -> Number | None:
+        """Return its number at the slider, or without one its last; None where that is not computed."""
+        if self.here is not None:
+            return self.here
+        measured = [number for number in self.of if not math.isnan(value_of(number))]
+        if not self.level and place is not None:
+            pairs = zip(self.x, self.of, strict=True)
+            close = [number for x, number in pairs if math.isclose(x, place, rel_tol=1e-6)]
+            measured = [number for number in close if not math.isnan(value_of(number))]
+        return measured[-1] if measured else None
+
     def reach(self) -> Iterable[float]:
         """Yield what an axis must hold."""
         for number in self.of:
             yield value_of(number)
-            if self.band:
+            if self.band or self.unfinished:
                 yield from ends_of(number)
         for dot in self.dots:
             if dot.interval:
@@ -97,40 +136,82 @@ def pointed(at: float, number: Number, color: str, name: str, value: str | None 
 
 @dataclass(slots=True)
 class _Placed:
-    """A curve on its axes: where it is, where it ends, and its value in words."""
+    """A curve on its axes.
+
+    Attributes
+    ----------
+    x, y
+        Its places and heights, None where it has no point.
+    start : float
+        Where the line to its name begins: at the slider, or at its end.
+    height : float
+        Where its name stands before names are moved apart; nan where it gets none.
+    dot : bool
+        Whether it has a dot on the slider's line.
+    value : str
+        The number its name tells.
+    """
 
     curve: Curve
     x: list[float]
     y: list[float | None]
-    end: float
-    now: float | None
+    start: float
+    height: float
+    dot: bool
     value: str
-
-    @property
-    def last(self) -> float:
-        """Where on the x axis it ends; a level ends nowhere."""
-        there = [at for at, height in zip(self.x, self.y, strict=False) if height is not None]
-        return math.inf if self.curve.level or not there else there[-1]
 
     @property
     def label(self) -> str:
         """Its value and name, as the gutter has them, on any width."""
         return f"{self.value} {self.curve.name}".strip()
 
+    def pieces(self) -> Iterator[range]:
+        """Yield the parts without a gap, each as the range of its points."""
+        begin = None
+        for i, height in enumerate([*self.y, None]):
+            if height is None and begin is not None:
+                yield range(begin, i)
+                begin = None
+            elif height is not None and begin is None:
+                begin = i
 
-def _place(curve: Curve, x: Axis, y: Axis) -> _Placed:
-    heights = [y.place(value_of(number)) for number in curve.of]
-    last = next((number for number in reversed(curve.of) if not math.isnan(value_of(number))), None)
-    shown = last if curve.here is None else curve.here
-    value = curve.value if curve.value is not None else "" if shown is None else y.write(shown)
-    return _Placed(
+
+def _place(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
+    places = curve.x if curve.level else curve.places
+    heights = [y.place(value_of(number)) for number in curve.numbers]
+    number = curve.at(at)
+    value = curve.value
+    if value is None:
+        value = "" if number is None else y.write(number)
+    tells = curve.here is not None or bool(curve.name and value)
+    placed = _Placed(
         curve=curve,
-        x=[x.place(at) for at in curve.x],
+        x=[x.place(place) for place in places],
         y=[None if math.isnan(height) else height for height in heights],
-        end=y.place(value_of(last)),
-        now=None if curve.here is None else y.place(value_of(curve.here)),
+        start=math.inf,  # right of all
+        height=y.place(value_of(number)),
+        dot=at is not None and number is not None and tells and not curve.level,
         value=value,
     )
+    if at is not None:
+        placed.start = x.place(at)
+    if number is None or (at is None and not curve.level):
+        placed.start, placed.height = _end(placed, placed.start)
+    return placed
+
+
+def _end(placed: _Placed, at: float) -> tuple[float, float]:
+    """Return where a curve that has no point at the slider is named: on its line there, or at the end next to it.
+
+    That is nowhere where the curve has a gap, and while it is unfinished.
+    """
+    points = [(x, y) for x, y in zip(placed.x, placed.y, strict=True) if y is not None]
+    for (left, low), (right, high) in pairwise(zip(placed.x, placed.y, strict=True)):
+        if low is not None and high is not None and left < at < right:
+            return at, low + (high - low) * (at - left) / (right - left)
+    if placed.curve.unfinished or not points or points[0][0] < at < points[-1][0]:
+        return at, math.nan
+    return points[-1] if at > points[0][0] else points[0]
 
 
 def draw_lines(
@@ -168,14 +249,14 @@ def draw_lines(
     """
     x = x.over(at for curve in curves for at in curve.x)
     y = y.over([*holds, *(value for curve in curves for value in curve.reach())])
-    placed = [_place(curve, x, y) for curve in curves]
-    named = [one for one in placed if one.curve.name and not math.isnan(one.end)]
+    placed = [_place(curve, x, y, at) for curve in curves]
+    named = [one for one in placed if one.curve.name and not math.isnan(one.height)]
     above, set_off = 42 if shaded[0] else 32, f"shaded: {shaded[0]}" if shaded[0] and shaded[1] else ""
     below = 0 if gutter else _KEY * len(named)
     margins = (_LEFT, 18 if diagonal or not gutter else gutter, above, 48 + below)
     drawing = Drawing(title, height=height + below, x=x, y=y, margins=margins, narrow=narrow)
-    drawing.rows = _rows(curves, x.title) if rows is None else rows
-    for start, end in shaded[1]:
+    drawing.rows = _rows(curves, x.title, at) if rows is None else rows
+    for start, end in [*shaded[1], *_not_computed(curves, x)]:
         drawing.shade((start, end), y.ends, "pale")
     drawing.axes()
     if diagonal:
@@ -184,28 +265,71 @@ def draw_lines(
     for one in placed:
         _draw(drawing, one)
     if at is not None:
-        _slider(drawing, x.place(at), [one for one in placed if one.now is not None])
+        _slider(drawing, x.place(at), [one for one in placed if one.dot])
     for one in placed:
         _dots(drawing, one.curve)
-    if not named:
+    if not any(height is not None for one in placed for height in one.y):
         drawing.in_the_middle("being measured")
-    else:
+    if named:
         write = partial(_corner, head=head) if diagonal else partial(_gutter, head=head, gutter=gutter)
         (write if diagonal or gutter else _key)(drawing, named)
     if set_off:
         drawing.above(fit(set_off, drawing.room + _LEFT - 14, 12), shift=(10 - _LEFT, 25))
-    said = [one.label for one in sorted(named, key=lambda one: -one.end)] + [set_off.replace(":", ",")] * bool(set_off)
+    said = [one.label for one in sorted(named, key=lambda one: -one.height)]
+    said += [set_off.replace(":", ",")] if set_off else []
+    said += [f"computed so far: {done} of {total} places" for done, total in _progress(curves)]
     drawing.say(f"Line chart, {y.title} over {x.title}", head if named else "", said or ["being measured"])
     return drawing
 
 
-def _rows(curves: Sequence[Curve], x: str) -> list[Mapping[str, Any]]:
-    return [
-        {"curve": curve.name, x: at, **cells("value", number)}
-        for curve in curves
-        if not curve.level
-        for at, number in zip(curve.x, curve.of, strict=True)
-    ]
+def _computed(curves: Sequence[Curve]) -> tuple[list[float], list[float]]:
+    """Return the places of the unfinished curves' grids, and those that all of these curves have."""
+    growing = [curve for curve in curves if curve.unfinished]
+    grid = sorted({place for curve in growing for place in curve.grid})
+    return grid, [place for place in grid if all(place in curve.x for curve in growing)]
+
+
+def _progress(curves: Sequence[Curve]) -> list[tuple[int, int]]:
+    """Return how many places of so many are computed; nothing where all are."""
+    grid, done = _computed(curves)
+    return [(len(done), len(grid))] if grid else []
+
+
+def _not_computed(curves: Sequence[Curve], x: Axis) -> list[tuple[float, float]]:
+    """Return the parts of the axis in which places are not computed yet."""
+    grid, done = _computed(curves)
+    clear = _CLEAR * (x.ends[1] - x.ends[0])
+    parts: list[tuple[float, float]] = []
+    for left, right in pairwise(grid):
+        if left in done and right in done:
+            continue
+        start, end = x.place(left), x.place(right)
+        if left in done:
+            start += clear
+        if right in done:
+            end -= clear
+        if parts and parts[-1][1] == start:
+            start = parts.pop()[0]
+        if start < end:
+            parts.append((start, end))
+    return parts
+
+
+def _rows(curves: Sequence[Curve], x: str, at: float | None) -> list[Mapping[str, Any]]:
+    """Return the points of all curves, with their dots and what stands at the slider where a curve has no point."""
+    rows: list[Mapping[str, Any]] = []
+    for curve in curves:
+        if curve.level:
+            continue
+        points = list(zip(curve.x, curve.of, strict=True))
+        beside = [(dot.x, dot.of) for dot in curve.dots]
+        if at is not None and curve.here is not None and not curve.hollow:
+            beside.append((at, curve.here))
+        for place, number in beside:
+            if not any(math.isclose(place, other) for other, _ in points):
+                points.append((place, number))
+        rows += [{"curve": curve.name, x: place, **cells("value", number)} for place, number in points]
+    return rows
 
 
 def _draw(drawing: Drawing, placed: _Placed) -> None:
@@ -214,32 +338,60 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
     look: dict[str, Any] = {"width": curve.width, "dash": curve.dash}
     if curve.level:
         start = placed.x[0] if placed.x else drawing.x.ends[0]
-        drawing.segment((start, drawing.x.ends[1]), placed.end, curve.color, **look, layer="below")
+        drawing.segment((start, drawing.x.ends[1]), placed.y[-1] or 0.0, curve.color, **look, layer="below")
         return
-    limits = [[drawing.y.place(end) for end in ends_of(number)] for number in curve.of if curve.band]
-    pairs = zip(placed.x, limits, strict=curve.band)
-    inside = [(at, max(low, bottom), min(high, top)) for at, (low, high) in pairs if not math.isnan(low)]
-    if len(inside) > 1:
-        xs, lows, highs = zip(*inside, strict=True)
-        drawing.band(xs, lows, highs, curve.color)
-    if len(known([math.nan if y is None else y for y in placed.y])) > 1:
-        name = fit(curve.name, 9999)
-        hover = [
-            "" if number is None else f"{name}, {at:.4g}: {drawing.y.write(number)}" if name else ""
-            for at, number in zip(curve.x, curve.of, strict=True)
-        ]
+    numbers, pieces = curve.numbers, list(placed.pieces())
+    limits = [[drawing.y.place(end) for end in ends_of(number)] for number in numbers]
+    for piece in pieces if curve.band else ():
+        inside = [(placed.x[i], *limits[i]) for i in piece if not math.isnan(limits[i][0])]
+        if len(inside) > 1:
+            xs, lows, highs = zip(*inside, strict=True)
+            drawing.band(xs, [max(low, bottom) for low in lows], [min(high, top) for high in highs], curve.color)
+    name = fit(curve.name, 9999)
+    hover = [
+        "" if number is None else f"{name}, {at:.4g}: {drawing.y.write(number)}"
+        for at, number in zip(curve.places, numbers, strict=True)
+    ]
+    if any(len(piece) > 1 for piece in pieces):
         drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, hover=hover if name else None)
+    alone = [] if curve.dots else [piece[0] for piece in pieces if len(piece) == 1]
+    if alone:
+        _draw_points(drawing, placed, alone, limits, hover)
+
+
+def _draw_points(
+    drawing: Drawing, placed: _Placed, points: Sequence[int], limits: Sequence[Sequence[float]], hover: Sequence[str]
+) -> None:
+    """Draw points without a line to a neighbour, each with its interval; hollow where the line is dashed."""
+    curve, (bottom, top) = placed.curve, drawing.y.ends
+    heights = [height for height in (placed.y[i] for i in points) if height is not None]
+    ends = []
+    for i, height in zip(points, heights, strict=True):
+        low, high = limits[i]
+        ends.append((height, height) if math.isnan(low) else (max(low, bottom), min(high, top)))
+    drawing.markers(
+        [placed.x[i] for i in points],
+        heights,
+        size=7,
+        color=curve.color if curve.dash == "solid" else "background",
+        opacity=curve.opacity,
+        rim=(curve.color, 1.5),
+        hover=[hover[i] for i in points] if curve.name else None,
+        ends=ends,
+        stroke=curve.color,
+        name="computed",
+    )
 
 
 def _slider(drawing: Drawing, at: float, placed: Sequence[_Placed]) -> None:
     """Draw a line up to the highest curve and a dot on each."""
-    heights = [one.now for one in placed if one.now is not None]
+    heights = [one.height for one in placed]
     bottom, top = drawing.y.ends
     drawing.segment(at, (bottom, max(heights, default=top)), "ink", layer="below")
     drawing.markers(
         [at] * len(heights),
         heights,
-        size=[12 if one.curve.width > 2 else 9 for one in placed],
+        size=[12 if one.curve.width > 2 else 8 for one in placed],
         color=["background" if one.curve.hollow else one.curve.color for one in placed],
         rim=([one.curve.color if one.curve.hollow else "background" for one in placed], 2),
         hover=[fit(one.label, 9999) for one in placed],
@@ -278,7 +430,7 @@ def _gutter(drawing: Drawing, named: Sequence[_Placed], head: str, gutter: int) 
     if head:
         place: dict[str, Any] = {"x": 1, "y": 1, "refs": ("paper", "paper"), "anchor": ("left", "bottom")}
         drawing.remark(fit(head, room, 11), "grey", shift=(_LEADER + 2, 9), size=11, **place)
-    ends = [min(max(one.end, low), high) for one in named]
+    ends = [min(max(one.height, low), high) for one in named]
     many = max(1, int((high - low) / pixel - 14) // _PITCH + 1)
     first = [one.curve.width > 2 or one.curve.color in ("strongest", "chance") for one in named]
     if len(named) > _MOST:
@@ -289,8 +441,8 @@ def _gutter(drawing: Drawing, named: Sequence[_Placed], head: str, gutter: int) 
     for i, height in zip(stay, heights, strict=True):
         curve, bold = named[i].curve, f"<b>{named[i].value}</b> " if named[i].value else ""
         left = room - (width(f"<b>{named[i].value} </b>") if bold else 0)
-        if named[i].last < drawing.x.ends[1]:
-            drawing.segment((named[i].last, drawing.x.ends[1]), ends[i], curve.color, layer="below")
+        if named[i].start < drawing.x.ends[1] and not curve.level:
+            drawing.segment((named[i].start, drawing.x.ends[1]), ends[i], f"{curve.color}/{_HAIRLINE}", layer="below")
         drawing.segment((1, _LEADER), (ends[i], height), curve.color, xref="paper", xsizemode="pixel", xanchor=1)
         words, place = bold + fit(curve.name, left), {"x": 1, "y": height, "refs": ("paper", "y")}
         hover = "" if words.endswith(fit(curve.name, 9999)) else fit(curve.name, 9999)
@@ -298,9 +450,9 @@ def _gutter(drawing: Drawing, named: Sequence[_Placed], head: str, gutter: int) 
 
 
 def _key(drawing: Drawing, named: Sequence[_Placed]) -> None:
-    """Name the curves in rows under the plot, the highest at its right end first."""
+    """Name the curves in rows under the plot, the highest first."""
     room = drawing.room + _LEFT - 36 - _LEFT // 2
-    for i, one in enumerate(sorted(named, key=lambda one: -one.end)):
+    for i, one in enumerate(sorted(named, key=lambda one: -one.height)):
         down, left = -54 - _KEY * i, 8 - _LEFT
         pixels: dict[str, Any] = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0}
         pixels |= {"yref": "paper", "ysizemode": "pixel", "yanchor": 0}

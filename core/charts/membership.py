@@ -25,7 +25,7 @@ from core.charts.theme import group_style
 from core.charts.words import plain_name, short
 from core.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
 from core.membership.attacks import REGISTRY
-from core.membership.curves import CurveBand
+from core.membership.curves import EPSILONS, THETAS, CurveBand
 from core.membership.disparity import DisparityResult, GapTest, RangeTable
 from core.membership.fairpick import FairPickFindings
 from core.membership.findings import Reading
@@ -295,8 +295,11 @@ class _Field:
     width: float = 2
     mutable: bool = False
 
-    def curves(self, bands: Sequence[CurveBand], *, now: float, size: float = 6) -> list[Curve]:
-        """Return its curve with a dot for each target; a dotted one without a band leads to infinity."""
+    def curves(self, bands: Sequence[CurveBand], grid: Sequence[float], *, now: float, size: float = 6) -> list[Curve]:
+        """Return its curve with a dot for each target; a dotted one without a band leads to infinity.
+
+        `grid` has the places of all targets, also of those that are not measured yet.
+        """
         there = [(b, _value(b, self.field)) for b in bands if not math.isnan(_value(b, self.field).value)]
         if not there:
             return []
@@ -314,17 +317,29 @@ class _Field:
             )
             for b, e in there
         ]
-        look |= {"dash": self.dash, "width": self.width, "dots": dots}
-        curves = [Curve(x=[at for at, _ in finite], of=[e for _, e in finite], band=True, **look)]
-        if len(finite) < len(there):
-            places, ends = [dot.x for dot in dots[-2:]], [dot.of for dot in dots[-2:]]
-            curves.append(Curve(x=places, of=ends, color=self.color, width=1.5, dash="dot"))
         here = next(((b, e) for b, e in there if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)), None)
-        if here is None:
-            return [*curves[:-1], replace(curves[-1], name=self.name, value="")]
-        muted = quiet[here[0].at]
-        name = f"{self.name}, greyed out" if muted else self.name
-        return [*curves[:-1], replace(curves[-1], name=name, here=here[1], hollow=muted)]
+        name = self.name
+        if here is not None:
+            muted = quiet[here[0].at]
+            name = f"{self.name}, greyed out" if muted else self.name
+            look |= {"here": here[1], "hollow": muted}
+        places = [at for at in grid if math.isfinite(at)]
+        curve = Curve(
+            x=[at for at, _ in finite],
+            of=[e for _, e in finite],
+            grid=places,
+            band=True,
+            dash=self.dash,
+            width=self.width,
+            dots=dots,
+            name=name,
+            **look,
+        )
+        ends = [dot for dot in dots if dot.x in (places[-1], math.inf)]
+        if math.inf not in grid or len(ends) < 2:
+            return [curve]
+        x, of = [dot.x for dot in ends], [dot.of for dot in ends]
+        return [curve, Curve(x=x, of=of, color=self.color, width=1.5, dash="dot")]
 
 
 def _over_epsilon(
@@ -337,14 +352,18 @@ def _over_epsilon(
     now: float,
     shaded: str = "",
 ) -> Drawing:
-    """Draw fields over epsilon, with what they are compared with where that is known; `now` is in (0, inf]."""
+    """Draw fields over epsilon, with what they are compared with where that is known; `now` is in (0, inf].
+
+    What is shaded follows from all budgets, and is left out until they are measured.
+    """
     done = sorted((b for b in bands if b.variant == "epsilon"), key=lambda b: b.at)
-    curves = [curve for field in fields for curve in field.curves(done, now=now)]
+    curves = [curve for field in fields for curve in field.curves(done, EPSILONS, now=now)]
     floor = value_of(compared.of[0])
     head = f"at ε = {epsilon_text(now)}" if any(curve.here is not None for curve in curves) else ""
     axis = y.over([*_held(done, *(field.field for field in fields)), floor])
     curves = [*([compared] if curves and not math.isnan(floor) else []), *curves]
-    part = (shaded, _chance_spans(done) if shaded else [])
+    complete = {*EPSILONS} <= {b.at for b in done}
+    part = (shaded, _chance_spans(done) if shaded and complete else [])
     return draw_lines(f"{title} over epsilon", curves, x=_X, y=axis, at=now, head=head, shaded=part)
 
 
@@ -436,9 +455,9 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
     if not math.isnan(before.value):
         curves.append(level(before, "before", "before", dash="dash"))
     for variant, way in ways.items():
-        curves += way.curves([b for b in done if b.variant == variant], now=now, size=11)
+        curves += way.curves([b for b in done if b.variant == variant], THETAS, now=now, size=11)
     head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
-    title, x = f"{_GAPS[measure]} after FairPick and after random deletion", _thetas([0.4, now, *(b.at for b in done)])
+    title, x = f"{_GAPS[measure]} after FairPick and after random deletion", _thetas([*THETAS, now])
     return draw_lines(title, curves, x=x, y=y.over(_held(done, measure)), at=now, head=head)
 
 

@@ -36,11 +36,12 @@ def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, cou
     counts : sequence of int
         All numbers of models the axis has; those of the studies when left out.
     """
-    xs, bits = range(len(studies)), [study.measured.bits for study in studies]
+    grid = range(len(counts or studies))
+    xs, bits = grid[: len(studies)], [study.measured.bits for study in studies]
     meter = [study.prediction.bits.value for study in studies]
     curves = [
-        Curve(x=xs, of=meter, color="before", name="expected", dash="dash", here=now.prediction.bits.value),
-        Curve(x=xs, of=bits, color="leak", band=True, name="measured", width=3, here=now.measured.bits),
+        Curve(x=xs, of=meter, grid=grid, color="before", name="expected", dash="dash"),
+        Curve(x=xs, of=bits, grid=grid, color="leak", band=True, name="measured", width=3),
     ]
     y = Scale(
         title="Information gain (bits)",
@@ -62,8 +63,8 @@ def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts:
         place=lambda share: min(share, _MOST_SHARE),
         write=lambda share: f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else ""),
     )
-    found = [study.meter.share for study in studies]
-    curve = Curve(x=range(len(studies)), of=found, color="leak", width=3, name="resolved", here=now.meter.share)
+    found, grid = [study.meter.share for study in studies], range(len(counts or studies))
+    curve = Curve(x=grid[: len(studies)], of=found, grid=grid, color="leak", width=3, name="resolved")
     limit = level(1.0, "fail", "all determined", "1", dash="solid")
     return _by_models("Share of uncertainty resolved", [limit, curve], studies, now, y, counts)
 

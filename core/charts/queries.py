@@ -13,7 +13,7 @@ from core.charts.rows import Mark, Row, draw_rows
 from core.charts.scatter import Points, draw_scatter
 from core.charts.theme import group_style
 from core.charts.words import plain_name
-from core.estimates import ALMOST_ALL, Estimate, gap, percent
+from core.estimates import ALMOST_ALL, Estimate, gap
 from core.queries import ErrorQuantiles, Leak, People, Reading, error_text
 from core.queries.trials import best_by_number
 
@@ -25,9 +25,9 @@ _TOSS = level(Estimate(value=0.5, low=0.5, high=0.5, n=0), "chance", "random gue
 def draw_leakage(
     noisy: Mapping[str, Sequence[Leak]],
     exact: Mapping[str, Sequence[Leak]],
-    now: Leak,
+    now: Sequence[Leak],
     *,
-    last: int,
+    numbers: Sequence[int],
     prior: Estimate,
     limit: tuple[str, float] | None,
     attribute: str,
@@ -40,10 +40,10 @@ def draw_leakage(
         With the noise chosen; may be incomplete, in any order. The best at each number of answers is drawn bold.
     exact : mapping of decoder to its leaks
         The same attackers without noise, drawn faintly; empty where there is no noise.
-    now : Leak
-        Where the slider stands, best decoder.
-    last : int
-        Right end of the axis, in answers.
+    now : sequence of Leak
+        Where the slider stands, one a decoder.
+    numbers : sequence of int
+        Answers of a curve that is complete, the last at the right end of the axis.
     prior : Estimate
         Leakage from features alone.
     limit : (words, rate) or None
@@ -56,29 +56,30 @@ def draw_leakage(
     noisy, exact = (
         {**leaks, "best": best_by_number([leak for own in leaks.values() for leak in own])} for leaks in (noisy, exact)
     )
-    curves += _curves(exact, "best", now.m, color="strongest", name="without noise", **faint)
-    curves += _curves(exact, "published", now.m, color="before", name="ℓ1, no noise", **faint)
-    curves += _curves(noisy, "published", now.m, color="before", name="ℓ1 (paper)", width=1.5)
-    curves += _curves(noisy, "without_prior", now.m, color="leak", name="without prior", dash="dash")
-    look: dict[str, Any] = {"color": "leak", "width": 3, "band": True, "here": now.leakage}
-    curves += _curves(noisy, "best", now.m, name="best decoder", **look)
+    curves += _curves(exact, "best", numbers, color="strongest", name="without noise", **faint)
+    curves += _curves(exact, "published", numbers, color="before", name="ℓ1, no noise", **faint)
+    here = {leak.decoder: leak.leakage for leak in now}
+    look: dict[str, Any] = {"color": "before", "width": 1.5, "here": here.get("published")}
+    curves += _curves(noisy, "published", numbers, name="ℓ1 (paper)", **look)
+    look = {"color": "leak", "dash": "dash", "here": here.get("without_prior")}
+    curves += _curves(noisy, "without_prior", numbers, name="without prior", **look)
+    (best,) = best_by_number(now)
+    look = {"color": "leak", "width": 3, "band": True, "here": best.leakage}
+    curves += _curves(noisy, "best", numbers, name="best decoder", **look)
+    last = numbers[-1]
     marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
     x = Axis(ends=(0, last), marks=marks, words=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
     title = f"Leakage of {attribute} by number of answers"
-    look = {"gutter": _GUTTER, "at": now.m, "head": f"after {now.m:,}"}
+    look = {"gutter": _GUTTER, "at": best.m, "head": f"after {best.m:,}"}
     return draw_lines(title, curves, x=x, y=_RATES, **look)
 
 
-def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, m: int, *, name: str = "", **look: Any) -> list[Curve]:
-    """Return the curve of a decoder, named by its rate at the number of answers; none where nothing is there."""
+def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, numbers: Sequence[int], **look: Any) -> list[Curve]:
+    """Return the curve of a decoder; none where nothing is there."""
     there = sorted(leaks.get(decoder, ()), key=lambda leak: leak.m)
     if not there:
         return []
-    here, nearest = look.get("here"), min(there, key=lambda leak: abs(leak.m - m))
-    value = percent(nearest.leakage if here is None else here)
-    if name and here is None and nearest.m != m:
-        name = f"{name}, at {nearest.m}"
-    return [Curve(x=[leak.m for leak in there], of=[leak.leakage for leak in there], name=name, value=value, **look)]
+    return [Curve(x=[leak.m for leak in there], of=[leak.leakage for leak in there], grid=numbers, **look)]
 
 
 _LARGEST = 4.5  # decades at the end of the axis of errors

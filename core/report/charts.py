@@ -208,12 +208,21 @@ class _Paper:
         if one["mode"] == "markers":
             look = one["marker"]
             return Markup("").join(_marker(look["symbol"], x, y, look["color"]) for x, y in places)
-        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
         if one.get("fill"):
-            return element("path", d=path + "z", fill=one["fillcolor"])
-        look = one["line"]
+            return element("path", d=_path(places) + "z", fill=one["fillcolor"])
+        look, path = one["line"], "".join(map(_path, self._pieces(one)))
         dash = _DASHES.get(look["dash"])
         return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
+
+    def _pieces(self, one: Mapping[str, Any]) -> list[list[tuple[float, float]]]:
+        """Return the parts of a line between its gaps."""
+        pieces: list[list[tuple[float, float]]] = [[]]
+        for x, y in zip(one["x"], one["y"], strict=True):
+            if y is None:
+                pieces.append([])
+            else:
+                pieces[-1].append((self.across(x), self.down(y)))
+        return [piece for piece in pieces if piece]
 
     def words(self, one: Mapping[str, Any]) -> Markup:
         """Return words with their bold parts, a line for each."""
@@ -243,6 +252,11 @@ class _Paper:
             look["text_anchor"] = "end"
             parts += [element("text", words, x=left, y=self.down(at) + 4, **look) for at, words in named]
         return parts
+
+
+def _path(places: Sequence[tuple[float, float]]) -> str:
+    """Return straight lines from place to place."""
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
 
 
 def svg(chart: Drawing, width: float, form: str) -> Markup:

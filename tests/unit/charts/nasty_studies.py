@@ -210,8 +210,11 @@ def sweep_row(rng: Generator, method: str = "", tolerance: float = 0.0) -> Sweep
     return invent(SweepRow, rng, before_corrected=maybe(rng, spread), after=maybe(rng, spread), n_true=1, **known)
 
 
+TOLERANCES = (0.0, 0.001, 0.005, 0.02, 0.1, 0.2)
+
+
 def _rows(rng: Generator) -> list[SweepRow]:
-    places = rng.choice([0.0, 0.001, 0.005, 0.02, 0.1, 0.2], int(rng.integers(0, 7)), replace=False)
+    places = rng.choice(TOLERANCES, int(rng.integers(0, 7)), replace=False)
     return [sweep_row(rng, tolerance=float(place)) for place in places]
 
 
@@ -234,7 +237,7 @@ def _waterfall(rng: Generator) -> Drawing:
 
 def _trained(rng: Generator) -> Drawing:
     baseline = (estimate(rng), estimate(rng), estimate(rng))
-    return correction.draw_trained(_rows(rng), baseline, attribute=nasty(rng))
+    return correction.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
 
 
 def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
@@ -479,19 +482,24 @@ def _precisions(rng: Generator) -> Drawing:
 # -------------------------------------------------------------------------------------------------- bias queries
 
 
+_DECODERS = ("strongest", "published", "without_prior")
+
+
 def _leakage(rng: Generator) -> Drawing:
     last = int(rng.choice([1, 7, 60, 4000]))
+    numbers = sorted({0, last, *rng.integers(0, last + 1, 8).tolist()})
 
     def leaks(decoder: str) -> list[Leak]:
-        places = sorted({0, last, *rng.integers(0, last + 1, 5).tolist()})
+        places = [m for m in numbers if rng.random() < 0.6]
         return [invent(Leak, rng, m=m, decoder=decoder) for m in places]
 
     def some() -> dict[str, list[Leak]]:
-        return {name: leaks(name) for name in ("strongest", "published", "without_prior") if rng.random() < 0.8}
+        return {name: leaks(name) for name in _DECODERS if rng.random() < 0.8}
 
     limit = ("bound", float(rng.random())) if rng.random() < 0.6 else None
-    now, prior = leaks("strongest")[-1], estimate(rng)
-    return queries.draw_leakage(some(), some(), now, last=last, prior=prior, limit=limit, attribute=nasty(rng))
+    m = int(rng.choice([numbers[0], numbers[-1], rng.integers(0, last + 1)]))
+    now, prior = [invent(Leak, rng, m=m, decoder=decoder) for decoder in _DECODERS], estimate(rng)
+    return queries.draw_leakage(some(), some(), now, numbers=numbers, prior=prior, limit=limit, attribute=nasty(rng))
 
 
 def _answer_errors(rng: Generator) -> Drawing:
@@ -631,8 +639,8 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_more": lambda rng: correction.draw_more(more_disclosed(rng)),
     "draw_waterfall": _waterfall,
     "draw_trained": _trained,
-    "draw_models_accuracy": lambda rng: correction.draw_models_accuracy(_rows(rng)),
-    "draw_models_unfairness": lambda rng: correction.draw_models_unfairness(_rows(rng)),
+    "draw_models_accuracy": lambda rng: correction.draw_models_accuracy(_rows(rng), TOLERANCES),
+    "draw_models_unfairness": lambda rng: correction.draw_models_unfairness(_rows(rng), TOLERANCES),
     "draw_search": lambda rng: correction.draw_search(tuned(rng)),
     "draw_landscape": lambda rng: correction.draw_landscape(landscape(rng)),
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(reading(rng)),

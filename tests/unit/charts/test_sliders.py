@@ -30,6 +30,7 @@ from core.queries import (
     accuracy_limit,
     targeted_leakage,
 )
+from core.queries.trials import best_by_number
 from tests.release_samples import card
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check
@@ -90,9 +91,15 @@ def leaks(noise: str) -> dict[str, list[Leak]]:
 
 def leakage(noise: str, limit: tuple[str, float] | None) -> Iterator[At]:
     exact = {} if noise == "exact" else leaks("exact")
-    for now in leaks(noise)["strongest"]:
+    numbers = [leak.m for leak in leaks(noise)["strongest"]]
+    for place, m in enumerate(numbers):
+        now = [leaks(noise)[decoder][place] for decoder in DECODERS]
+        (best,) = best_by_number(now)
+        beside = [leaks(noise)[decoder][place].leakage for decoder in ("published", "without_prior")]
+        free = {decoder: curve[place] for decoder, curve in exact.items()}
+        faint = [best_by_number(list(free.values()))[0].leakage, free["published"].leakage] if free else []
         look: dict[str, Any] = {
-            "last": 24,
+            "numbers": numbers,
             "prior": estimate(0.72),
             "limit": limit,
             "attribute": "origin & <b>more</b>",
@@ -100,7 +107,7 @@ def leakage(noise: str, limit: tuple[str, float] | None) -> Iterator[At]:
         drawing = draw_leakage(leaks(noise), exact, now, **look)
         assert (" bound" in drawing.alt) == (limit is not None and limit[1] < ALMOST_ALL)
         assert drawing.x.ends == (0, 24) and drawing.y.ends == (45.0, 102.0)
-        yield At(drawing, f"after {now.m}", now.m, percents(now.leakage))
+        yield At(drawing, f"after {m}", m, percents(*faint, *beside, best.leakage))
 
 
 def targeted(chosen: str) -> Iterator[At]:

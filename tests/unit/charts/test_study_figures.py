@@ -315,7 +315,7 @@ def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
     assert [shade.x0 <= math.log10(e) <= shade.x1 for e in EPSILONS[:-1]] == [e in quiet for e in EPSILONS[:-1]]
 
 
-@pytest.mark.parametrize("there", [(), (1.0,), (math.inf, 0.01, 5.0)])
+@pytest.mark.parametrize("there", [(), (1.0,), (math.inf, 0.01, 5.0), (math.inf, 0.01, 100.0)])
 def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float]):
     for now in (0.02, 1.0, math.inf):
         figure = check(draw_epsilon_curve(bands(there), now=now))
@@ -323,7 +323,7 @@ def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float]):
         (slider,) = (trace for trace in figure.data if trace.name == "slider")
         assert bool(len(slider.y)) is (now in there)  # nothing is invented between the points
         dotted = [t for t in figure.data if t.mode == "lines" and t.line.dash == "dot"]
-        assert len(dotted) == 3 * (math.inf in there)  # from the largest budget to none
+        assert len(dotted) == 3 * ({100.0, math.inf} <= {*there})  # from the largest budget to none
 
 
 def test_what_is_certain_stands_inside_the_axes_of_a_card():
