@@ -83,17 +83,17 @@ def absence_p_value(missing: Ints, sizes: Ints) -> float:
 
 def repeated_records(table: CheckedTable) -> Iterable[Fact]:
     """Say how many records equal another one in every column that is used."""
+    import pandas as pd
+
     left_out = {*table.roles.excluded, table.roles.person}
     names = [name for name in table.frame.columns if name not in left_out]
     rows = np.arange(len(table.frame))
     kinds = np.zeros(rows.size, dtype=np.int64)
     # columns of numbers first: most records are alone after one of them, and need no second look
     for name in sorted(names, key=lambda name: not is_numeric(table.frame[name])):
-        codes = text_codes(table.frame[name].iloc[rows])[0] if not is_numeric(table.frame[name]) else None
-        if codes is None:
-            numbers = table.frame[name].iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
-            codes = np.unique(numbers, return_inverse=True)[1]
-        kinds = np.unique(kinds * (int(codes.max(initial=0)) + 2) + codes + 1, return_inverse=True)[1]
+        cells = table.frame[name].iloc[rows]
+        codes = cells.factorize()[0] if is_numeric(cells) else text_codes(cells)[0]
+        kinds = pd.factorize(kinds * (int(codes.max(initial=0)) + 2) + codes + 1)[0]
         repeated = np.bincount(kinds)[kinds] > 1
         rows, kinds = rows[repeated], kinds[repeated]
         if not rows.size:

@@ -43,6 +43,8 @@ CLOSE = 0.98
 """Rank correlation, accuracy and balanced accuracy above which a column tells an output."""
 
 _CLOSE_SHARE = CLOSE**2
+_PERHAPS = 0.9
+"""Share or accuracy of bins below which a closer look is in vain."""
 _FEW_VALUES = 20
 _MANY_SCORES = 50
 _FEWEST_RECORDS = 40
@@ -157,31 +159,45 @@ def _copy(column: _Column, outputs: _Outputs) -> Copy | None:
 
 
 def _tells_score(column: _Column, outputs: _Outputs) -> str:
-    """Return the evidence that a feature and the score are functions of each other, as a phrase; "" if not."""
+    """Return the evidence that a feature and the score are functions of each other, as a phrase; "" if not.
+
+    Codes of bins are looked at first, as they need no sorting; what they show from afar is then measured.
+    """
     if not outputs.has_scores:
         return ""
-    codes, ranks = column.codes[outputs.scored], outputs.ranks
-    if column.numbers is not None:
-        numbers = column.numbers[outputs.scored]
-        present = np.isfinite(numbers)
-        if present.sum() < _FEWEST_RECORDS:
-            return ""
-        correlation = rank_correlation(numbers[present], outputs.scores[present])
-        if abs(correlation) > CLOSE:
-            return f"rank correlation {correlation:.3f}"
-        if outputs.many_scores and np.unique(numbers[present]).size > _FEW_VALUES:
-            share = explained_share(mean_ranks(numbers[present]), outputs.score_bins[present])
-            if share > _CLOSE_SHARE:
-                return f"the score explains {percent(share)} of its ranks' variance"
-    share = explained_share(ranks, codes)
+    codes = column.codes[outputs.scored]
+    share = explained_share(outputs.ranks, codes)
+    share_by_score = explained_share(codes.astype(np.float64), outputs.score_bins) if outputs.many_scores else 0.0
+    if column.numbers is not None and max(share, share_by_score) > _PERHAPS:
+        evidence = _tells_score_in_ranks(column.numbers[outputs.scored], outputs)
+        if evidence:
+            return evidence
     if share > _CLOSE_SHARE:
         return f"it explains {percent(share)} of the variance of the score's ranks"
-    if outputs.many_scores and 2 <= column.n_codes <= _FEW_VALUES and (codes >= 0).sum() >= _FEWEST_RECORDS:
-        known = codes >= 0
-        accuracy, balanced = ordered_intervals(codes[known], outputs.scores[known])
-        if min(accuracy, balanced) > CLOSE:
-            return f"its values are intervals of the score for {percent(accuracy)} of the records"
+    known = codes >= 0
+    if not outputs.many_scores or not 2 <= column.n_codes <= _FEW_VALUES or known.sum() < _FEWEST_RECORDS:
+        return ""
+    if accuracy_by_code(outputs.score_bins[known], codes[known])[0] <= _PERHAPS:
+        return ""
+    accuracy, balanced = ordered_intervals(codes[known], outputs.scores[known])
+    if min(accuracy, balanced) > CLOSE:
+        return f"its values are intervals of the score for {percent(accuracy)} of the records"
     return ""
+
+
+def _tells_score_in_ranks(numbers: Floats, outputs: _Outputs) -> str:
+    """Return the evidence that the ranks of a number and of the score are functions of each other."""
+    present = np.isfinite(numbers)
+    if present.sum() < _FEWEST_RECORDS:
+        return ""
+    ranks = mean_ranks(numbers[present])
+    correlation = rank_correlation(ranks, outputs.scores[present])
+    if abs(correlation) > CLOSE:
+        return f"rank correlation {correlation:.3f}"
+    if not outputs.many_scores or np.unique(ranks).size <= _FEW_VALUES:
+        return ""
+    share = explained_share(ranks, outputs.score_bins[present])
+    return f"the score explains {percent(share)} of the variance of its ranks" if share > _CLOSE_SHARE else ""
 
 
 def _tells_predictions(column: _Column, outputs: _Outputs) -> str:
@@ -202,7 +218,7 @@ def _tells_label(column: _Column, outputs: _Outputs) -> bool:
 def _label_accuracy(column: _Column, rows: Mask, labels: Ints) -> tuple[float, float]:
     """Return accuracy and balanced accuracy of the better of two models of one feature: bins, or one threshold."""
     by_code = accuracy_by_code(column.codes[rows], labels)
-    if column.numbers is None or labels.min() == labels.max():
+    if column.numbers is None or min(by_code) <= _PERHAPS or labels.min() == labels.max():
         return by_code
     numbers = column.numbers[rows]
     present = np.isfinite(numbers)
