@@ -110,7 +110,7 @@ def test_a_score_in_percent_is_no_feature_of_given_predictions():
     assert (found.prediction, found.score, found.excluded) == ("prediction", "", ("score",))
     (told,) = cautions(table, found)
     assert told.startswith("Scores are left out, so that only predicted labels are audited: score.")
-    assert suggest_roles(table.drop(columns="prediction")).roles.excluded == ()  # an exam's, of a model to train
+    assert suggest_roles(table.drop(columns="prediction")).roles.excluded == ("score",)  # an exam's? that is asked
 
 
 def test_a_rare_group_is_told_by_balanced_accuracy():
