@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self, TypeVar, cast
 
 import numpy as np
 
-from core.adversaries import Adversary, PlattScale, calibrate, train_strong
+from core.adversaries import Imputation, Imputed, impute, with_folds
 from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 from core.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
 from core.config import AuditConfig
@@ -30,7 +30,6 @@ from core.models import GIVEN, FairModel, fit_model
 from core.models.query_access import QueryAccess
 from core.models.structure import UNKNOWN, Structure, structure_of
 from core.param import Param
-from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
 
@@ -287,45 +286,58 @@ class OutputsPlan(Settings):
         return f"predicted labels and scores{decimals}"
 
 
-_FOLDS = 5
-"""Parts of the known records that the attacker without the release leaves out in turn."""
+_MOST_LEARNERS = round(0.7 * MOST_TAUGHT)
+
+
+def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputation:
+    """Return the attacker without the release, who knows features and label; trained once a dataset.
+
+    They learn from the attack records and choose by the validation records, of many from a seeded
+    sample. There is one for everything that starts from imputation or is compared with it.
+    """
+    learners = taught(splits.attack, seed, most=_MOST_LEARNERS)
+    validation = taught(splits.validation, seed, most=MOST_TAUGHT - _MOST_LEARNERS)
+
+    def make() -> Imputation:
+        records = with_folds(learners, validation, dataset.sensitive, seed=seed, known=splits.known)
+        return impute(
+            attacker_columns(dataset),
+            dataset.sensitive.astype(np.intp),
+            records,
+            n_groups=dataset.n_groups,
+            categorical=np.append(dataset.categorical, False),
+            seed=seed,
+        )
+
+    return dataset.once(("imputation", fingerprint(splits.known, learners, validation, seed)), make)
+
+
+def imputed(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Imputed:
+    """Return what `imputation_of` says of some rows that it did not learn from; asked once a dataset."""
+    imputation = imputation_of(dataset, splits, seed=seed)
+    records = imputation.records
+    key = fingerprint(records.learners, records.validation, rows, seed)
+
+    def ask() -> Imputed:
+        columns = np.column_stack([dataset.features[rows], dataset.labels[rows]])
+        return imputation.about(columns)
+
+    return dataset.once(("imputed", key), ask)
+
+
+def attacker_columns(dataset: AuditDataset) -> Floats:
+    """Return everybody's features and label, which every attacker knows, as one matrix (n, d + 1)."""
+    return np.column_stack([dataset.features, dataset.labels])
 
 
 def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Floats:
     """Return P(group), (rows, K), by the best attacker without the release, who knows features and label.
 
-    Five gradient boostings each leave out a fifth of the records the attacker knows, attack and validation records;
-    what they say of the records they left out calibrates their mean. They are trained once a dataset. Raises
-    `InputError` if any of the rows is among the known ones.
+    See `imputation_of`. Raises `InputError` if any of the rows is among the known ones.
     """
     if shared := np.intersect1d(rows, splits.known).size:
         raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
-    x, y, known = dataset.features, dataset.labels, taught(splits.known, seed)
-
-    def train() -> tuple[list[Adversary], PlattScale]:
-        s = dataset.sensitive[known]
-        fold, held_out, made = _folds(s, seed), np.zeros((known.size, dataset.n_groups)), []
-        for i in range(_FOLDS):
-            learn, left = known[fold != i], known[fold == i]
-            own = train_strong(x[learn], y[learn], s[fold != i], categorical=dataset.categorical, seed=seed)
-            if left.size:
-                held_out[fold == i] = own.probability(x[left], y[left])
-            made.append(own)
-        return made, calibrate(held_out, s)
-
-    adversaries, scale = dataset.once(("prior", fingerprint(known, seed)), train)
-    said = np.zeros((np.size(rows), dataset.n_groups))
-    for each in adversaries:
-        said += each.probability(x[rows], y[rows]) / _FOLDS
-    return scale.apply(said)
-
-
-def _folds(sensitive: Codes, seed: int) -> Ints:
-    """Return a fold for each record, every group spread evenly over the folds."""
-    order = child_generator(seed, "attacker folds").permutation(sensitive.size)
-    fold = np.empty(sensitive.size, dtype=np.intp)
-    fold[order[np.argsort(sensitive[order], kind="stable")]] = np.arange(sensitive.size) % _FOLDS
-    return fold
+    return imputed(dataset, splits, rows, seed=seed).probability
 
 
 class Progress:

@@ -94,7 +94,7 @@ def told() -> None:
     now = result.disclose(tolerance, **attacker)
     curve = result.curve(tolerance, *_farther(most), most, **attacker)
     strong = adversary in STRONG
-    whose, beside = ("Gradient boosting", None) if strong else ("Published attack", result.strong)
+    whose, beside = ("Imputation", None) if strong else ("Published attack", result.strong)
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.titled(

@@ -91,7 +91,7 @@ def guide(now: ReleaseStudy) -> str:
     return (
         f"**Setting.** Each published number is a sum over everybody's {shell.escape(now.people.attribute)}: an "
         f"equation with {count(now.n)} unknowns. The attacker knows everybody's features, label and predictions. "
-        "Gradient boosting on other people gives them a probability for each person; the equations move it.\n\n"
+        "Imputation learned from other people gives them a probability for each person; the equations move it.\n\n"
         f"**Near-certain inference.** {words(findings.DISCLOSED)} Averages hide these people.\n\n"
         "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute.\n\n"
         "**What it does not show.** Attackers may know more. Rounding guarantees nothing. Only DP noise bounds what "

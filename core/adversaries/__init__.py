@@ -12,7 +12,9 @@ from core.adversaries.adversary import (
     train_adversary,
     train_strong,
 )
-from core.adversaries.released_outputs import Outputs, ReleasedAttack, attack_released
+from core.adversaries.imputation import Imputation, Imputed, impute, known_records, with_folds
+from core.adversaries.output_evidence import Outputs
+from core.adversaries.released_outputs import ReleasedAttack, attack_released
 from core.adversaries.tuning import TunedForest, tune_forest
 
 __all__ = [
@@ -20,15 +22,20 @@ __all__ = [
     "STRONG",
     "Adversary",
     "AttackedRecords",
+    "Imputation",
+    "Imputed",
     "Outputs",
     "PlattScale",
     "ReleasedAttack",
     "TunedForest",
     "attack_released",
     "calibrate",
+    "impute",
+    "known_records",
     "permuted_by_set",
     "permuted_predictions",
     "train_adversary",
     "train_strong",
     "tune_forest",
+    "with_folds",
 ]

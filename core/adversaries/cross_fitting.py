@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.released_outputs import digits
+from core.adversaries.output_evidence import digits
 from core.arrays import Codes, Floats, Mask, decimals_of
 from core.estimates import Estimate
 from core.seeds import child_generator, child_seed

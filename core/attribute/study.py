@@ -6,6 +6,11 @@ The second is tried only where it is known which records the model was trained o
 
 One attack, three measures of what it adds to imputation. Accuracy cannot show what is revealed about a small group,
 balanced accuracy can; bits count changes of probability that change no guess.
+
+A significant gain is tried twice more, on other outputs of the same people. Permuted among people of the same label
+they tell nothing: a gain from these would be the attack's own, and the check is not run. Replaced by a regression of
+them on the features they tell what any well-fitted score of these features would. Both are asked only where a gain is
+significant, and of many people only about a sample, as they decide nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -16,8 +21,18 @@ from typing import Annotated
 
 import numpy as np
 
-from core.adversaries import Outputs, ReleasedAttack, attack_released
+from core.adversaries import (
+    Imputation,
+    Imputed,
+    Outputs,
+    ReleasedAttack,
+    attack_released,
+    impute,
+    known_records,
+)
+from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from core.arrays import Codes, Floats, Ints, decimals_of
+from core.datasets.splits import taught
 from core.estimates import (
     Estimate,
     accuracy,
@@ -38,8 +53,8 @@ from core.planted import Drawn, draw_people, subject_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Plant, Report, Study
-from core.subject import OutputsPlan, Subject
+from core.study import Check, Finding, Measurement, Plant, Report, Study, not_run
+from core.subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
 
 PLACES = {"outside": "from outside", "inside": "knowing half of the training records"}
 """Where an attacker stands, and how a sentence says it."""
@@ -72,7 +87,7 @@ class Judged:
 
     `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
     `share`, shape (K,), are the group proportions among the `n_known` people whose attribute the attacker knows.
-    `attack` is "label" or "all", or both where the halves chose differently.
+    `attack` is a key of `ATTACKS`, or two with "and" between them where the halves chose differently.
     """
 
     truth: Ints = field(repr=False)
@@ -81,6 +96,11 @@ class Judged:
     share: Floats
     attack: str
     n_known: int
+
+    @property
+    def beaten(self) -> bool:
+        """Whether an attack beat imputation on the attacker's validation records; if not, the gain is exactly 0."""
+        return self.attack != NO_ATTACK
 
     def level(self, measure: str, probability: Floats) -> Estimate:
         """Return a measure of these probabilities."""
@@ -154,28 +174,99 @@ def _within(gains: Sequence[Estimate], closed: float) -> bool:
     return all(gain.high <= closed for gain in gains)
 
 
+CONTROLS = ("permuted", "fitted")
+"""Outputs that are attacked in place of the released: permuted within the label; fitted on the features."""
+
+_MOST_IN_CONTROL = 20_000
+"""People judged at most in a control."""
+
+
+def control_gain(subject: Subject, control: str, place: str, measure: str) -> Estimate:
+    """Return what one attacker gains from the outputs of a control; see `CONTROLS`."""
+    found = subject.once(
+        f"released, {control}, {place}, {subject.outputs}",
+        lambda: _attacked(subject, subject.outputs, place, control=control),
+    )
+    return found.gain(measure)
+
+
 def _judged(subject: Subject, plan: OutputsPlan) -> dict[str, Judged]:
-    dataset, splits, seed = subject.dataset, subject.splits, subject.config.seed
-    x = np.column_stack([dataset.features, dataset.labels])
-    categorical = np.append(dataset.categorical, False)
+    return {place: _attacked(subject, plan, place) for place in _attackers(subject)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Attacker:
+    """An imputation, and the rows that it judges."""
+
+    before: Imputation
+    rows: Ints
+    imputed: Imputed
+
+
+def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
+    """Return the attackers of each of `PLACES`, made once; all outputs are attacked from the same imputations."""
+    return subject.once("attackers without the release", lambda: _imputing(subject))
+
+
+def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
+    dataset, seed = subject.dataset, subject.config.seed
+    splits = subject.everyone
+    outside = _Attacker(
+        before=imputation_of(dataset, splits, seed=seed),
+        rows=splits.train,
+        imputed=imputed(dataset, splits, splits.train, seed=seed),
+    )
     sensitive = dataset.sensitive.astype(np.intp)
+    first, second = _halves(splits.train, sensitive, seed)
+    smallest = min(np.bincount(sensitive[half], minlength=dataset.n_groups).min() for half in (first, second))
+    if not subject.sets_known or smallest < _LEAST_EACH:
+        return {"outside": (outside,)}
+    x, inside = attacker_columns(dataset), []
+    for known, rows in ((first, second), (second, first)):
+        before = impute(
+            x,
+            sensitive,
+            known_records(taught(known, seed), sensitive, seed=seed),
+            n_groups=dataset.n_groups,
+            categorical=np.append(dataset.categorical, False),
+            seed=seed,
+        )
+        inside.append(_Attacker(before=before, rows=rows, imputed=before.about(x[rows])))
+    return {"outside": (outside,), "inside": tuple(inside)}
+
+
+def _attacked(subject: Subject, plan: OutputsPlan, place: str, *, control: str = "") -> Judged:
+    """Return what the attackers of a place make of a release, or of the outputs of a control."""
+    dataset, seed = subject.dataset, subject.config.seed
+    x, sensitive = attacker_columns(dataset), dataset.sensitive.astype(np.intp)
+    released = _outputs(subject, plan)
+    found = []
+    for attacker in _attackers(subject)[place]:
+        rows, about, outputs = attacker.rows, attacker.imputed, released
+        if control and rows.size > _MOST_IN_CONTROL:
+            chosen = child_generator(seed, f"people of a control, {place}").permutation(rows.size)[:_MOST_IN_CONTROL]
+            rows, about = rows[chosen], Imputed(odds=about.odds[chosen], probability=about.probability[chosen])
+        known = attacker.before.records.known
+        if control == "permuted":
+            outputs = permuted_outputs(released, dataset.labels, (known, rows), seed=seed)
+        elif control == "fitted":
+            both = np.concatenate([attacker.before.records.learned, rows])
+            outputs = fitted_outputs(x, released, both, countable=attacker.before.countable, seed=seed)
+        found.append((attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about), rows))
+    return _together(found, sensitive)
+
+
+def _outputs(subject: Subject, plan: OutputsPlan) -> Outputs:
+    dataset = subject.dataset
     scores = subject.scores_of(plan)
     if scores is not None and dataset.withheld is not None:
         scores = np.where(dataset.withheld, np.nan, scores)
-    outputs = Outputs(
-        labels=subject.model.predictions, scores=scores, decimals=0 if scores is None else decimals_of(scores)
+    return Outputs(
+        labels=subject.model.predictions,
+        scores=scores,
+        decimals=0 if scores is None else decimals_of(scores),
+        answered=dataset.answered,
     )
-
-    def ask(known: Ints, judged: Ints) -> ReleasedAttack:
-        return attack_released(
-            x, outputs, sensitive, known, judged, n_groups=dataset.n_groups, categorical=categorical, seed=seed
-        )
-
-    made = {"outside": _together([(ask(splits.known, splits.train), splits.train)], sensitive)}
-    first, second = _halves(splits.train, sensitive, seed)
-    if subject.sets_known and min(np.bincount(sensitive[half]).min() for half in (first, second)) >= _LEAST_EACH:
-        made["inside"] = _together([(ask(first, second), second), (ask(second, first), first)], sensitive)
-    return made
 
 
 def _halves(rows: Ints, sensitive: Ints, seed: int) -> tuple[Ints, Ints]:
@@ -190,7 +281,7 @@ def _together(found: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> Judg
         before=np.concatenate([attack.before for attack, _ in found]),
         after=np.concatenate([attack.after for attack, _ in found]),
         share=found[0][0].share,
-        attack=" and ".join(sorted({attack.attack for attack, _ in found}, reverse=True)),
+        attack=" and ".join(sorted({attack.attack for attack, _ in found})),
         n_known=found[0][0].n_known,
     )
 
@@ -210,17 +301,24 @@ class AttributeInference(Result):
     closing: tuple[tuple[str, Estimate, Estimate], ...]
     """Coarser releases tried, with their gains in accuracy and balanced accuracy; see `closing_precision`."""
     over_people: tuple[str, ...]
+    permuted: Mapping[str, Estimate] = field(default_factory=dict)
+    fitted: Mapping[str, Estimate] = field(default_factory=dict)
+    """Measure with a significant gain -> what the same attacker gains from the outputs of each of `CONTROLS`."""
 
 
 MEASURES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "bits": "log-loss in bits"}
 
 _CHECKED = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy", "attribute_bits": "bits"}
 
-_ATTACKS = {
+ATTACKS = {
+    NO_ATTACK: "no attack, as none beat imputation on the attacker's validation records",
     "label": "a likelihood ratio of the predicted label",
-    "all": "boosting on label, score, residuals and digits",
-    "label and all": "a likelihood ratio of the label in one half, boosting on everything in the other",
+    "values": "a regression on the label and a table of exact scores",
+    "regression": "a regression on likelihood ratios of label and score and on tables of exact values",
+    "boosting": "boosting on label, score, residuals and digits",
+    "mean": "a regression on likelihood ratios and boosting together",
 }
+"""Attack -> what sentences call it."""
 
 _TITLE = "{attribute} inferred from predictions: "
 
@@ -321,7 +419,7 @@ def _minority(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answer
     """Turn a feature round for a minority."""
     feature = people.features[:, 3] > 0
     turned = feature ^ (people.sensitive == 1) if planted else feature
-    return np.where(rng.random(feature.size) < 0.8, turned, ~turned).astype(np.uint8), None
+    return np.where(rng.random(feature.size) < 0.95, turned, ~turned).astype(np.uint8), None
 
 
 def _subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
@@ -394,6 +492,14 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         if report is not None:
             report(1, 1)
         outputs = subject.outputs if subject.released_scores is not None else OutputsPlan(released="labels")
+        permuted, fitted = (
+            {
+                measure: control_gain(subject, control, place, measure)
+                for measure, (place, gain) in gains.items()
+                if gain.low > 0
+            }
+            for control in CONTROLS
+        )
         yield AttributeInference(
             attribute=subject.attribute,
             trained_on=subject.trained_on,
@@ -402,6 +508,8 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             gains=gains,
             closing=tuple(closing_precision(subject, closed=settings.closed)),
             over_people=subject.over_people,
+            permuted=permuted,
+            fitted=fitted,
         )
 
     def findings(self, result: AttributeInference, settings: AttributeSettings) -> tuple[Finding, ...]:
@@ -411,32 +519,18 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         """
         measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
         place, gain = result.gains[measure]
-        own, what, balanced = result.judged[place], result.attribute, measure == "balanced_accuracy"
-        before, after = (own.level("balanced_accuracy" if balanced else "accuracy", p) for p in (own.before, own.after))
-        doubt = ", which is not statistically significant" if gain.low <= 0 <= gain.high else ""
-        right = f"{percent(before)} of {count(own.truth.size)} people are inferred correctly"
-        point = f"adds {points(gain)}{' in balanced accuracy' * balanced} to inferring the {what}{doubt}"
-        so_what = (
-            f"An attacker who sees a person's data and the model's outputs infers their {what} better than without the "
-            "outputs."
-        )
-        if balanced:
-            right = f"Balanced accuracy on {count(own.truth.size)} people is {percent(before)}"
-        if measure == "bits":
-            point = f"adds {number_text(gain.value, '.3f')} bits a person to inferring the {what}"
-            so_what = f"The attacker's probabilities of the {what} become better; of their guesses this was not shown."
-        bits = result.gains["bits"][1]
+        what, bits = result.attribute, result.gains["bits"][1]
         told, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
         return (
             Finding(
-                point=f"What is released {point}.",
-                evidence=f"{right} by imputation, {percent(after)} with {result.released} (95% CI {interval(after)}).",
-                so_what=so_what if gain.low > 0 else "",
+                point=_headline(result, measure),
+                evidence=f"{_levels(result, measure)} {_of_which(result, measure)}".strip(),
+                so_what=_so_what(result, measure),
                 to_do=closing_sentence(result, settings),
                 caveats=result.over_people,
                 redacted=f"What the release adds to inferring the {what} was measured.",
                 estimate=gain,
-                baseline=own.level(measure, own.before),
+                baseline=result.judged[place].level(measure, result.judged[place].before),
                 attacker_knows=_knows(result, place),
             ),
             Finding(
@@ -463,18 +557,98 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         for check, measure in _CHECKED.items():
             place, estimate = result.gains[measure]
             own = result.judged[place]
+            if reason := _control_reason(result, measure):
+                measurements[check] = not_run(check, reason)
+                continue
             measurements[check] = Measurement(
                 check=check,
                 estimate=estimate,
                 control=own.level(measure, own.before),
                 control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),
                 attacked=f"The {result.attribute} of {result.trained_on}, inferred from {result.released} by "
-                f"{_ATTACKS[own.attack]}, {PLACES[place]}.",
+                f"{_attack_text(own)}, {PLACES[place]}.",
                 knows=_knows(result, place),
-                assumptions=tuple(filter(None, assumptions)),
+                assumptions=tuple(filter(None, (*assumptions, _of_which(result, measure)))),
                 details=details,
             )
         return measurements
+
+
+def _headline(result: AttributeInference, measure: str) -> str:
+    """Say what the release adds to a measure, with the baseline in the same sentence."""
+    place, gain = result.gains[measure]
+    current, what = result.judged[place], result.attribute
+    if not any(each.beaten for each in result.judged.values()):
+        return f"No attack on what is released beat imputation of the {what} on the attacker's validation records."
+    if measure == "bits":
+        before = number_text(current.level("bits", current.before).value, ".3f")
+        adds = number_text(gain.value, ".3f")
+        return f"What is released adds {adds} bits a person to inferring the {what} (log-loss before: {before} bits)."
+    balanced = " in balanced accuracy" if measure == "balanced_accuracy" else ""
+    doubt = ", which is not statistically significant" if gain.low <= 0 <= gain.high else ""
+    alone = percent(current.level(measure, current.before))
+    return (
+        f"What is released adds {points(gain)}{balanced} to inferring the {what}{doubt} "
+        f"(features and label alone: {alone})."
+    )
+
+
+def _levels(result: AttributeInference, measure: str) -> str:
+    """Say what is reached without and with what is released."""
+    place, _ = result.gains[measure]
+    current, level = result.judged[place], "accuracy" if measure == "bits" else measure
+    before, after = (current.level(level, probability) for probability in (current.before, current.after))
+    right = f"{percent(before)} of {count(current.truth.size)} people are inferred correctly"
+    if measure == "balanced_accuracy":
+        right = f"Balanced accuracy on {count(current.truth.size)} people is {percent(before)}"
+    return (
+        f"{right} from features and label alone (imputation), {percent(after)} with {result.released} "
+        f"(95% CI {interval(after)})."
+    )
+
+
+def _of_which(result: AttributeInference, measure: str) -> str:
+    """Say how much of a gain any well-fitted score of the features would give; "" where none is significant."""
+    if measure not in result.fitted:
+        return ""
+    fitted = result.fitted[measure]
+    if measure == "bits":
+        value, low, high = (number_text(number, ".3f") for number in (fitted.value, fitted.low, fitted.high))
+        return f"Of which any well-fitted score of these features would give {value} bits (95% CI {low} to {high})."
+    return f"Of which any well-fitted score of these features would give {_with_limits(fitted)}."
+
+
+def _so_what(result: AttributeInference, measure: str) -> str:
+    _, gain = result.gains[measure]
+    if gain.low <= 0:
+        return ""
+    if reason := _control_reason(result, measure):
+        return reason
+    if measure == "bits":
+        what = result.attribute
+        return f"The attacker's probabilities of the {what} become better; of their guesses this was not shown."
+    return (
+        f"An attacker who sees a person's data and the model's outputs infers their {result.attribute} better than "
+        "without the outputs."
+    )
+
+
+def _control_reason(result: AttributeInference, measure: str) -> str:
+    """Return why a gain is no measurement: the attack gains from permuted outputs too; "" if it does not."""
+    control = result.permuted.get(measure)
+    if control is None or control.low <= 0:
+        return ""
+    gained = f"{number_text(control.value, '.3f')} bits" if measure == "bits" else points(control)
+    return (
+        f"The attack gains {gained} in {MEASURES[measure]} from permuted outputs, which tell nothing: its gain is not "
+        "the model's."
+    )
+
+
+def _attack_text(current: Judged) -> str:
+    """Return what the attack, or those of the two halves, are called."""
+    names = [ATTACKS[name] for name in current.attack.split(" and ")]
+    return names[0] if len(names) == 1 else f"{names[0]} in one half, {names[1]} in the other"
 
 
 def _knows(result: AttributeInference, place: str) -> str:

@@ -1,6 +1,6 @@
 """The attackers of one model, and what each makes of a disclosed tolerance.
 
-The published A and A′ (Ferry et al. 2023), and gradient boosting without and with the model's predictions, guess the
+The published A and A′ (Ferry et al. 2023), and imputation without and with the model's predictions, guess the
 attribute of the training records; that takes seconds. What they make of a tolerance is then asked of the result, which
 is fast enough to follow a slider.
 """
@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import ADVERSARIES, STRONG, AttackedRecords, calibrate, train_adversary, train_strong
+from core.adversaries import (
+    ADVERSARIES,
+    AttackedRecords,
+    Imputed,
+    Outputs,
+    attack_released,
+    calibrate,
+    train_adversary,
+)
 from core.arrays import Codes, Floats
 from core.config import AuditConfig
 from core.correction.attribution import Attribution, attribute_leak
@@ -25,16 +33,16 @@ from core.estimates import Estimate, accuracy
 from core.fingerprint import fingerprint
 from core.serialize import Result
 from core.study import Report
-from core.subject import ModelFindings, Subject
+from core.subject import ModelFindings, Subject, attacker_columns, imputation_of, imputed
 from core.validation import choice
 
 ATTACKERS = {
     "features": "the published attack",
     "predictions": "the published attack with the predictions",
-    "strong": "gradient boosting",
-    "strong_predictions": "gradient boosting with the predictions",
+    "strong": "imputation",
+    "strong_predictions": "imputation with the predictions",
 }
-"""Ferry et al.'s A and A′, then the strong adversary without and with the predictions, and what sentences call them."""
+"""Ferry et al.'s A and A′, then imputation without and with the predictions, and what sentences call them."""
 
 KINDS = {"published": ("features", "predictions"), "boosting": ("strong", "strong_predictions")}
 """Attacker -> its two kinds, without and with the audited model's predictions."""
@@ -48,8 +56,8 @@ TOLERANCES = (*(t / 1000 for t in (*range(20), *range(20, 60, 4), *range(60, 201
 TOLERANCES_OF_MANY = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2)
 """The same with more than two groups, where each takes programs of its own."""
 
-_BLIND = ("features", "strong")
-"""Those that do not see the model: asked once for all models on the same records."""
+_BLIND = "features"
+"""The published attacker who does not see the model: asked once for all models on the same records."""
 
 _Rows = npt.NDArray[np.intp]
 
@@ -88,34 +96,57 @@ def attack_model(
     """Train one adversary under one protocol and let it guess the training records' sensitive attribute.
 
     Under "held_out" the attacker learns from the attack records and keeps the validation records apart; under
-    "as_published" it learns from both and tunes on the model owner's test records, as Ferry et al.'s code does. The
-    strong adversaries always guess from calibrated probabilities. Those that do not see the predictions are trained
-    once for all models on the same records.
+    "as_published" it learns from both and tunes on the model owner's test records, as Ferry et al.'s code does.
+    Imputation is the one of the whole audit (`core.subject.imputation_of`), and with the predictions what an attack on
+    labels alone makes of it; their probabilities are calibrated as they are. Attackers that do not see the predictions
+    are trained once for all models on the same records.
     """
     choice(kind, ATTACKERS, name="adversary")
     choice(protocol, PROTOCOLS, name="protocol")
+    if kind not in ADVERSARIES:
+        rows = splits.train, splits.validation
+        said = _imputed(dataset, splits, None if kind == "strong" else predictions, config=config)
+        return attack_saying(said, said, rows, dataset, predictions)
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
     learn = taught(learn, config.seed)
 
     def ask() -> tuple[Floats, ...]:
-        known = x[learn], y[learn], s[learn]
-        if kind in STRONG:
-            answers = predictions[learn] if kind == "strong_predictions" else None
-            adversary = train_strong(*known, answers, categorical=dataset.categorical, seed=config.seed)
-        else:
-            parameters = None if config.forest is None else dict(config.forest)
-            adversary = train_adversary(kind, *known, predictions[learn], seed=config.seed, parameters=parameters)
+        parameters = None if config.forest is None else dict(config.forest)
+        adversary = train_adversary(
+            kind, x[learn], y[learn], s[learn], predictions[learn], seed=config.seed, parameters=parameters
+        )
         return tuple(adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune))
 
-    if kind in _BLIND:
+    if kind == _BLIND:
         key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
         raw = dataset.once(("attacker", key), ask)
     else:
         raw = ask()
     scale = calibrate(raw[1], s[tune])
-    calibrated = tuple(map(scale.apply, raw))
-    return attack_saying(calibrated if kind in STRONG else raw, calibrated, (splits.train, tune), dataset, predictions)
+    return attack_saying(raw, tuple(map(scale.apply, raw)), (splits.train, tune), dataset, predictions)
+
+
+def _imputed(
+    dataset: AuditDataset, splits: Splits, predictions: Codes | None, *, config: AuditConfig
+) -> tuple[Floats, Floats]:
+    """Return the imputation of training and validation records, with predicted labels where these are handed in."""
+    sets = splits.train, splits.validation
+    train, validation = (imputed(dataset, splits, rows, seed=config.seed) for rows in sets)
+    if predictions is None:
+        return train.probability, validation.probability
+    attack = attack_released(
+        attacker_columns(dataset),
+        Outputs(labels=predictions, scores=None),
+        dataset.sensitive.astype(np.intp),
+        imputation_of(dataset, splits, seed=config.seed),
+        np.concatenate(sets),
+        imputed=Imputed(
+            odds=np.concatenate([train.odds, validation.odds]),
+            probability=np.concatenate([train.probability, validation.probability]),
+        ),
+    )
+    return attack.after[: splits.train.size], attack.after[splits.train.size :]
 
 
 def attack_saying(
@@ -176,7 +207,7 @@ class CorrectionResult:
 
     @property
     def strong(self) -> Estimate:
-        """Accuracy of imputation: gradient boosting from features and label, calibrated, without the model."""
+        """Accuracy of imputation from features and label, without the model."""
         records = self.attacks["strong", "held_out"].attacked
         return accuracy(records.truth, records.guess)
 

@@ -140,7 +140,7 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str,
         return ()
     raised = f"; tolerance raised from {tolerance_text(now.told)} until it holds" if now.used > now.told else ""
     if adversary in STRONG:
-        return (f"Paper's protocol{raised}; gradient boosting is not in the paper and tunes on its own people.",)
+        return (f"Paper's protocol{raised}; imputation is not in the paper and tunes on its own people.",)
     return (
         f"Paper's protocol: learned from all known people, exponent chosen on the test set{raised}.",
         HELD_OUT_BELOW,

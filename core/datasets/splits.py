@@ -194,11 +194,11 @@ def known_shares(dataset: AuditDataset, splits: Splits) -> tuple[float, ...]:
     return tuple((counts / counts.sum()).tolist())
 
 
-def taught(rows: npt.NDArray[np.intp], seed: int) -> npt.NDArray[np.intp]:
-    """Return the people an attacker learns from: all they know, or a seeded sample of `MOST_TAUGHT`."""
-    if rows.size <= MOST_TAUGHT:
+def taught(rows: npt.NDArray[np.intp], seed: int, *, most: int = MOST_TAUGHT) -> npt.NDArray[np.intp]:
+    """Return the people an attacker learns from: all they know, or a seeded sample of so many."""
+    if rows.size <= most:
         return rows
-    return np.sort(child_generator(seed, "people taught").choice(rows, MOST_TAUGHT, replace=False))
+    return np.sort(child_generator(seed, "people taught").choice(rows, most, replace=False))
 
 
 def _check_sizes(sizes: Sequence[int], dataset: AuditDataset, *, halved: bool) -> None:

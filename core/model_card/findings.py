@@ -154,7 +154,9 @@ def information_gain(study: ReleaseStudy) -> Finding:
             -1: "Less was gained than chance explains: the numbers came out closer to what the attacker expected.",
         }[study.unpredicted]
     return Finding(
-        point=f"Information gain over imputation: {bits_text(bits.value)} bits in total ({interval}expected: {expected}).",
+        point=(
+            f"Information gain over imputation: {bits_text(bits.value)} bits in total ({interval}expected: {expected})."
+        ),
         evidence=evidence,
         so_what=so_what,
         caveats=(

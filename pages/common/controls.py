@@ -428,8 +428,8 @@ def attacker_settings() -> dict[str, str]:
         **state.bind("adversary"),
         help=(
             "A and A′ are published (Ferry et al.): a random forest with balanced class weights. A guesses from "
-            "features and label, A′ also from the model's predictions. Gradient boosting has no class weights and is "
-            "calibrated; without the predictions it is the imputation baseline."
+            "features and label, A′ also from the model's predictions. Imputation takes the best of boosting and "
+            "regression, without class weights, and is calibrated."
         ),
         place=left,
     )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import core.subject
 from core.config import AuditConfig
 from core.correction import (
     ATTACKERS,
@@ -163,17 +164,17 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every attacker that is trained, as it is."""
     kinds: list[str] = []
 
-    def counted(name: str) -> Callable[..., Any]:
-        train = getattr(attack, name)
+    def counted(place: Any, name: str) -> Callable[..., Any]:
+        train = getattr(place, name)
 
         def work(*arguments: Any, **named: Any) -> Any:
-            kinds.append(f"{name} of {arguments[0] if isinstance(arguments[0], str) else arguments[3] is not None}")
+            kinds.append(f"{name} of {arguments[0]}" if isinstance(arguments[0], str) else name)
             return train(*arguments, **named)
 
         return work
 
-    for name in ("train_adversary", "train_strong"):
-        monkeypatch.setattr(attack, name, counted(name))
+    for place, name in ((attack, "train_adversary"), (attack, "attack_released"), (core.subject, "impute")):
+        monkeypatch.setattr(place, name, counted(place, name))
     return kinds
 
 
@@ -192,7 +193,7 @@ def test_a_second_model_is_attacked_as_if_it_were_the_first(few: AuditDataset, t
     attacked(few, 0)
     assert len(trained) == len(KINDS)
     second = attacked(few, 1)
-    assert sorted(trained[len(KINDS) :]) == ["train_adversary of predictions"] * 2 + ["train_strong of True"]
+    assert sorted(trained[len(KINDS) :]) == ["attack_released"] + ["train_adversary of predictions"] * 2
     for ours, fresh in zip(second, attacked(replace(few), 1), strict=True):
         assert ours.held_out_accuracy == fresh.held_out_accuracy
         for one, other in ((ours.attacked, fresh.attacked), (ours.held_out, fresh.held_out)):
@@ -205,10 +206,11 @@ def test_a_second_model_is_attacked_as_if_it_were_the_first(few: AuditDataset, t
 def test_other_settings_are_another_attacker_and_both_are_kept(
     few: AuditDataset, trained: list[str], change: dict[str, Any]
 ):
-    for config, told in ((QUICK, 1), (replace(QUICK, **change), 2)):
+    both = 2 * len(KINDS) - ("forest" in change)  # imputation has no forest, and stays as it is
+    for config, number in ((QUICK, len(KINDS)), (replace(QUICK, **change), both)):
         (first, *_) = attacked(few, config=config)
-        assert len(trained) == told * len(KINDS)
+        assert len(trained) == number
     with pytest.raises(ValueError, match="read-only"):
         first.attacked.probability[0] = 0
     attacked(few)
-    assert len(trained) == 2 * len(KINDS) + 3  # those that see the model
+    assert len(trained) == both + 3  # those that see the model

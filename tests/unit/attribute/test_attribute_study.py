@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.attribute.study import STUDY, AttributeSettings, closing_precision, closing_sentence
-from core.estimates import Estimate
+from core.estimates import Estimate, percent
 
 SETTINGS = AttributeSettings()
 
@@ -34,7 +34,8 @@ def test_findings_say_what_the_checks_measured(leaks: bool):
         worse = Estimate(value=-0.03, low=-0.05, high=-0.01, n=900)
         found = replace(found, gains=dict.fromkeys(found.gains, ("outside", worse)))
         headline, bits = STUDY.findings(found, SETTINGS)
-        assert headline.point == f"What is released adds −3.0 points to inferring the {found.attribute}."
+        assert headline.point.startswith(f"What is released adds −3.0 points to inferring the {found.attribute} (")
+        assert f"features and label alone: {percent(checks['attribute_excess'].control)})" in headline.point
         assert "−0.030 bits" in bits.point and bits.evidence == "95% CI −0.050 to −0.010 bits." and not headline.so_what
 
 

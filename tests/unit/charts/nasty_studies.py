@@ -303,7 +303,7 @@ def inferred(rng: Generator) -> AttributeInference:
             before=before / before.sum(axis=1, keepdims=True),
             after=after / after.sum(axis=1, keepdims=True),
             share=np.bincount(truth) / truth.size,
-            attack=str(rng.choice(["label", "all", "label and all", "label and all"])),
+            attack=str(rng.choice(["label", "mean", "boosting and imputation", "label and mean"])),
             n_known=int(rng.integers(10, 9999)),
         )
     ways = [OutputsPlan(decimals=2).text, OutputsPlan(released="labels").text]

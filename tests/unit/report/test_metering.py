@@ -195,8 +195,8 @@ def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
     assert audit.meter.told == (
         "This report, every digit (files); This report, as the page prints it: Information gain over imputation: 12.0 "
         "bits in total (95% CI: 4.2 to 12.0; expected: 1.5). Near-certain inference: 12 of 12 people whose sex was "
-        "uncertain. All 12 correct. External report (redacted): No size or rate of a group on the test records is published: they reveal "
-        "nothing."
+        "uncertain. All 12 correct. External report (redacted): No size or rate of a group on the test records is "
+        "published: they reveal nothing."
     )
     assert "Majority-class baseline (always guess “b”): 50%" in audit.meter.control
 

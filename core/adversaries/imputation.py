@@ -1,0 +1,372 @@
+"""Attribute inference from features and label alone: what every attack on a release is compared with.
+
+The records whose attribute the attacker knows are cut once: learners, and validation records that choose. Stage one is
+out of fold over the learners, so that what stage two learns from is as uncertain as what it is asked about: log-odds of
+the groups (a) by boosting, which sees products of features, and (b) by logistic regression on standardised numbers and
+one-hot categories, which is a frequency table where categories are many. Stage two combines them: a regression on the
+odds, boosting on odds and features, and the mean of their log posteriors; the one with the lowest log-loss on the
+validation records is the imputation. It depends on features, label, known records and seed alone, never on a model.
+
+One pipeline serves imputation and the attacks on outputs (`core.adversaries.released_outputs`): same records, same
+folds, same learners, so that an attack on outputs that say nothing learns the features no better than imputation does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Floats, Ints, Mask
+from core.seeds import child_generator, child_seed
+
+VALIDATION_SHARE = 0.3
+"""Share of the known records that are kept to choose by."""
+
+MOST_CODES = 255
+"""Most codes of a category that boosting takes as categories."""
+
+_FOLDS = 3
+
+_FOLDS_OF_MANY = 2
+
+_MANY = 30_000
+"""From so many learners on there are two folds: what the third adds is small then, and it costs a third of the time."""
+
+_EDGE = 1e-6
+
+_FARTHEST = 8.0
+"""Standard deviations at which a number is cut off in the regression."""
+
+_PENALTIES = (0.1, 1.0, 10.0)
+"""Values of C from which one is chosen where groups or categories are many for the records."""
+
+_MANY_GROUPS = 5
+
+_FEW_A_CODE = 10
+
+_DENSE = 40
+"""Most columns of a design that is kept dense."""
+
+Rows = npt.NDArray[np.intp]
+Groups = npt.NDArray[np.integer]
+
+Predictor = Callable[[Floats], Floats]
+"""Returns columns of evidence, (n, c), about records of these columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class KnownRecords:
+    """Records whose attribute the attacker knows: rows of learners, each in a fold, and of validation records.
+
+    `known` are both, and those known beyond them, from which nothing is learned but how many scores are equal.
+    """
+
+    learners: Rows = field(repr=False)
+    fold: Ints = field(repr=False)
+    validation: Rows = field(repr=False)
+    known: Rows = field(repr=False)
+
+    @property
+    def learned(self) -> Rows:
+        """Rows of learners and validation records."""
+        return np.concatenate([self.learners, self.validation])
+
+    @property
+    def n(self) -> int:
+        """Number of learners and validation records."""
+        return self.learners.size + self.validation.size
+
+
+def known_records(known: Rows, sensitive: Groups, *, seed: int) -> KnownRecords:
+    """Return known records cut into learners and validation records, each group alike."""
+    rng = child_generator(seed, f"known records, {known.size}")
+    parts: tuple[list[Rows], list[Rows]] = ([], [])
+    for group in np.unique(sensitive[known]):
+        members = rng.permutation(known[sensitive[known] == group])
+        n_learners = round((1.0 - VALIDATION_SHARE) * members.size)
+        parts[0].append(members[:n_learners])
+        parts[1].append(members[n_learners:])
+    learners, validation = (rng.permutation(np.concatenate(part)) for part in parts)
+    return with_folds(learners, validation, sensitive, seed=seed, known=known)
+
+
+def with_folds(
+    learners: Rows, validation: Rows, sensitive: Groups, *, seed: int, known: Rows | None = None
+) -> KnownRecords:
+    """Return learners and validation records with folds of the learners, every group spread evenly over them."""
+    if known is None:
+        known = np.concatenate([learners, validation])
+    n_folds = _FOLDS if learners.size < _MANY else _FOLDS_OF_MANY
+    order = child_generator(seed, f"attacker folds, {learners.size}").permutation(learners.size)
+    fold = np.empty(learners.size, dtype=np.int64)
+    fold[order[np.argsort(sensitive[learners][order], kind="stable")]] = np.arange(learners.size) % n_folds
+    return KnownRecords(learners=learners, fold=fold, validation=validation, known=known)
+
+
+def out_of_fold(
+    records: KnownRecords, fit: Callable[[Rows], Predictor], columns: Floats
+) -> tuple[Floats, list[Predictor]]:
+    """Return what is said of each learner by what the other folds teach, and the predictors, one a fold.
+
+    `fit` is called with the rows of the teaching learners; `columns` are those of all learners, in their order.
+    """
+    predictors, values = [], None
+    for number in range(int(records.fold.max()) + 1):
+        outside = records.fold == number
+        predictor = fit(records.learners[~outside])
+        found = predictor(columns[outside])
+        values = np.empty((records.learners.size, found.shape[1])) if values is None else values
+        values[outside] = found
+        predictors.append(predictor)
+    assert values is not None
+    return values, predictors
+
+
+def mean_of(predictors: list[Predictor], columns: Floats) -> Floats:
+    """Return the mean of what the predictors of all folds say."""
+    total = predictors[0](columns)
+    for predictor in predictors[1:]:
+        total = total + predictor(columns)
+    return total / len(predictors)
+
+
+# ----------------------------------------------------------------------------------------------------------- learners
+
+
+def boosting(columns: Floats, groups: Groups, categorical: Mask, *, seed: int, slow: bool = False) -> Any:
+    """Return a fitted boosting of the group; a slow one combines evidence, in smaller steps of smaller trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    n, counts = groups.size, np.bincount(groups)
+    rounds = 300 if slow else 200
+    return HistGradientBoostingClassifier(
+        categorical_features=categorical,
+        learning_rate=0.06 if slow else 0.1,
+        max_leaf_nodes=8 if slow else 15,
+        l2_regularization=1.0 if slow else 0.0,
+        min_samples_leaf=max(5, min(20, n // 50)),
+        early_stopping=bool(n >= 300 and counts[counts > 0].min() >= 10),
+        n_iter_no_change=10 if slow else 8,
+        max_iter=rounds if n >= 300 else 40,
+        random_state=seed,
+    ).fit(columns, groups)
+
+
+def regression(columns: Any, groups: Groups, *, penalty: float = 10.0) -> Any:
+    """Return a fitted logistic regression of the group; `penalty` is the C of scikit-learn."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=penalty, max_iter=300).fit(columns, groups)
+
+
+def log_posterior(model: Any, columns: Any, n_groups: int) -> Floats:
+    """Return the log-probabilities of all groups, (n, K), by a fitted classifier; of a group it never saw a low one."""
+    logs = np.full((columns.shape[0], n_groups), np.log(_EDGE))
+    logs[:, model.classes_] = np.log(np.clip(model.predict_proba(columns), _EDGE, 1.0))
+    return logs
+
+
+def log_odds(logs: Floats) -> Floats:
+    """Return log-odds against group 0, (n, K - 1)."""
+    return np.asarray(logs[:, 1:] - logs[:, :1])
+
+
+def normalised(logs: Floats) -> Floats:
+    """Return probabilities, rows adding up to 1, from logs of any scale a row."""
+    raised = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def log_loss(probability: Floats, groups: Groups) -> float:
+    """Return the mean log-loss of probabilities, (n, K)."""
+    right = probability[np.arange(groups.size), groups]
+    return float(-np.log(np.clip(right, _EDGE, 1.0)).mean())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """Columns as a linear model takes them: numbers standardised and cut off, categories one-hot, however many."""
+
+    categorical: Mask
+    centre: Floats
+    scale: Floats
+    codes: tuple[Floats, ...]
+
+    @classmethod
+    def of(cls, x: Floats, categorical: Mask) -> Design:
+        """Return the design that these records give."""
+        numbers = x[:, ~categorical]
+        scale = numbers.std(axis=0)
+        codes = tuple(np.unique(x[:, j]) for j in np.flatnonzero(categorical))
+        return cls(categorical, numbers.mean(axis=0), np.where(scale > 0, scale, 1.0), codes)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of one-hot columns."""
+        return sum(values.size for values in self.codes)
+
+    def __call__(self, x: Floats) -> Any:
+        """Return the columns of some records, as a sparse matrix where they are many."""
+        numbers = np.clip((x[:, ~self.categorical] - self.centre) / self.scale, -_FARTHEST, _FARTHEST)
+        coded = x[:, self.categorical]
+        if numbers.shape[1] + self.n_codes <= _DENSE:
+            indicators = [coded[:, [j]] == values for j, values in enumerate(self.codes)]
+            return np.column_stack([numbers, *indicators])
+        from scipy import sparse
+
+        blocks = [sparse.csr_matrix(numbers)]
+        for j, values in enumerate(self.codes):
+            place = np.minimum(np.searchsorted(values, coded[:, j]), values.size - 1)
+            seen = np.flatnonzero(values[place] == coded[:, j])
+            shape = (x.shape[0], values.size)
+            blocks.append(sparse.csr_matrix((np.ones(seen.size), (seen, place[seen])), shape=shape))
+        return sparse.hstack(blocks, format="csr")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Odds:
+    """The log-odds of a fitted classifier, (n, K - 1); it can be pickled, as a result that is kept must."""
+
+    model: Any
+    n_groups: int
+    design: Design | None = None
+
+    def __call__(self, x: Floats) -> Floats:
+        columns = x if self.design is None else self.design(x)
+        return log_odds(log_posterior(self.model, columns, self.n_groups))
+
+
+# --------------------------------------------------------------------------------------------------------- imputation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Imputed:
+    """What imputation says of some records: the odds of stage one, (m, 2 (K - 1)), and the posterior, (m, K)."""
+
+    odds: Floats = field(repr=False)
+    probability: Floats = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Imputation:
+    """An attacker without the release, who has learned from known records.
+
+    `groups` are those of the learners, `odds` their odds of stage one out of fold, `validation` what is said of the
+    validation records; `share`, (K,), are the groups' shares among all known records. `way` is the combination chosen:
+    "regression", "boosting" or "mean".
+    """
+
+    records: KnownRecords
+    groups: Groups = field(repr=False)
+    odds: Floats = field(repr=False)
+    share: Floats
+    categorical: Mask
+    countable: Mask
+    """Columns that are codes of categories; of these, which boosting takes as such."""
+    seed: int
+    way: str
+    validation: Imputed = field(repr=False)
+    predictors: tuple[list[Predictor], ...] = field(repr=False)
+    combined: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, K."""
+        return self.share.size
+
+    def about(self, x: Floats) -> Imputed:
+        """Return what is said of records with these features and, as the last column, label."""
+        odds = _stage_one(self.predictors, x)
+        logs = _combinations(self.combined, odds, x, self.n_groups)
+        return Imputed(odds=odds, probability=normalised(logs[self.way]))
+
+
+def impute(
+    x: Floats,
+    sensitive: Groups,
+    records: KnownRecords,
+    *,
+    n_groups: int,
+    categorical: Mask,
+    seed: int,
+) -> Imputation:
+    """Let an attacker who knows some records' attribute learn it from features and label.
+
+    x, (n, d), holds the features and the true label as the last column; `categorical`, (d,), says which columns are
+    codes of categories. Groups, 0 to K - 1, are read of the known records only.
+    """
+    learners, groups = records.learners, sensitive[records.learners]
+    own = x[learners]
+    seed = child_seed(seed, "released outputs")
+    coded = categorical & np.array([_countable(column) for column in own.T])
+    design = Design.of(own, categorical)
+    penalty = _penalty(design, own, groups, records.fold, n_groups)
+
+    def boosted(rows: Rows) -> Predictor:
+        return _Odds(boosting(x[rows], sensitive[rows], coded, seed=seed), n_groups)
+
+    def linear(rows: Rows) -> Predictor:
+        return _Odds(regression(design(x[rows]), sensitive[rows], penalty=penalty), n_groups, design)
+
+    of_boosting, boosted_folds = out_of_fold(records, boosted, own)
+    of_regression, linear_folds = out_of_fold(records, linear, own)
+    odds, predictors = np.column_stack([of_boosting, of_regression]), (boosted_folds, linear_folds)
+    flags = np.concatenate([np.zeros(odds.shape[1], bool), coded])
+    combined = {
+        "regression": regression(odds, groups),
+        "boosting": boosting(np.column_stack([odds, own]), groups, flags, seed=seed, slow=True),
+    }
+    asked = _stage_one(predictors, x[records.validation])
+    logs = _combinations(combined, asked, x[records.validation], n_groups)
+    truth = sensitive[records.validation]
+    way = min(logs, key=lambda name: log_loss(normalised(logs[name]), truth))
+    return Imputation(
+        records=records,
+        groups=groups,
+        odds=odds,
+        share=np.bincount(np.concatenate([groups, truth]), minlength=n_groups) / records.n,
+        categorical=categorical,
+        countable=coded,
+        seed=seed,
+        way=way,
+        validation=Imputed(odds=asked, probability=normalised(logs[way])),
+        predictors=predictors,
+        combined=combined,
+    )
+
+
+def _stage_one(predictors: tuple[list[Predictor], ...], x: Floats) -> Floats:
+    return np.column_stack([mean_of(folds, x) for folds in predictors])
+
+
+def _combinations(combined: Mapping[str, Any], odds: Floats, x: Floats, n_groups: int) -> dict[str, Floats]:
+    """Return the log posteriors of the two combinations of stage two, and their mean."""
+    of_regression = log_posterior(combined["regression"], odds, n_groups)
+    of_boosting = log_posterior(combined["boosting"], np.column_stack([odds, x]), n_groups)
+    return {
+        "regression": of_regression,
+        "boosting": of_boosting,
+        "mean": (of_regression + of_boosting) / 2,
+    }
+
+
+def _countable(column: Floats) -> bool:
+    """Whether boosting can take the column's codes as categories."""
+    return bool(column.max() < MOST_CODES and np.unique(column).size <= MOST_CODES)
+
+
+def _penalty(design: Design, x: Floats, groups: Groups, fold: Ints, n_groups: int) -> float:
+    """Return C: 1, or the best on the first fold where there are many groups or few records a code."""
+    if n_groups < _MANY_GROUPS and groups.size >= _FEW_A_CODE * design.n_codes:
+        return 1.0
+    outside = fold == 0
+    teach, test = design(x[~outside]), design(x[outside])
+    loss = {}
+    for penalty in _PENALTIES:
+        model = regression(teach, groups[~outside], penalty=penalty)
+        loss[penalty] = log_loss(np.exp(log_posterior(model, test, n_groups)), groups[outside])
+    return min(loss, key=lambda penalty: loss[penalty])

@@ -1,0 +1,622 @@
+"""What released labels and scores say of the groups: columns of evidence for a second learner.
+
+Evidence is learned on records whose attribute the attacker knows, on the folds of the imputation
+(`core.adversaries.imputation`), and is a log-likelihood ratio between the groups, or something a
+second learner can make one of:
+
+    binary      log P(value | x, g) - log P(value | x, 0), from one model of the value for each
+                group g: of the label and, where some records lack one, of having a label, a score;
+    residuals   the same ratio for logit(score), its mean given x and g (a) linear, (b) boosted;
+    tables      log-odds of the groups among learners with exactly this value, of the score and of
+                its digits; they are made however few records share a value;
+    ties        how many records, known or attacked, have exactly this score;
+    digits      each decimal of the score from the third on, the last two, how many there are, and
+                where its bits end: a service that counts in 32 bits leaves 0 where one of 64 bits
+                leaves chance.
+
+The released score is rounded, so that its logit has variance step²/12 / (p (1 - p))² besides the
+residual's own; the linear regression is weighted by the inverse of both together, the residual's
+scale taken from the median residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from core.adversaries.imputation import Groups, Imputation, Rows, mean_of, out_of_fold
+from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
+
+_FEWEST = 40
+"""Fewest records of a group from whom a model of the label is learned; of fewer, their rate.
+
+Also the fewest scores from which their mean is learned.
+"""
+
+_MOST_COLUMNS = 120
+"""Most columns of the linear regression; rare categories beyond that are left out."""
+
+_MOST_CROSSED = 4
+"""Most groups whose effect in the linear regression differs by feature."""
+
+_STEPS = 6
+_FARTHEST = 30.0
+_LEAST_STEP = 1e-13
+_LEAST_SHARE = 1e-6
+_LEAST_SPREAD = 1e-9
+
+_AT_ONCE = 50_000
+"""Records whose linear columns are made at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outputs:
+    """What is released about n people: predicted labels, 0 or 1, and scores in [0, 1].
+
+    Scores are nan where one is withheld, and None where labels alone are released; decimals are
+    at most `MOST_DECIMALS`. `answered` is False where there is no answer, whose label then means
+    nothing; None where everybody has one.
+    """
+
+    labels: Codes = field(repr=False)
+    scores: Floats | None = field(repr=False)
+    decimals: int = MOST_DECIMALS
+    answered: Mask | None = field(default=None, repr=False)
+
+    def of(self, rows: Rows) -> Outputs:
+        """Return the outputs of some of the records."""
+        return Outputs(
+            labels=self.labels[rows],
+            scores=None if self.scores is None else self.scores[rows],
+            decimals=self.decimals,
+            answered=None if self.answered is None else self.answered[rows],
+        )
+
+    @property
+    def labelled(self) -> Mask:
+        """Who has a label, (n,)."""
+        return np.ones(self.labels.size, dtype=bool) if self.answered is None else self.answered
+
+    @property
+    def visible(self) -> Floats:
+        """Scores, nan where there is none, (n,)."""
+        if self.scores is None:
+            return np.full(self.labels.size, np.nan)
+        return np.where(self.labelled, self.scores, np.nan)
+
+
+def digits(scores: Floats, decimals: int) -> Floats:
+    """Return the decimals from the third on, the last two together, and how many there are.
+
+    Of scores that are not rounded also at which of its 53 bits the number ends; it differs by the
+    format of numbers. Of a withheld score they are nan.
+    """
+    withheld = np.isnan(scores)
+    known = np.where(withheld, 0.0, scores)
+    whole = np.rint(known * 10.0**decimals).astype(np.int64)
+    columns = [whole // 10 ** (decimals - place) % 10 for place in range(3, decimals + 1)]
+    columns.append(whole % 100)
+    columns.append(
+        sum(
+            ((whole % 10**place != 0).astype(np.int64) for place in range(1, decimals + 1)),
+            0 * whole,
+        )
+    )
+    if decimals == MOST_DECIMALS:
+        bits = (np.frexp(known)[0] * 2.0**53).astype(np.int64)
+        columns.append(np.frexp((bits & -bits).astype(np.float64))[1])  # the lowest bit that is 1
+    found = np.column_stack(columns).astype(np.float64)
+    found[withheld] = np.nan
+    return found
+
+
+# ----------------------------------------------------------------------------------------- tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Table:
+    """How many learners of each group have exactly a value.
+
+    `values`, (v,), are sorted; `counts`, (v, K), belong to them; `share`, (K,), are the groups'
+    shares among the learners.
+    """
+
+    values: Floats = field(repr=False)
+    counts: Floats = field(repr=False)
+    share: Floats
+
+    @classmethod
+    def of(cls, column: Floats, groups: Groups, n_groups: int) -> Table:
+        """Return the table of a column, nan left out."""
+        present = ~np.isnan(column)
+        values, place = np.unique(column[present], return_inverse=True)
+        cells = np.bincount(place * n_groups + groups[present], minlength=values.size * n_groups)
+        share = np.bincount(groups, minlength=n_groups) / groups.size
+        return cls(
+            values=values,
+            counts=cells.reshape(-1, n_groups).astype(np.float64),
+            share=np.maximum(share, _LEAST_SHARE),
+        )
+
+    def odds(self, column: Floats) -> Floats:
+        """Return log-odds against group 0, (n, K - 1); nan where no learner has the value.
+
+        One record more is shared out among the groups, so that a value seen once is no proof.
+        """
+        place, present = _positions(self.values, column)
+        counts = np.where(present[:, None], self.counts[place], 0.0) if self.values.size else None
+        return self._odds_of(np.zeros((column.size, self.share.size)) if counts is None else counts)
+
+    def odds_out_of_fold(self, column: Floats, groups: Groups, fold: Ints) -> Floats:
+        """Return the same of the learners themselves, each by the learners of other folds."""
+        place, present = _positions(self.values, column)
+        n_values, n_groups = self.counts.shape
+        cell = (fold * n_values + place) * n_groups + groups
+        shape = int(fold.max()) + 1, n_values, n_groups
+        in_fold = np.bincount(cell[present], minlength=int(np.prod(shape))).reshape(shape)
+        counts = np.zeros((column.size, n_groups))
+        inside = np.flatnonzero(present)
+        counts[inside] = self.counts[place[inside]] - in_fold[fold[inside], place[inside]]
+        return self._odds_of(counts)
+
+    def _odds_of(self, counts: Floats) -> Floats:
+        logs = np.log(counts + self.share) - np.log(self.share)
+        odds = np.asarray(logs[:, 1:] - logs[:, :1])
+        odds[counts.sum(axis=1) == 0] = np.nan
+        return odds
+
+
+def _positions(values: Floats, column: Floats) -> tuple[Rows, Mask]:
+    """Return each number's position among sorted values, and whether it is one of them."""
+    if not values.size:
+        return np.zeros(column.size, dtype=np.intp), np.zeros(column.size, dtype=bool)
+    place = np.minimum(np.searchsorted(values, column), values.size - 1)
+    return place, values[place] == column
+
+
+# --------------------------------------------------------------------------------- binary outputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BinaryOutput:
+    """An output of two values, (n,), and the records that have one."""
+
+    values: Mask = field(repr=False)
+    defined: Mask = field(repr=False)
+
+
+def binary_outputs(outputs: Outputs, rows: Rows) -> list[BinaryOutput]:
+    """Return the label; where these rows differ in it, also having a label, and having a score."""
+    labelled = outputs.labelled
+    found = [BinaryOutput(values=outputs.labels == 1, defined=labelled)]
+    if not labelled[rows].all():
+        found.append(BinaryOutput(values=labelled, defined=np.ones(labelled.size, dtype=bool)))
+    if outputs.scores is not None:
+        scored = ~np.isnan(outputs.visible)
+        among_labelled = scored[rows][labelled[rows]]
+        if among_labelled.any() and not among_labelled.all():
+            found.append(BinaryOutput(values=scored, defined=labelled))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BinaryRatios:
+    """log P(value | x, g) - log P(value | x, 0) by row, (n, K - 1); 0 where there is no value."""
+
+    x: Floats = field(repr=False)
+    output: BinaryOutput = field(repr=False)
+    models: tuple[Any, ...] = field(repr=False)
+    """For each group a classifier of the value, or its rate."""
+
+    @classmethod
+    def fit(
+        cls,
+        teachers: Rows,
+        *,
+        x: Floats,
+        output: BinaryOutput,
+        sensitive: Groups,
+        before: Imputation,
+    ) -> BinaryRatios:
+        """Learn from the rows of some learners."""
+        teachers = teachers[output.defined[teachers]]
+        models = []
+        for group in range(before.n_groups):
+            members = teachers[sensitive[teachers] == group]
+            models.append(value_model(x[members], output.values[members], before))
+        return cls(x=x, output=output, models=tuple(models))
+
+    def __call__(self, rows: Rows) -> Floats:
+        """Return the ratios of some rows."""
+        logs = np.zeros((rows.size, len(self.models)))
+        defined = self.output.defined[rows]
+        columns, positive = self.x[rows[defined]], self.output.values[rows[defined]]
+        for group, model in enumerate(self.models):
+            chance = value_chance(model, columns)
+            likelihood = np.where(positive, chance, 1.0 - chance)
+            logs[defined, group] = np.log(np.clip(likelihood, 1e-4, 1.0))
+        return logs[:, 1:] - logs[:, :1]
+
+
+def value_model(x: Floats, values: Mask, before: Imputation) -> Any:
+    """Return a classifier of one group's values, or their rate where they are few or all alike."""
+    positive = int(values.sum())
+    if values.size < _FEWEST or min(positive, values.size - positive) < 5:
+        return (positive + 0.5) / (values.size + 1.0)
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        categorical_features=before.countable,
+        max_iter=60,
+        max_leaf_nodes=15,
+        min_samples_leaf=max(5, min(20, values.size // 20)),
+        early_stopping=values.size >= 500,
+        n_iter_no_change=5,
+        random_state=before.seed,
+    ).fit(x, values)
+
+
+def value_chance(model: Any, x: Floats) -> Floats:
+    """Return P(value) of some records by such a model, (n,)."""
+    if isinstance(model, float) or not x.shape[0]:
+        return np.full(x.shape[0], model if isinstance(model, float) else 0.5)
+    return np.asarray(model.predict_proba(x)[:, 1])
+
+
+# -------------------------------------------------------------------------------------- residuals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Logits:
+    """The scores' logits and the variance they have from rounding, (n,), and who has a score."""
+
+    values: Floats = field(repr=False)
+    variance: Floats = field(repr=False)
+    scored: Mask = field(repr=False)
+
+    @classmethod
+    def of(cls, outputs: Outputs) -> Logits:
+        """Return those of released outputs; of a withheld score the logit is 0."""
+        rounding = 10.0**-outputs.decimals if outputs.decimals < MOST_DECIMALS else 0.0
+        step = max(rounding, _LEAST_STEP)
+        visible = outputs.visible
+        p = np.clip(np.nan_to_num(visible, nan=0.5), step / 2, 1.0 - step / 2)
+        return cls(
+            values=np.log(p) - np.log1p(-p),
+            variance=step**2 / 12.0 / (p * (1.0 - p)) ** 2,
+            scored=~np.isnan(visible),
+        )
+
+
+def residual_ratios(residuals: Floats, variance: Floats) -> Floats:
+    """Return normal log-likelihood ratios against group 0, then the residuals of group 0, (n, K).
+
+    `residuals`, (n, K), are those that a record would have in each group; nan where there is no
+    score, and the ratios 0.
+    """
+    logs = -0.5 * residuals**2 / variance[:, None]
+    ratios = np.clip(np.nan_to_num(logs[:, 1:] - logs[:, :1], nan=0.0), -_FARTHEST, _FARTHEST)
+    return np.column_stack([ratios, np.clip(residuals[:, :1], -_FARTHEST, _FARTHEST)])
+
+
+def residual_spread(residuals: Floats, groups: Groups, variance: Floats) -> float:
+    """Return the residual's own spread, from what is out of fold, each record in its own group."""
+    scored = ~np.isnan(residuals[:, 0])
+    own = residuals[scored, groups[scored]]
+    typical = float(np.median(variance[scored]))
+    residual = 1.4826 * float(np.median(np.abs(own)))
+    return max(float(np.sqrt(max(residual**2 - typical, 0.0))), _LEAST_SPREAD)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Residuals:
+    """Residuals of logit(score) as if a record were in each group, by row, (n, K).
+
+    `means` returns the expected logit in each group, (n, K), from features. Where there is no
+    score they are nan.
+    """
+
+    x: Floats = field(repr=False)
+    logits: Logits = field(repr=False)
+    means: Callable[[Floats], Floats] = field(repr=False)
+    n_groups: int
+
+    def __call__(self, rows: Rows) -> Floats:
+        """Return the residuals of some rows."""
+        residuals = np.full((rows.size, self.n_groups), np.nan)
+        scored = self.logits.scored[rows]
+        present = rows[scored]
+        if present.size:
+            residuals[scored] = self.logits.values[present][:, None] - self.means(self.x[present])
+        return residuals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ResidualEvidence:
+    """One kind of residuals: those of the learners, out of fold, what each fold taught, and their spread."""
+
+    of_learners: Floats = field(repr=False)
+    predictors: list[Any] = field(repr=False)
+    logits: Logits = field(repr=False)
+    spread: float
+
+    def columns(self, learners: Rows, rows: Rows | None) -> Floats:
+        """Return `residual_ratios` of the learners, or of some rows."""
+        residuals = self.of_learners if rows is None else mean_of(self.predictors, rows)
+        about = learners if rows is None else rows
+        return residual_ratios(residuals, self.logits.variance[about] + self.spread**2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LinearMeans:
+    """The expected logit in each group by a linear regression, effects differing by group.
+
+    With more than `_MOST_CROSSED` groups, only the constant does.
+    """
+
+    numbers: Mask
+    centre: Floats
+    scale: Floats
+    codes: tuple[tuple[int, Floats], ...]
+    """Column and its codes with an indicator each."""
+    weights: Floats = field(repr=False)
+    """(columns, K)."""
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the means, a part of the records at once."""
+        parts = [x[start : start + _AT_ONCE] for start in range(0, x.shape[0], _AT_ONCE)]
+        return np.concatenate([self.design(part) @ self.weights for part in parts])
+
+    def design(self, x: Floats) -> Floats:
+        """Return the columns of the regression but for the groups."""
+        numbers = (x[:, self.numbers] - self.centre) / self.scale
+        indicators = [x[:, [column]] == values for column, values in self.codes]
+        return np.column_stack([np.ones(x.shape[0]), numbers, *indicators])
+
+    @classmethod
+    def fit(
+        cls,
+        x: Floats,
+        groups: Groups,
+        logits: Floats,
+        variance: Floats,
+        categorical: Mask,
+        n_groups: int,
+    ) -> tuple[LinearMeans, float]:
+        """Return the regression that some records teach, and the spread of its residuals."""
+        numbers = x[:, ~categorical]
+        scale = numbers.std(axis=0)
+        columns = np.flatnonzero(categorical)
+        means = cls(
+            numbers=~categorical,
+            centre=numbers.mean(axis=0),
+            scale=np.where(scale > 0, scale, 1.0),
+            codes=tuple(zip(columns.tolist(), frequent_codes(x, categorical), strict=True)),
+            weights=np.zeros((0, n_groups)),
+        )
+        design = means.design(x)
+        identity = np.eye(n_groups)[:, 1:]
+        if n_groups > _MOST_CROSSED:
+            found, _ = reweighted(np.column_stack([design, identity[groups]]), logits, variance)
+            common, shift = found[: design.shape[1]], found[design.shape[1] :]
+            weights = np.tile(common[:, None], (1, n_groups))
+            weights[0, 1:] += shift
+        else:
+            crossed = [design * identity[groups][:, [j]] for j in range(n_groups - 1)]
+            found, _ = reweighted(np.column_stack([design, *crossed]), logits, variance)
+            parts = found.reshape(n_groups, design.shape[1])
+            weights = np.column_stack([parts[0], *(parts[0] + part for part in parts[1:])])
+        return replace(means, weights=weights)
+
+
+def frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
+    """Return the codes of each categorical column that get an indicator.
+
+    All but its commonest do, while there is room.
+    """
+    room = max(0, _MOST_COLUMNS - int((~categorical).sum()))
+    counted = []
+    for j in np.flatnonzero(categorical):
+        values, counts = np.unique(x[:, j], return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        counted.append((values[order[1:]], counts[order[1:]]))
+    if not counted:
+        return ()
+    every = np.sort(np.concatenate([counts for _, counts in counted]))[::-1]
+    least = every[room] + 1 if every.size > room else 1
+    return tuple(values[counts >= least] for values, counts in counted)
+
+
+def reweighted(design: Floats, logits: Floats, variance: Floats) -> tuple[Floats, float]:
+    """Return weighted least-squares coefficients and the residual's own spread, in a few rounds."""
+    weight: Any = np.ones(logits.size)
+    coefficients, spread = np.zeros(design.shape[1]), 0.0
+    typical = float(np.median(variance))
+    for _ in range(_STEPS):
+        scaled = design * weight[:, None]
+        gram = scaled.T @ design
+        gram[np.diag_indices_from(gram)] += 1e-9 * np.trace(gram) / gram.shape[0]
+        coefficients = np.linalg.solve(gram, scaled.T @ logits)
+        residual = 1.4826 * float(np.median(np.abs(logits - design @ coefficients)))
+        spread = float(np.sqrt(max(residual**2 - typical, 0.0)))
+        total = variance + max(spread, 1e-9) ** 2
+        weight = np.asarray(total.min() / total)
+    return coefficients, max(spread, 1e-9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BoostedMeans:
+    """The expected logit in each group by one boosted regression on features and group."""
+
+    model: Any
+    n_groups: int
+
+    def __call__(self, x: Floats) -> Floats:
+        """Return the means."""
+        groups = (np.full(x.shape[0], float(group)) for group in range(self.n_groups))
+        means = [self.model.predict(np.column_stack([x, group])) for group in groups]
+        return np.column_stack(means)
+
+    @classmethod
+    def fit(
+        cls, x: Floats, groups: Groups, logits: Floats, countable: Mask, *, n_groups: int, seed: int
+    ) -> BoostedMeans:
+        """Return the regression that some records teach."""
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        columns = np.column_stack([x, groups])
+        model = HistGradientBoostingRegressor(
+            categorical_features=np.append(countable, n_groups > 2),
+            max_iter=150,
+            early_stopping=logits.size >= 500,
+            n_iter_no_change=5,
+            random_state=seed,
+        ).fit(columns, logits)
+        return cls(model=model, n_groups=n_groups)
+
+
+def residual_fit(
+    kind: str, teachers: Rows, *, x: Floats, logits: Logits, sensitive: Groups, before: Imputation
+) -> Residuals:
+    """Return the "linear" or "boosted" residuals that some learners teach."""
+    teachers = teachers[logits.scored[teachers]]
+    columns, groups, values = x[teachers], sensitive[teachers], logits.values[teachers]
+    k = before.n_groups
+    means: Callable[[Floats], Floats]
+    if kind == "linear":
+        means = LinearMeans.fit(columns, groups, values, logits.variance[teachers], before.categorical, k)
+    else:
+        means = BoostedMeans.fit(columns, groups, values, before.countable, n_groups=k, seed=before.seed)
+    return Residuals(x=x, logits=logits, means=means, n_groups=k)
+
+
+# --------------------------------------------------------------------------------------- evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Columns:
+    """The evidence about some records, one row each; nan where a table or a score has nothing."""
+
+    ratios: Floats = field(repr=False)
+    """Of binary outputs, and of residuals."""
+    n_binary: int
+    """How many of these columns are of binary outputs."""
+    residuals: Floats = field(repr=False)
+    score_odds: Floats = field(repr=False)
+    digit_odds: Floats = field(repr=False)
+    ties: Floats = field(repr=False)
+    outputs: Floats = field(repr=False)
+    """Label and score."""
+    digits: Floats = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    """What outputs say of the groups, as the learners of an imputation teach it."""
+
+    outputs: Outputs = field(repr=False)
+    before: Imputation = field(repr=False)
+    binary: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
+    """Of each binary output its ratios of the learners, out of fold, and what each fold taught."""
+    residual: tuple[ResidualEvidence, ...] = field(repr=False)
+    tables: tuple[Table, ...] = field(repr=False)
+    """Of the score, then of each column of its digits; none where labels alone are released."""
+    tie_values: Floats = field(repr=False)
+    tie_counts: Ints = field(repr=False)
+
+    @classmethod
+    def of(cls, x: Floats, outputs: Outputs, sensitive: Groups, before: Imputation, judged: Rows) -> Evidence:
+        """Learn the evidence; equal scores are counted among all known records and those judged."""
+        records = before.records
+        everybody = np.concatenate([records.known, judged])
+        binary = []
+        for output in binary_outputs(outputs, everybody):
+            fit = partial(BinaryRatios.fit, x=x, output=output, sensitive=sensitive, before=before)
+            binary.append(out_of_fold(records, fit, records.learners))
+        residual, tables = [], []
+        visible = outputs.visible
+        if outputs.scores is not None:
+            logits = Logits.of(outputs)
+            taught = np.bincount(records.fold[logits.scored[records.learners]], minlength=2)
+            if taught.sum() - taught.max() >= _FEWEST:
+                for kind in ("linear", "boosted"):
+                    fit = partial(residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before)
+                    of_learners, predictors = out_of_fold(records, fit, records.learners)
+                    spread = residual_spread(of_learners, before.groups, logits.variance[records.learners])
+                    residual.append(
+                        ResidualEvidence(of_learners=of_learners, predictors=predictors, logits=logits, spread=spread)
+                    )
+            for column in _value_columns(outputs, records.learners).T:
+                tables.append(Table.of(column, before.groups, before.n_groups))
+        present = visible[everybody]
+        values, counts = np.unique(present[~np.isnan(present)], return_counts=True)
+        return cls(
+            outputs=outputs,
+            before=before,
+            binary=tuple(binary),
+            residual=tuple(residual),
+            tables=tuple(tables),
+            tie_values=values,
+            tie_counts=counts,
+        )
+
+    def label_columns(self, rows: Rows) -> Columns:
+        """Return of the evidence about some rows that of the binary outputs alone."""
+        ratios = np.column_stack([_of(part, rows) for part in self.binary])
+        empty = np.empty((rows.size, 0))
+        return Columns(
+            ratios=ratios,
+            n_binary=ratios.shape[1],
+            residuals=empty,
+            score_odds=empty,
+            digit_odds=empty,
+            ties=empty,
+            outputs=empty,
+            digits=empty,
+        )
+
+    def columns(self, rows: Rows | None = None) -> Columns:
+        """Return everything about some rows, about the learners where none are asked for."""
+        learners = self.before.records.learners
+        about = learners if rows is None else rows
+        of_binary = np.column_stack([_of(part, rows) for part in self.binary])
+        residuals = [part.columns(learners, rows) for part in self.residual]
+        empty = np.empty((about.size, 0))
+        values = _value_columns(self.outputs, about)
+        odds = [empty]
+        for table, column in zip(self.tables, values.T, strict=True):
+            if rows is None:
+                odds.append(table.odds_out_of_fold(column, self.before.groups, self.before.records.fold))
+            else:
+                odds.append(table.odds(column))
+        place, present = _positions(self.tie_values, self.outputs.visible[about])
+        ties = np.zeros(about.size)
+        ties[present] = np.log(self.tie_counts[place[present]])
+        label = np.where(self.outputs.labelled[about], self.outputs.labels[about], np.nan)
+        return Columns(
+            ratios=np.column_stack([of_binary, *(part[:, :-1] for part in residuals)]),
+            n_binary=of_binary.shape[1],
+            residuals=np.column_stack([empty, *(part[:, -1] for part in residuals)]),
+            score_odds=odds[1] if self.tables else empty,
+            digit_odds=np.column_stack([empty, *odds[2:]]),
+            ties=ties[:, None] if self.tables else empty,
+            outputs=np.column_stack([label, values[:, :1]]),
+            digits=values[:, 1:],
+        )
+
+
+def _of(part: tuple[Floats, list[Any]], rows: Rows | None) -> Floats:
+    of_learners, predictors = part
+    return of_learners if rows is None else mean_of(predictors, rows)
+
+
+def _value_columns(outputs: Outputs, rows: Rows) -> Floats:
+    """Return score and digits of some rows; of no width where labels alone are released."""
+    if outputs.scores is None:
+        return np.empty((rows.size, 0))
+    scores = outputs.visible[rows]
+    return np.column_stack([scores, digits(scores, outputs.decimals)])
