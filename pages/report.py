@@ -170,7 +170,8 @@ else:
     if compared is not None:
         told = {"since": {found.check: since(found) for found in compared.checks}, "day": compared.since}
     st.html(board_html(check_rows(release.document()), **told))
-    st.html(caveats_html(verdict.caveats))
+    if verdict.caveats:
+        st.html(caveats_html(verdict.caveats))
     report_history.below(compared)
     report_audit.downloads(release, tested)
     report_history.card(release, testing=tested.busy)

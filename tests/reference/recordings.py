@@ -230,7 +230,7 @@ def _card(dataset: str, models: int, people: int) -> list[str]:
         path.write_text(CARD.format(dataset=dataset, family=family, count=models, people=people), encoding="utf-8")
         found = measured_by(f"fairleak card {path} --no-advice")
     other, own = found["desia"], found["measured"]
-    both = f"{found['pinned']['count']}, {other['pinned']['count']}"
+    both = f"{found['pinned']['count']}, {other['near certain']}"
     before = own["accuracy_before"]
     return [
         f"{dataset}, {before['n']:,}",
@@ -261,7 +261,9 @@ def privacy_budgets() -> tuple[Figures, Tables]:
     rows: dict[str, list[str]] = {}
     for epsilon in EPSILONS:
         for row in _budget_rows(f"--promised-epsilon {epsilon:g}"):
-            cells = rows.setdefault(row["mechanism"], [row["mechanism"], ""])
+            delta = row["δ"]
+            title = f"{row['mechanism']}, δ = {delta:g}" if delta else row["mechanism"]
+            cells = rows.setdefault(row["mechanism"], [title, ""])
             if epsilon == 1.0:
                 spent = row["spent ε"]
                 cells[1] = row["spent by"] if spent is None else number_text(spent, ".3g")
@@ -272,8 +274,7 @@ def privacy_budgets() -> tuple[Figures, Tables]:
 
 
 def _budget_rows(arguments: str) -> Iterator[PlainRow]:
-    (rows,) = measured_by(f"fairleak attack measured_epsilon {arguments}")["tables"].values()
-    yield from (row for row in rows if "mechanism" in row and "promised ε" in row)
+    yield from measured_by(f"fairleak attack measured_epsilon {arguments}")["tables"]["Measured privacy budgets"]
 
 
 def _lower_bound(row: PlainRow) -> str:

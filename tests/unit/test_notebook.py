@@ -14,7 +14,8 @@ from core import audit
 from core.__main__ import main
 from core.errors import InputError
 from core.notebook import AuditResult
-from core.report import board_html, check_rows
+from core.report import board_html, caveats_html, check_rows
+from core.report.card_section import markdown
 from tests import samples
 from tests.unit.test_architecture import HEAVY, loaded_by
 
@@ -62,10 +63,15 @@ def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
     assert f"<h3>{html.escape(result.headline)}</h3>" in shown and "sandbox" in shown and "<script" not in shown
     limited = [row for row in check_rows(result.reports.document("internal")) if row.limit]
     lines = result._repr_markdown_().splitlines()
-    assert lines[0].startswith(f"**{result.headline}** ") and len(lines) == 4 + len(limited)
-    assert all(row.title in line for row, line in zip(limited, lines[4:], strict=True))
+    end = 4 + len(limited)
+    assert lines[0].startswith(f"**{result.headline}** ")
+    assert all(row.title in line for row, line in zip(limited, lines[4:end], strict=True))
+    assert lines[end] == "" and [markdown(text) for text in result.caveats] == [line[2:] for line in lines[end + 1 :]]
+    assert "The training records are unknown" in " ".join(result.caveats)
+    assert caveats_html(result.reports.audit.verdict.caveats) in shown
     assert repr(result) == f"<Audit of table.csv: {result.verdict}. {result.headline}>"
     assert str(result).splitlines()[0] == result.headline
+    assert [line[2:] for line in str(result).splitlines() if line.startswith("- ")] == list(result.caveats)
     assert list(result.checks["check"])[: len(limited)] == [row.check for row in limited]
 
 
