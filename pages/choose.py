@@ -237,13 +237,16 @@ def _offered_columns() -> list[str]:
 
 def _given() -> list[Asked]:
     """Return the answers in each chosen column; no other column of answers is a feature."""
+    from core.datasets.input_check import check_input
     from core.release_audit import ModelPlan
+    from core.release_audit.input_facts import refuse_blocking
 
     offered = _offered_columns()
     chosen = [name for name in st.session_state.get("choose_columns") or offered[:1] if name in offered]
     found = []
     for column in chosen:
         own = replace(config, roles=_roles(column))
+        refuse_blocking(cached.once(check_input, table, own.roles))
         given = replace(report_plan.plan_of(own, table), model=ModelPlan(kind="predictions"), config=own)
         found.append(Asked([own], cached.built(table, own.roles), given, column))
     if not found:

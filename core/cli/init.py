@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import Any
 
 from core.cli.arguments import add_path
 from core.cli.console import Block, Console
@@ -84,15 +85,16 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> str:
         raise InputError(f"--dataset must be left out with --file, got {arguments.dataset!r}.")
     name = _beside(arguments.file, arguments.output, "--file")
     table = read_table(content_of(arguments.file, what="--file"), arguments.file.name)
-    columns = {role: getattr(arguments, role) or "" for role in ("attribute", "label", "positive", "favourable")}
+    roles = ("attribute", "label", "positive", "favourable")
+    answers: dict[str, Any] = {role: getattr(arguments, role) or "" for role in roles}
     model_file, model = None, ""
     if arguments.model is not None:
         model = _beside(arguments.model, arguments.output if arguments.output else arguments.file, "--model")
         model_file = read_model(content_of(arguments.model, what="--model"), arguments.model.name)
         if not model_file.feature_names:
             console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
-    suggestion = suggested_plan(table, name, model=model, model_file=model_file, **columns)
-    guessed = [role for role in ("label", "attribute") if not columns[role]]
+    suggestion = suggested_plan(table, name, model=model, model_file=model_file, **answers)
+    guessed = [role for role in ("label", "attribute") if not answers[role]]
     console.note(
         f"{joined([*guessed, 'groups']).capitalize()} are guesses from the columns' names and values: check them."
     )

@@ -98,9 +98,11 @@ def _one_line(text: str) -> str:
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
-def blocking(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    """Return the facts that block an audit."""
-    return tuple(fact for fact in facts if fact.severity == Severity.BLOCKING)
+def refuse_blocking(facts: Iterable[Fact]) -> None:
+    """Raise `MissingAnswers` if any of the facts blocks an audit."""
+    unanswered = tuple(fact for fact in facts if fact.severity == Severity.BLOCKING)
+    if unanswered:
+        raise MissingAnswers(unanswered)
 
 
 def require_answers(table: Table, roles: Roles, *, guesses: Collection[str] = ()) -> tuple[Fact, ...]:
@@ -119,6 +121,5 @@ def require_answers(table: Table, roles: Roles, *, guesses: Collection[str] = ()
         If a fact blocks an audit: neither repaired by the roles nor confirmed by them.
     """
     facts = check_input(table.frame, roles, guesses=guesses)
-    if unanswered := blocking(facts):
-        raise MissingAnswers(unanswered)
+    refuse_blocking(facts)
     return facts

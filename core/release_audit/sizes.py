@@ -292,9 +292,9 @@ def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tu
 
 def _enough(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> dict[str, object]:
     """Return the changes of the plan that leave enough test records; none where none does."""
-    shares = (config.train_share, *_SHARES)
-    if dataset.sets is not None:
-        shares = (config.train_share,)
+    shares = [config.train_share]
+    if dataset.sets is None:
+        shares += _SHARES
     for candidate, groups in _groupings(dataset):
         sizes = np.bincount(candidate.sensitive, minlength=candidate.n_groups)
         people = sizes.min() if by_group else candidate.n

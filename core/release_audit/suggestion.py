@@ -6,7 +6,7 @@ A guess is one that a user sees and corrects; nothing is audited by it before.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.arrays import decimals_of
 from core.config import TRAINED_TOLERANCE, AuditConfig
@@ -140,7 +140,8 @@ def suggested_plan(
 
 def _with_values(table: Table, roles: Roles, reasons: dict[str, str], *, positive: str, favourable: str) -> Roles:
     """Return the roles with these values of the label, where they are given; refuse others than the label takes."""
-    answers = {name: value for name, value in (("positive", positive), ("favourable", favourable)) if value}
+    given = {"positive": positive, "favourable": favourable}
+    answers: dict[str, Any] = {name: value for name, value in given.items() if value}
     roles = as_written(table.frame, replace(roles, **answers))
     values = [str(value) for value in as_text(table.frame[roles.label]).value_counts().index]
     for name in answers:

@@ -148,6 +148,20 @@ class _Draft:
             return ()
         return tuple(role for role in guess.questions if getattr(roles, role) == getattr(guess.roles, role))
 
+    @property
+    def confirmed(self) -> tuple[str, ...]:
+        """Facts that the user has confirmed."""
+        names: tuple[str, ...] = st.session_state.get(self.key("confirmed"), self.preset.confirmed)
+        return names
+
+    def asks_positive(self, value: str) -> bool:
+        """Whether it is a guess that a model's answers are about this value of the label."""
+        guess = self.guess
+        if guess is None or self.before is not None or "positive" in self.confirmed:
+            return False
+        answers = self.column_of("prediction") or self.column_of("score")
+        return bool(answers) and "positive" in guess.questions and value == guess.roles.positive
+
     def column_of(self, role: str) -> str:
         """Return the column that has a role; "" if none has."""
         return next((name for name, has in self.assigned.items() if has == role), "")
@@ -164,13 +178,18 @@ class _Draft:
 
 
 def _roles_before(table: Table) -> Roles | None:
-    """Return the roles in use of the user's table before this one, if it has the same columns."""
+    """Return the roles in use of the user's table before this one, if it has the same columns.
+
+    What was confirmed of that table is not confirmed of this one.
+    """
     model = cached.own_model()
     before: Table | None = model.asked if model else cached.own(state.UPLOAD)
     if before is None or list(before.frame.columns) != list(table.frame.columns):
         return None
     roles = state.chosen_roles(before)
-    return model.taken_out(roles) if model and roles else roles
+    if roles is None:
+        return None
+    return replace(model.taken_out(roles) if model else roles, confirmed=())
 
 
 def draw(table: Table, current: Roles | None) -> Form:
@@ -186,7 +205,8 @@ def draw(table: Table, current: Roles | None) -> Form:
     with right, st.container(border=True, key="values"):
         st.markdown("### Values")
         roles = _values(draft, gate)
-    facts: tuple[Fact, ...] = cached.once(check_input, table, roles, guesses=draft.guesses(roles))
+    with gate.places["head"], st.spinner("Checking the table"):
+        facts: tuple[Fact, ...] = cached.once(check_input, table, roles, guesses=draft.guesses(roles))
     gate.fill(facts, roles)
     with gate.places["cautions"]:
         to_check = _cautions(draft, roles, facts)
@@ -372,7 +392,7 @@ def _values(draft: _Draft, gate: Gate) -> Roles:
         default=draft.preset.missing,
         help="Kept: numbers get the column's median over all records, categories a value of their own.",
     )
-    chosen["confirmed"] = st.session_state.get(draft.key("confirmed"), draft.preset.confirmed)
+    chosen["confirmed"] = draft.confirmed
     roles = assign_roles(Roles(label=label, sensitive=sensitive, **chosen), draft.assigned)
     names: dict[str, Any] = {}
     if current is not None and current.sensitive == roles.sensitive:
@@ -391,11 +411,11 @@ def _favourable(draft: _Draft, gate: Gate, label: str) -> str:
     answered = st.session_state.get(key, preset) in values
     with gate.setting("favourable", answered=answered):
         value = _value("Good for the person", values, preset, key)
-    point = f"Which value of {label} is good for the person?"
-    if value:
-        point = f"Good for the person: {label} = {value}."
-    more = f"{label} is {_shares(draft.table.frame, label, values)}. Fairness and the four-fifths rule count it."
-    gate.say("favourable", answered=answered, point=point, more=more)
+    text = f"Good for the person: {label} = {value or '…'}."
+    more = (
+        f"{label} is {_shares(draft.table.frame, label, values)}. Fairness and the four-fifths ratio are counted on it."
+    )
+    gate.say("favourable", answered=answered, text=f"{text} {more}")
     return value
 
 
@@ -405,7 +425,8 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
     guess = draft.suggestion(label=label) if draft.table.uploaded else None
     preset = draft.preset.positive if draft.preset.label == label else guess.roles.positive if guess else ""
     key = draft.key("positive", label)
-    answered = st.session_state.get(key, preset) in values
+    start = st.session_state.get(key, preset)
+    answered = start in values and not draft.asks_positive(start)
     with gate.setting("positive", answered=answered):
         value = _value("The score predicts", values, preset, key)
     subject = "A model is trained here to predict"
@@ -416,7 +437,7 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
     reason = ""
     if guess and value == guess.roles.positive:
         reason = draft.reason(guess.reasons.get("positive"))
-    gate.say("positive", answered=answered, point=f"{subject} {label} = {value or '…'}.", more=reason)
+    gate.say("positive", answered=answered, text=f"{subject} {label} = {value or '…'}. {reason}".rstrip())
     return value
 
 

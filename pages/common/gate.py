@@ -134,9 +134,10 @@ class Gate:
                 self.places[f"{role}_buttons"] = st.container(horizontal=True, width="content")
         return place
 
-    def say(self, role: str, *, answered: bool, point: str, more: str) -> None:
+    def say(self, role: str, *, answered: bool, text: str) -> None:
         """Write what a setting says, into its line."""
-        self.places[f"{role}_text"].markdown(line_text("ok" if answered else "ask", point, more), width="stretch")
+        kind = "ok" if answered else "ask"
+        self.places[f"{role}_text"].markdown(line_text(kind, *sentences(text)), width="stretch")
 
     def fill(self, facts: Sequence[Fact], roles: Roles) -> None:
         """Draw a line for each fact; what is asked of a setting is drawn in its line."""
@@ -146,7 +147,7 @@ class Gate:
         confirmed = [fact for fact in notes if _confirmations(fact, roles)]
         for number, fact in enumerate(facts):
             if fact.kind in SETTINGS:
-                self._confirmation(fact, roles)
+                self._setting_line(fact, roles)
             elif fact.severity != Severity.NOTE:
                 self._open_line(number, fact, roles)
         for number, entry in enumerate(repaired):
@@ -173,10 +174,14 @@ class Gate:
             st.markdown("### What the columns mean", width="content")
             st.markdown(f"**{' · '.join(filter(None, counts)) or ':green[nothing open]'}**", width="content")
 
-    def _confirmation(self, fact: Fact, roles: Roles) -> None:
-        """Offer to confirm what a setting holds, where that is asked; its other answers are the setting's own."""
+    def _setting_line(self, fact: Fact, roles: Roles) -> None:
+        """Write what is asked of a setting into its line, and offer to confirm what it holds."""
+        if f"{fact.kind}_text" not in self.places:  # its label is not chosen yet
+            return
+        asked = fact.severity != Severity.NOTE
+        self.say(fact.kind, answered=not asked, text=fact.text)
         for repair in fact.repairs:
-            if fact.severity == Severity.QUESTION and set(repair.changes) == {"confirmed"}:
+            if asked and set(repair.changes) == {"confirmed"}:
                 with self.places[f"{fact.kind}_buttons"]:
                     self._button(fact, repair, roles, name=f"{fact.kind}_confirmed")
 

@@ -230,14 +230,28 @@ class View:
         self.until(grouped, f"{group!r} as the first group")
 
     def assign(self, sensitive: str, group: str, **columns: str) -> None:
-        """Say on the Data page what these columns are, the positive value and who is the first group."""
+        """Say on the Data page what these columns are, what the label's values mean and who is the first group.
+
+        Which outcome is good for the person is the positive one, unless it is given.
+        """
+        values = {role: columns.pop(role) for role in ("positive", "favourable") if role in columns}
         for role, column in {**columns, "sensitive": sensitive}.items():
-            if role != "positive":
-                self.choose_labelled(f"Role of {escape(column)}", _ROLES[role])
-        if "positive" in columns:
-            self.choose_labelled("Positive (favourable) value", columns["positive"])
+            self.choose_labelled(f"Role of {escape(column)}", _ROLES[role])
+        if "positive" in values:
+            values.setdefault("favourable", values["positive"])
+        for role, value in values.items():
+            self.answer(role, value)
         self.regroup(group)
         self.press("use_roles")
+
+    def answer(self, role: str, value: str) -> None:
+        """Choose a value of the label on the Data page: for what the score predicts, or what is good for a person."""
+        line = self.keyed(f"gate_{role}")
+        self.idle()
+        if line.get_by_role("radio").count():
+            self.segment(f"gate_{role}", value)
+        else:
+            self._choose(line.locator("input").first, value)
 
     def bring_people(self, content: bytes, *, group: str = "F") -> None:
         """Upload a table of `tests.browser.tables.people` on the Data page and say what its columns are."""

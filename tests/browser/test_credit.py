@@ -1,0 +1,67 @@
+"""A credit table from upload to verdict: a model of defaults, judged fair on those it does not expect to default."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.reports import downloaded
+from tests.browser.view import View
+from tests.credit_table import credit_csv
+
+
+def bring(view: View) -> None:
+    """Upload the credit table; which outcome is good for a person is left open."""
+    view.found("%")
+    view.give("upload", "credit.csv", credit_csv())
+    view.found("credit.csv", "until you press")
+
+
+def row_of(findings: dict[str, Any], check: str) -> dict[str, Any]:
+    """Return a check's row of the verdict."""
+    (row,) = [row for row in findings["verdict"]["rows"] if row["check"] == check]
+    return dict(row)
+
+
+def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcome(look: Open):
+    view = look("data")
+    bring(view)
+    button, foot = view.keyed("use_roles").get_by_role("button"), view.keyed("gate_foot")
+    expect(button).to_be_disabled()
+    expect(foot).to_contain_text("which outcome is good for the person")
+    expect(view.keyed("gate_positive")).to_contain_text("default = 1")
+    view.answer("favourable", "0")
+    expect(button).to_be_enabled()
+    button.click()
+    view.found("%", "default = 0 for")
+    view.go("Report")
+    findings = downloaded(view)["internal"].findings
+    assert findings["verdict"]["overall"] == "fail"
+    auc, ratio = row_of(findings, "membership_auc"), row_of(findings, "four_fifths")
+    assert auc["verdict"] == "fail" and auc["found"]["estimate"]["value"] == pytest.approx(0.576, abs=0.012)
+    assert ratio["found"]["estimate"]["value"] == pytest.approx(0.97, abs=0.012)
+    roles = findings["plan"]["config"]["roles"]
+    assert (roles["positive"], roles["favourable"]) == ("1", "0")
+    assert findings["model"]["accuracy_test"]["value"] > findings["model"]["majority_test"]["value"]
+    view.in_order()
+
+
+def test_a_score_read_the_wrong_way_round_is_stopped_before_the_verdict(look: Open):
+    view = look("data")
+    bring(view)
+    view.answer("favourable", "0")
+    view.answer("positive", "0")
+    button, blocking = view.keyed("use_roles").get_by_role("button"), view.keyed("gate_blocking")
+    expect(button).to_be_disabled()
+    expect(blocking).to_contain_text("AUC 0.")
+    blocking.get_by_role("button", name=re.compile("predicts 1")).first.click()
+    expect(button).to_be_enabled()
+    answers = view.keyed("gate_answers")
+    expect(answers).to_contain_text("predicts 1")
+    answers.get_by_role("button", name="Undo").first.click()
+    expect(button).to_be_disabled()
+    view.in_order()
