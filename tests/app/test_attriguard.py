@@ -77,7 +77,8 @@ class Growing(Gate):
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
-    """Few attackers, and studies that other tests have made."""
+    """Few attackers, and studies that are made before a page waits for them."""
+    studies_of_demo(FEW_OF_TABLES())
     made = Growing()
     monkeypatch.setattr(controls, "GuardSettings", FEW)
     monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
