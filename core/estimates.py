@@ -263,7 +263,7 @@ def over_seeds(
     return Spread(value=found.value, low=found.low, high=found.high, n=found.n, sd=sd, over=over, seeds=len(there))
 
 
-MOST_TESTED = 16
+MOST_TESTED = 17
 """Most tests that are decided together; intervals of what was picked among several are made to hold for as many."""
 
 STRICTEST = 0.99

@@ -30,6 +30,7 @@ _SHORT = {
     "membership_auc": "membership (AUC)",
     "membership_advantage": "membership (advantage)",
     "membership_gap": "membership gap",
+    "absence": "people without an answer",
 }
 """Check -> its short name."""
 

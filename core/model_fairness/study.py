@@ -21,6 +21,7 @@ from core.estimates import (
     weighted_sum,
 )
 from core.fairness import METRIC_TITLES, difference_title, group_rates
+from core.model_fairness.absence import ABSENCE, absence, absence_finding
 from core.model_fairness.findings import (
     METRICS_TABLE,
     RATES_TABLE,
@@ -54,6 +55,7 @@ DECLARED = (
         definition="Lowest selection rate of a group over the highest, on the test set. The four-fifths rule asks "
         "for 0.8 (29 CFR 1607).",
     ),
+    ABSENCE,
 )
 
 
@@ -191,11 +193,16 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
 
     def findings(self, result: Subject, settings: FairnessSettings) -> tuple[Finding, ...]:
         """Return whether the constraint holds, and what a user of the model must know."""
-        return (headline(result), *(Finding(point=caution) for caution in cautions(result)))
+        warnings = tuple(Finding(point=caution) for caution in cautions(result))
+        return (headline(result), *absence_finding(result), *warnings)
 
     def checks(self, result: Subject, settings: FairnessSettings) -> Mapping[str, Measurement]:
-        """Return unfairness and selection-rate ratio on the test set."""
-        return {"unfairness": unfairness(result), "four_fifths": four_fifths(result)}
+        """Return unfairness and selection-rate ratio on the test set, and what absent answers tell."""
+        return {
+            "unfairness": unfairness(result),
+            "four_fifths": four_fifths(result),
+            ABSENCE.name: absence(result),
+        }
 
     def tables(self, result: Subject, settings: FairnessSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the groups' rates by the audited metric, and all four metrics."""

@@ -23,6 +23,7 @@ _ORDER = (
     "membership_auc",
     "membership_advantage",
     "membership_gap",
+    "absence",
     "unfairness",
     "four_fifths",
     "attriguard_exposure",

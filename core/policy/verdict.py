@@ -450,6 +450,7 @@ _REDUCE = {
     "unfairness": "Train, or ask for, a fairer model",
     "four_fifths": "Train, or ask for, a fairer model",
     "attriguard_cost": "Lower the noise budget",
+    "absence": "Let the model answer about everybody, or about nobody of a kind",
 }
 """Check -> what a fail asks for, where that is not a smaller leak."""
 
