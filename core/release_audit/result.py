@@ -392,12 +392,21 @@ def _title(audited: Audited) -> str:
     return METHOD_TITLES[audited.config.method]
 
 
+_FACTS_OF_OTHER_CAVEATS = frozenset({"constant_prediction", "constant_score", "person", "repeated_records"})
+"""Facts of the input check that another caveat says with what was done about them."""
+
+
 def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
     """Caveats on the table: what was noted of its columns, decided in reading it, and stands in several sets."""
 
     def make() -> tuple[Caveat, ...]:
         dataset = audited.dataset
-        found = [Caveat(CaveatKind.INPUT_CHECK, one.text) for one in cautions(table.frame, dataset.roles)]
+        found = [
+            Caveat(CaveatKind.INPUT_CHECK, fact.text)
+            for fact in audited.facts
+            if fact.kind not in _FACTS_OF_OTHER_CAVEATS
+        ]
+        found += [Caveat(CaveatKind.INPUT_CHECK, one.text) for one in cautions(table.frame, dataset.roles)]
         found += dataset.caveats
         shared = sharing(dataset, audited.splits)
         if shared is not None:
