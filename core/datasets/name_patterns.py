@@ -196,8 +196,6 @@ _MOST_ROWS_A_PERSON = 20
 _WEIGHTS_AROUND_ONE = 0.1
 """How far the mean of a column called "weight" may lie from 1 to be taken for weights of records."""
 
-_PLACEHOLDERS = {"target": "(?P<target>.+)", "value": "(?P<value>.+)", "x": "[a-z]{1,3}"}
-
 
 def plain_name(name: str) -> str:
     """Plain form of a column's name: small letters without accents, a blank for all but letters, digits and $."""
@@ -207,14 +205,16 @@ def plain_name(name: str) -> str:
     return re.sub(r"(?:[^\w$]|_)+", " ", bare).strip().casefold()
 
 
-def _compiled(templates: Sequence[str]) -> list[re.Pattern[str]]:
-    """Regular expressions of the names in a table, in its order."""
+def _compiled(templates: Sequence[str], targets: Iterable[str]) -> list[re.Pattern[str]]:
+    """Regular expressions of names in the table's order; `targets` are columns that may be predicted, by plain name."""
+    longest_first = sorted(targets, key=len, reverse=True)
+    alternatives = "|".join(map(re.escape, longest_first)) or "(?!)"  # which matches nothing
+    placeholders = {"target": f"(?P<target>{alternatives})", "value": "(?P<value>.+)", "x": "[a-z]{1,3}"}
     patterns = []
     for template in templates:
         parts = re.split(r"\{(target|value|x)\}", template)
-        patterns.append(
-            re.compile("".join(_PLACEHOLDERS[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)))
-        )
+        texts = [placeholders[part] if i % 2 else re.escape(part) for i, part in enumerate(parts)]
+        patterns.append(re.compile("".join(texts)))
     return patterns
 
 
@@ -248,9 +248,9 @@ def contents_of(frame: pandas.DataFrame, *, label: str = "", without: Sequence[s
     targets = {plain_name(name): name for name, values in texts.items() if len(values) >= 2}
     possible_labels = (texts[label],) if label in texts else tuple(few for few in texts.values() if len(few) == 2)
     names = _Names(
-        predictions=_compiled(PREDICTION_NAMES),
-        scores=_compiled(SCORE_NAMES),
-        class_scores=_compiled(CLASS_SCORE_NAMES),
+        predictions=_compiled(PREDICTION_NAMES, targets),
+        scores=_compiled(SCORE_NAMES, targets),
+        class_scores=_compiled(CLASS_SCORE_NAMES, targets),
         targets=targets,
         values=tuple(dict.fromkeys(value for values in possible_labels for value in values)),
     )
@@ -323,7 +323,7 @@ def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | 
             target = match.groupdict().get("target", "")
             if not target:
                 return _answer_of_values(column, content, rank, "")
-            if names.targets.get(target, name) != name:
+            if names.targets[target] != name:
                 return _answer_of_values(column, content, rank, names.targets[target])
     if is_share(column):
         for rank, pattern in enumerate(names.class_scores):
@@ -332,7 +332,7 @@ def _answer(column: pandas.Series, name: str, names: _Names) -> ColumnContent | 
                 continue
             target = match.groupdict().get("target", "")
             value = _class_value(name, match["value"], names.values)
-            if not value or (target and target not in names.targets):
+            if not value or names.targets.get(target) == name:
                 continue
             sure = _surely_class_score(CLASS_SCORE_NAMES[rank])
             if not sure and not is_score(column):  # one column for each value, 0 or 1

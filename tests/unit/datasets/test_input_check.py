@@ -1,0 +1,567 @@
+"""What a table is asked before an audit: facts of each kind of input, and none where there is nothing to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.datasets import Roles, build_dataset, read_table, suggest_roles
+from core.datasets.input_check import Fact, Severity, check_input
+from core.datasets.output_facts import absence_p_value
+from core.datasets.role_suggestion import Suggestion
+from tests.input_cases import CASES, InputCase, base_people, csv_of, reversed_score, weak_model
+
+ROLES = Roles(
+    label="approved",
+    positive="yes",
+    favourable="yes",
+    sensitive="sex",
+    group=("female",),
+    prediction="predicted",
+    score="score",
+    sets="set",
+)
+
+
+def kinds(facts: tuple[Fact, ...], severity: Severity | None = None) -> set[str]:
+    """Return the kinds of the facts, of one severity or of all."""
+    return {fact.kind for fact in facts if severity in (None, fact.severity)}
+
+
+def blocking(frame: pd.DataFrame, roles: Roles = ROLES) -> set[str]:
+    """Return the kinds of what blocks an audit."""
+    return kinds(check_input(frame, roles), Severity.BLOCKING)
+
+
+def fact_of(frame: pd.DataFrame, kind: str, roles: Roles = ROLES) -> Fact:
+    """Return the one fact of a kind."""
+    (fact,) = (fact for fact in check_input(frame, roles) if fact.kind == kind)
+    return fact
+
+
+def repaired(roles: Roles, fact: Fact, place: int = 0) -> Roles:
+    """Return the roles with a repair of a fact."""
+    return replace(roles, **fact.repairs[place].changes)  # type: ignore[arg-type]
+
+
+def suggestion_of(case: InputCase) -> tuple[pd.DataFrame, Suggestion]:
+    """Return a case's table as it is read from a file, and its suggested roles."""
+    frame = read_table(csv_of(case.frame()), "people.csv").frame
+    return frame, suggest_roles(frame)
+
+
+# Tables of the kinds that people bring
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_suggested_roles_and_facts_of_a_case(name: str):
+    case = CASES[name]
+    frame, suggestion = suggestion_of(case)
+    roles = suggestion.roles
+    assert {role: getattr(roles, role) for role in case.roles} == dict(case.roles)
+    assert set(case.left_out) <= set(roles.excluded)
+    assert roles.favourable == ""
+    facts = check_input(frame, roles, guesses=suggestion.questions)
+    expected = case.blocking if roles.label == "" else {*case.blocking, "favourable"}
+    assert kinds(facts, Severity.BLOCKING) == expected
+    assert case.questions <= kinds(facts, Severity.QUESTION)
+    assert case.notes <= kinds(facts)
+    assert len([fact for fact in facts if fact.severity is Severity.QUESTION]) <= 2
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.roles.get("label") != ""])
+def test_a_case_is_audited_after_the_first_repair_of_each_blocking_fact(name: str):
+    frame, suggestion = suggestion_of(CASES[name])
+    roles = suggestion.roles
+    for _ in range(4):
+        facts = [fact for fact in check_input(frame, roles) if fact.severity is Severity.BLOCKING]
+        if facts:
+            roles = repaired(roles, facts[0])
+    assert not facts
+    table = read_table(csv_of(CASES[name].frame()), "people.csv")
+    data = build_dataset(table, roles)
+    features = {"age", "income", "dept", "sex", "region"} - {roles.sensitive}
+    assert set(data.feature_names) == features & set(frame.columns)
+    if roles.prediction:
+        assert (data.predictions == data.labels).mean() > 0.7
+
+
+def test_letters_are_read_as_words_are():
+    letters, words = (weak_model(letters=letters) for letters in (True, False))
+    tables = [read_table(csv_of(frame), "people.csv") for frame in (letters, words)]
+    roles = [suggest_roles(table.frame).roles for table in tables]
+    assert (roles[0].positive, roles[1].positive) == ("t", "yes")
+    datasets = [
+        build_dataset(table, replace(role, favourable=role.positive)) for table, role in zip(tables, roles, strict=True)
+    ]
+    for name in ("labels", "predictions", "scores", "sets"):
+        assert np.array_equal(getattr(datasets[0], name), getattr(datasets[1], name)), name
+
+
+def test_validation_records_are_test_records_where_nothing_else_is():
+    frame, suggestion = suggestion_of(CASES["train_and_val"])
+    table = read_table(csv_of(frame), "people.csv")
+    data = build_dataset(table, replace(suggestion.roles, favourable="yes"))
+    assert data.sets is not None
+    assert set(data.sets) == {"train", "test"}
+    assert np.array_equal(data.sets == "train", frame["split"] == "train")
+
+
+def test_nothing_blocks_a_clean_table_with_every_answer():
+    roles = replace(ROLES, confirmed=("positive",))
+    assert kinds(check_input(base_people(), roles, guesses=("positive",))) == {"positive"}
+    assert check_input(base_people(), roles) == ()
+
+
+# What is good for the person
+
+
+def test_an_unanswered_favourable_value_blocks_with_a_repair_for_each_value():
+    fact = fact_of(base_people(), "favourable", replace(ROLES, favourable=""))
+    assert fact.severity is Severity.BLOCKING and fact.key == "data.favourable"
+    assert {repair.changes["favourable"] for repair in fact.repairs} == {"yes", "no"}
+    assert all(set(repair.changes) == {"favourable"} for repair in fact.repairs)
+    for place in (0, 1):
+        assert "favourable" not in blocking(base_people(), repaired(replace(ROLES, favourable=""), fact, place))
+
+
+@pytest.mark.parametrize("favourable", ["maybe", "0"])
+def test_a_favourable_value_that_the_label_never_takes_blocks(favourable: str):
+    assert "favourable" in blocking(base_people(), replace(ROLES, favourable=favourable))
+
+
+def test_a_favourable_value_may_be_the_other_one():
+    assert blocking(base_people(), replace(ROLES, favourable="no")) == set()
+
+
+# Direction
+
+
+def credit(n: int = 4_000) -> pd.DataFrame:
+    """Return borrowers, of whom about a fifth default, with a score of default and no predicted label."""
+    rng = np.random.default_rng(9)
+    logit = rng.normal(-1.9, 1.2, n)
+    default = (rng.random(n) < 1 / (1 + np.exp(-logit))).astype(int)
+    score = 1 / (1 + np.exp(-logit - rng.normal(0, 0.5, n)))
+    sex = rng.choice(["f", "m"], n)
+    return pd.DataFrame({"sex": sex, "income": rng.normal(size=n), "default": default, "score": score.round(3)})
+
+
+def test_a_score_of_default_called_a_score_of_repayment_is_stopped_and_turned_back():
+    roles = Roles(label="default", positive="0", favourable="0", sensitive="sex", group=("f",), score="score")
+    facts = check_input(credit(), roles)
+    assert kinds(facts, Severity.BLOCKING) == {"inverted_predictions", "reversed_score"}
+    for fact in facts:
+        if fact.severity is Severity.BLOCKING:
+            assert repaired(roles, fact).positive == "1"
+            assert blocking(credit(), repaired(roles, fact)) == set()
+    label = credit()["default"]
+    accuracy = float(((credit()["score"] >= 0.5) == (label == 0)).mean())
+    text = fact_of(credit(), "inverted_predictions", roles).text
+    for share in (accuracy, 1 - accuracy, max(label.mean(), 1 - label.mean())):
+        assert f"{share:.1%}" in text
+
+
+def test_good_for_the_person_and_what_is_predicted_are_two_answers():
+    roles = Roles(label="default", positive="1", favourable="0", sensitive="sex", group=("f",), score="score")
+    assert blocking(credit(), roles) == set()
+
+
+def test_a_reversed_score_contradicts_predictions_and_label():
+    fact = fact_of(reversed_score(), "contradiction")
+    people = reversed_score()
+    disagreeing = int(((people["score"] >= 0.5) != (people["predicted"] == "yes")).sum())
+    assert f"{disagreeing:,} of {len(people):,} records" in fact.text
+    assert fact.repairs[0].changes == {"positive": "no"}
+    assert fact.repairs[-1].changes == {"confirmed": ("contradiction",)}
+    assert blocking(people, repaired(ROLES, fact)) == set()
+
+
+def test_the_score_of_the_other_class_is_exchanged_for_its_partner():
+    frame = CASES["tidymodels"].frame()
+    roles = replace(ROLES, prediction=".pred_class", score=".pred_no", excluded=(".pred_yes",))
+    fact = fact_of(frame, "contradiction", roles)
+    changes = [dict(repair.changes) for repair in fact.repairs]
+    assert {"score": ".pred_yes", "excluded": (".pred_no",)} in changes
+    for repair in fact.repairs[:-1]:
+        assert blocking(frame, replace(roles, **repair.changes)) == set()  # type: ignore[arg-type]
+
+
+def test_predictions_that_are_opposite_are_below_majority_and_inverse():
+    people = base_people()
+    opposite = people["predicted"].map({"yes": "no", "no": "yes"})
+    roles = replace(ROLES, score="", excluded=("score",))
+    assert blocking(people.assign(predicted=opposite), roles) == {"inverted_predictions"}
+    assert blocking(people, roles) == set()
+
+
+def test_a_screening_model_below_the_majority_is_noted_and_does_not_block():
+    """It calls most people, among them nearly all with the label: less accurate than the majority, and no mistake."""
+    rng = np.random.default_rng(4)
+    n = 4_000
+    ill = rng.random(n) < 0.05
+    called = rng.random(n) < np.where(ill, 0.97, 0.6)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "x": rng.normal(size=n), "ill": ill * 1, "p": called * 1})
+    roles = Roles(label="ill", positive="1", favourable="0", sensitive="sex", group=("f",), prediction="p")
+    facts = check_input(frame, roles)
+    assert kinds(facts, Severity.BLOCKING) == set()
+    assert "below_majority" in kinds(facts, Severity.NOTE)
+
+
+def test_answers_that_say_nothing_do_not_block():
+    """A random answer points the wrong way by chance in at most 1 of 200; a constant one never does."""
+    blocked = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        people = base_people(600, seed=seed)
+        score = rng.random(600).round(3)
+        predicted = np.where(score >= rng.choice([0.2, 0.5, 0.8]), "yes", "no")
+        blocked += bool(blocking(people.assign(score=score, predicted=predicted)))
+    assert blocked <= 3  # at a rate of 1 in 200 more than 3 of 60 happen once in 2,500 times
+    for word, score in (("yes", 0.9), ("no", 0.1), ("no", 0.5)):
+        facts = check_input(base_people().assign(score=score, predicted=word), ROLES)
+        assert kinds(facts) == {"constant_prediction", "constant_score"}
+
+
+def test_a_threshold_for_each_group_is_no_contradiction():
+    people = base_people()
+    threshold = np.where(people["sex"] == "male", 0.8, 0.3)
+    by_sex = people.assign(predicted=np.where(people["score"] >= threshold, "yes", "no"))
+    assert blocking(by_sex) == set()
+    threshold = np.where(people["dept"] == "it", 0.8, 0.3)  # of a column that is not audited
+    by_dept = people.assign(predicted=np.where(people["score"] >= threshold, "yes", "no"))
+    assert blocking(by_dept) == set()
+
+
+def test_a_prediction_that_follows_from_nothing_contradicts_the_score():
+    people = base_people()
+    shuffled = np.random.default_rng(0).permutation(people["predicted"])
+    assert "contradiction" in blocking(people.assign(predicted=shuffled))
+
+
+def test_a_few_overruled_predictions_are_no_contradiction():
+    people = base_people()
+    predicted = people["predicted"].to_numpy(dtype=object)
+    predicted[:60] = np.where(predicted[:60] == "yes", "no", "yes")  # 3.75%
+    assert blocking(people.assign(predicted=predicted)) == set()
+    predicted[60:120] = np.where(predicted[60:120] == "yes", "no", "yes")
+    assert blocking(people.assign(predicted=predicted)) == {"contradiction"}
+
+
+# Copies
+
+
+def log_odds(score: np.ndarray) -> np.ndarray:
+    bounded = np.clip(score, 0.001, 0.999)
+    return np.log(bounded / (1 - bounded))
+
+
+def noise(size: int, scale: float) -> np.ndarray:
+    return np.random.default_rng(3).normal(0, scale, size)
+
+
+COPIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "constant added": lambda score: score + 3.2,
+    "percent": lambda score: np.round(100 * score),
+    "one decimal": lambda score: np.round(score, 1),
+    "points": lambda score: np.round(850 - 500 * score),
+    "log-odds": log_odds,
+    "percentiles": lambda score: pd.Series(score).rank(pct=True).to_numpy(),
+    "one minus": lambda score: 1 - score,
+    "noise of 1%": lambda score: score + noise(score.size, 0.01),
+    "ten bands": lambda score: np.array(list("ABCDEFGHIJK"))[(score * 10).astype(int)],
+    "four bands": lambda score: np.array(["low", "mid", "high", "top"])[np.minimum((score * 4).astype(int), 3)],
+    "three bands": lambda score: np.array(["low", "mid", "high"])[np.minimum((score * 3).astype(int), 2)],
+    "the prediction": lambda score: np.where(score >= 0.5, "accept", "reject"),
+    "another threshold": lambda score: np.where(score >= 0.3, "review", "ok"),
+    "how sure": lambda score: np.maximum(score, 1 - score),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_of_the_score_among_the_features(name: str):
+    people = base_people()
+    frame = people.assign(x17=COPIES[name](people["score"].to_numpy()))
+    fact = fact_of(frame, "copy")
+    assert fact.severity is Severity.BLOCKING and fact.columns == ("x17",)
+    assert fact.repairs[0].changes == {"excluded": ("x17",)}
+    assert fact.repairs[1].changes == {"confirmed": ("copy:x17",)}
+    assert blocking(frame, repaired(ROLES, fact)) == set()
+    confirmed = fact_of(frame, "copy", repaired(ROLES, fact, 1))
+    assert confirmed.severity is Severity.NOTE and "confirmed" in confirmed.text
+
+
+@pytest.mark.parametrize("name", ["constant added", "log-odds", "the prediction", "noise of 1%", "ten bands"])
+def test_a_copy_where_only_labels_are_released(name: str):
+    people = base_people()
+    column = COPIES[name](people["score"].to_numpy())
+    frame = people.drop(columns="score").assign(x17=column)
+    if name == "noise of 1%":  # at the threshold 1 in 50 crosses it
+        frame["x17"] = people["score"] + noise(len(people), 0.002)
+    assert blocking(frame, replace(ROLES, score="")) == {"copy"}
+
+
+def test_a_copy_of_a_score_that_no_feature_explains():
+    """A random score that leans to one group: nothing else in the table tells it."""
+    rng = np.random.default_rng(6)
+    people = base_people()
+    score = np.clip(0.8 * rng.random(len(people)) + 0.2 * (people["sex"] == "male"), 0.001, 0.999).round(3)
+    people = people.assign(score=score, predicted=np.where(score >= 0.5, "yes", "no"))
+    assert blocking(people) == set()
+    for name in ("constant added", "one decimal", "noise of 1%", "ten bands"):
+        assert blocking(people.assign(x17=COPIES[name](score.to_numpy()))) == {"copy"}, name
+
+
+def graded(n: int = 6_000, weight: float = 4.0) -> pd.DataFrame:
+    """Return borrowers with a credit grade from 1 to 7 that decides nearly alone whether they repay."""
+    rng = np.random.default_rng(2)
+    standing = rng.normal(size=n)
+    grade = np.clip(np.round(4 + 1.6 * standing), 1, 7)
+    income = rng.normal(size=n) + 0.1 * standing
+    debt = rng.normal(size=n) - 0.4 * standing
+    logit = weight * (grade - 4) + 0.8 * income - 0.6 * debt
+    repaid = rng.random(n) < 1 / (1 + np.exp(-0.3 * logit))
+    score = 1 / (1 + np.exp(-0.3 * logit))
+    frame = {"sex": rng.choice(["f", "m"], n), "grade": grade, "income": income, "debt": debt, "score": score}
+    words = {"approved": np.where(repaid, "yes", "no"), "predicted": np.where(score >= 0.5, "yes", "no")}
+    return pd.DataFrame(frame | words)
+
+
+def test_a_credit_grade_is_no_copy():
+    frame = graded()
+    roles = replace(ROLES, group=("f",), sets="")
+    correlation = frame["grade"].corr(frame["score"], method="spearman")
+    assert correlation > 0.98  # by which alone it would be taken for a copy
+    facts = check_input(frame, roles)
+    assert kinds(facts, Severity.BLOCKING) == set()
+    assert "strong_feature" in kinds(facts, Severity.NOTE)
+    bands = np.minimum((frame["score"] * 7).astype(int), 6)
+    copied = frame.drop(columns="grade").assign(standing=frame["grade"] + noise(len(frame), 0.3), band=bands)
+    assert fact_of(copied, "copy", roles).columns == ("band",)
+
+
+def test_the_label_s_own_copy_is_no_copy_of_a_perfect_model():
+    people = base_people()
+    decided = (people["approved"] == "yes").to_numpy()
+    score = np.where(decided, 0.9, 0.1) + noise(len(people), 0.01)
+    frame = people.assign(score=score.round(3), predicted=people["approved"], offer=np.where(decided, "sent", "none"))
+    frame.loc[0, "predicted"] = "no" if decided[0] else "yes"
+    assert "copy" not in blocking(frame, replace(ROLES, confirmed=("label_is_prediction",)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unrelated_features_are_no_copies(seed: int):
+    rng = np.random.default_rng(seed)
+    people = base_people(800, seed=seed)
+    more = {f"x{i}": rng.normal(size=800) for i in range(10)}
+    more |= {"code": rng.integers(0, 200, 800).astype(str), "flag": rng.random(800) < 0.5}
+    more |= {"half": people["score"] + rng.normal(0, 0.15, 800)}  # rank correlation below 0.95
+    assert blocking(people.assign(**more)) == set()
+
+
+# The label
+
+
+def test_label_and_attribute_are_the_same_column():
+    fact = fact_of(base_people(), "label_is_attribute", replace(ROLES, label="sex", positive="male"))
+    assert fact.severity is Severity.BLOCKING and fact.repairs == ()
+    crossed = replace(ROLES, label="sex", positive="male", sensitive="sex × dept", group=())
+    assert "label_is_attribute" in blocking(base_people(), crossed)
+
+
+def test_the_label_says_the_group():
+    people = base_people()
+    same = people.assign(approved=np.where(people["sex"] == "male", "yes", "no"))
+    assert "label_equals_attribute" in blocking(same)
+    same.loc[0, "approved"] = "no" if same.loc[0, "approved"] == "yes" else "yes"
+    assert "label_equals_attribute" not in blocking(same)
+
+
+def test_one_value_of_the_label_is_left_among_the_records_of_an_audit():
+    people = base_people()
+    people.loc[people["approved"] == "no", "sex"] = None
+    assert "label_one_value" in blocking(people)
+    people = base_people()
+    people.loc[people["approved"] == "no", "income"] = None
+    assert "label_one_value" in blocking(people, replace(ROLES, missing="drop"))
+    assert "label_one_value" not in blocking(people)
+
+
+def test_a_label_that_is_the_prediction_blocks_until_it_is_confirmed():
+    people = base_people()
+    same = people.assign(approved=people["predicted"])
+    assert blocking(same) == {"label_is_prediction"}
+    roles = repaired(ROLES, fact_of(same, "label_is_prediction"))
+    assert blocking(same, roles) == set()
+    assert "label_is_prediction" in kinds(check_input(same, roles), Severity.NOTE)
+    roles = replace(ROLES, prediction="", excluded=("predicted",))
+    assert blocking(same, roles) == {"label_is_prediction"}  # the score cut at a threshold
+
+
+def test_three_outcomes_are_a_question_with_a_repair_for_each_value():
+    frame, suggestion = suggestion_of(CASES["three_outcomes"])
+    fact = fact_of(frame, "labels_together", suggestion.roles)
+    positive = suggestion.roles.positive
+    others = {"graduate", "enrolled", "dropout"} - {positive}
+    assert {repair.changes["positive"] for repair in fact.repairs[:-1]} == others
+    for value in others:
+        assert f"{value} ({int((frame['outcome'] == value).sum()):,})" in fact.text
+    assert fact.repairs[-1].changes == {"confirmed": ("labels_together",)}
+
+
+def test_spellings_are_said_whether_they_are_taken_as_one_or_not():
+    raw = CASES["trailing_period"].frame()
+    table = read_table(csv_of(raw), "people.csv")
+    assert set(table.frame["approved"]) == {">50K", "<=50K"}
+    assert any("final period" in note and "approved" in note for note in table.notes)
+    roles = replace(ROLES, positive=">50K", favourable=">50K")
+    fact = fact_of(table.frame, "spellings", roles)
+    assert ">50K. as >50K" in fact.text and fact.severity is Severity.QUESTION
+    assert fact_of(table.frame, "spellings", repaired(roles, fact)).severity is Severity.NOTE
+    assert "count as different values" in fact_of(raw, "spellings", roles).text  # a frame that no file was read for
+    assert "spellings" not in kinds(check_input(base_people(), ROLES))
+
+
+# Columns in doubt
+
+
+def test_a_lone_risk_score_is_a_question_with_every_answer():
+    frame, suggestion = suggestion_of(CASES["risk_score_alone"])
+    roles = replace(suggestion.roles, favourable="yes")
+    fact = fact_of(frame, "possible_answers", roles)
+    score, feature, left_out = (repaired(roles, fact, place) for place in range(3))
+    assert (score.score, score.excluded) == ("risk_score", ())
+    assert blocking(frame, score) == set()
+    assert (feature.score, feature.excluded) == ("", ())
+    assert left_out.excluded == ("risk_score",)
+    for answered in (score, feature, left_out):
+        assert "possible_answers" not in kinds(check_input(frame, answered), Severity.QUESTION)
+    silently = replace(roles, excluded=())  # a plan that makes it a feature without a word
+    assert "possible_answers" in kinds(check_input(frame, silently), Severity.QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        ({"fold": np.arange(1_600) % 5}, "possible_sets"),
+        ({"case_id": np.arange(1_600) // 3 + 500}, "possible_person"),
+        ({"weight": np.random.default_rng(1).gamma(4, 0.25, 1_600)}, "possible_weight"),
+        ({"propensity": np.random.default_rng(1).random(1_600)}, "possible_answers"),
+    ],
+)
+def test_a_column_in_doubt_is_left_out_and_asked(column: dict[str, np.ndarray], kind: str):
+    people = base_people().assign(**column)
+    suggestion = suggest_roles(people)
+    (name,) = column
+    assert suggestion.roles.excluded == (name,) and name in suggestion.left_out
+    roles = replace(suggestion.roles, favourable="yes")
+    fact = fact_of(people, kind, roles)
+    assert fact.severity is Severity.QUESTION and fact.columns == (name,)
+    titles = [repair.title for repair in fact.repairs]
+    assert {"It is a feature", "Leave it out"} <= set(titles)
+    for place, title in enumerate(titles):
+        answered = repaired(roles, fact, place)
+        assert kind not in kinds(check_input(people, answered), Severity.QUESTION), title
+        assert (name in answered.excluded) == (title == "Leave it out"), title
+
+
+def test_members_of_a_club_are_asked_about():
+    """A yes in a column called member may be one of the training data, or of a union."""
+    people = base_people().drop(columns="set").assign(member=np.arange(1_600) % 2)
+    suggestion = suggest_roles(people)
+    assert suggestion.roles.sets == "member" and "sets" in suggestion.questions
+    facts = check_input(people, suggestion.roles, guesses=suggestion.questions)
+    assert "sets" in kinds(facts, Severity.QUESTION)
+    alone = suggest_roles(people.drop(columns=["predicted", "score"]))
+    assert alone.roles.sets == "" and "member" in alone.roles.excluded
+
+
+def test_people_in_several_rows_are_counted_and_asked():
+    frame, suggestion = suggestion_of(CASES["two_rows_a_person"])
+    facts = check_input(frame, suggestion.roles, guesses=suggestion.questions)
+    (fact,) = (fact for fact in facts if fact.kind == "person")
+    several = int((frame.groupby("student_id")["set"].nunique() > 1).sum())
+    assert "800 people in 1,600 records" in fact.text and f"{several:,} of them" in fact.text
+    apart = repaired(suggestion.roles, fact)
+    assert (apart.person, apart.excluded) == ("", ("student_id",))
+    assert kinds(check_input(frame, apart)).isdisjoint({"person", "possible_person"})
+
+
+# Notes
+
+
+def test_absent_answers_are_counted_by_group_with_a_test():
+    people = base_people()
+    women = np.flatnonzero(people["sex"] == "female")[:40]
+    absent = people.copy()
+    absent.loc[women, ["predicted", "score"]] = None
+    fact = fact_of(absent, "absence")
+    n_women = int((people["sex"] == "female").sum())
+    assert f"40 of {n_women:,} in group female" in fact.text and "p < 0.001" in fact.text
+    assert fact.severity is Severity.NOTE
+    chance = people.copy()
+    chance.loc[::40, "predicted"] = None
+    assert "reveal" not in fact_of(chance, "absence").text
+
+
+def test_the_test_of_absence_is_exact_for_two_groups_and_close_to_it_for_more():
+    def probability(first: int) -> float:
+        """Return how likely it is that of 10 absent among 20 and 30 people so many are of the first group."""
+        return comb(20, first) * comb(30, 10 - first) / comb(50, 10)
+
+    p_value = absence_p_value(np.array([1, 9]), np.array([20, 30]))
+    as_rare = [probability(first) for first in range(11) if probability(first) <= probability(1) + 1e-12]
+    assert p_value == pytest.approx(sum(as_rare))
+    three = absence_p_value(np.array([1, 9, 0]), np.array([20, 30, 1]))
+    assert three == pytest.approx(p_value, abs=0.06)
+    assert absence_p_value(np.array([0, 30, 0]), np.array([100, 100, 100])) == pytest.approx(1e-4)
+    assert absence_p_value(np.array([10, 10, 10]), np.array([100, 100, 100])) == 1.0
+
+
+def test_repeated_records_are_counted():
+    people = base_people()
+    repeated = pd.concat([people, people.iloc[:7], people.iloc[:2]], ignore_index=True)
+    assert "16 of 1,609 records" in fact_of(repeated, "repeated_records").text
+    assert "repeated_records" not in kinds(check_input(people, ROLES))
+
+
+# Whatever is brought
+
+
+cells = st.one_of(st.none(), st.integers(-2, 2), st.floats(), st.sampled_from(["yes", "no", "", "t", "x" * 90, "1"]))
+
+
+@given(
+    columns=st.dictionaries(
+        st.sampled_from(["approved", "sex", "predicted", "score", "set", "id", "x", ".pred_yes", "p0", "p1"]),
+        st.lists(cells, min_size=6, max_size=6),
+        max_size=7,
+    ),
+    missing=st.sampled_from(["keep", "drop"]),
+    sensitive=st.sampled_from(["sex", "sex × approved", "", "no such column"]),
+)
+@settings(deadline=None, max_examples=150)
+def test_no_input_raises(columns: dict[str, list[object]], missing: str, sensitive: str):
+    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in columns.items()})
+    for loose in (frame, frame.infer_objects()):
+        check_input(
+            loose, replace(ROLES, missing=missing, sensitive=sensitive, person="id"), guesses=("person", "sets")
+        )
+
+
+def test_odd_frames_raise_nothing():
+    people = base_people(200)
+    twice = pd.concat([people, people[["sex"]]], axis=1)
+    for frame in (twice, people.iloc[:0], pd.DataFrame(), people.rename(columns={"age": 7}), people.iloc[:1]):
+        check_input(frame, ROLES)
+    for roles in (Roles(label="", positive="", sensitive=""), replace(ROLES, label="gone", score="gone")):
+        check_input(people, roles)
+    dates = people.assign(age=pd.Timestamp("2020-01-01"), dept=pd.Categorical(people["dept"]))
+    check_input(dates.assign(income=np.inf), ROLES)
