@@ -150,7 +150,7 @@ class FairModel:
         weights; of the threshold optimizer the probability with which it accepts.
         """
         if self.method == "exponentiated_gradient":
-            scored = sum(weight * tree.predict_proba(features)[:, 1] for weight, tree in self._weighted_trees())
+            scored = sum(weight * _positive_shares(tree, features) for weight, tree in self._weighted_trees())
         elif self.method == "threshold_optimizer":
             scored = self.estimator._pmf_predict(features, sensitive_features=sensitive)[:, 1]
         elif self.method == "correlation_remover":
@@ -158,6 +158,17 @@ class FairModel:
         else:
             scored = self.estimator.predict_proba(features)[:, 1]
         return np.clip(np.asarray(scored, dtype=np.float64), 0.0, 1.0)
+
+
+def _positive_shares(tree: Any, features: Floats) -> Floats:
+    """Share of label 1 in each record's leaf, shape (n,), of a tree that may know one label alone.
+
+    Exponentiated gradient relabels its records for every tree. Where all of them then have one label, as where a group
+    has but one, it takes a constant in place of a tree, which has no column for the other label.
+    """
+    shares = np.asarray(tree.predict_proba(features), dtype=np.float64)
+    columns = np.flatnonzero(np.asarray(tree.classes_) == 1)
+    return shares[:, columns].sum(axis=1)
 
 
 def fit_model(
