@@ -181,7 +181,11 @@ class Dashboard:
         return self.give("upload", name, content)
 
     def assign(self, **columns: Any) -> Dashboard:
-        """Give columns their roles and fill in the values, in the form's order, and press its button.
+        """Fill in the form as `draft` does, and press its button."""
+        return self.draft(**columns).click("use_roles")
+
+    def draft(self, **columns: Any) -> Dashboard:
+        """Give columns their roles and fill in the values, in the form's order.
 
         An empty column means that none has the role; `excluded` are all columns that are left out. Which outcome is
         good for the person is the positive one, unless it is given or answered already.
@@ -194,7 +198,7 @@ class Dashboard:
             if name in columns:
                 self.widget(f"{name}_").set_value(columns[name])
                 self._rerun()
-        return self.favour().click("use_roles")
+        return self.favour()
 
     def favour(self) -> Dashboard:
         """Answer which outcome is good for the person, where nobody has: the one that the score predicts."""
