@@ -10,19 +10,20 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import cache
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core.adversaries import adversary, cross_fitting, released_outputs, tuning
+from core.adversaries import adversary, cross_fitting, imputation, output_evidence, released_outputs, tuning
 from core.attribute import study
 from core.attribute.study import AttributeSettings, Judged
 from core.estimates import Estimate
 from core.planted import Drawn, draw_people, subject_of
 from tests.golden.numbers import Named, compare_numbers, refused
 
-Outputs = released_outputs.Outputs
+Outputs = output_evidence.Outputs
 
 
 @cache
@@ -126,51 +127,54 @@ def _released() -> Named:
         yield (
             f"{decimals} decimals",
             (
-                released_outputs.decimals_of(np.round(scores, decimals)),
-                released_outputs.digits(np.round(scores, decimals), decimals),
+                output_evidence.decimals_of(np.round(scores, decimals)),
+                output_evidence.digits(np.round(scores, decimals), decimals),
             ),
         )
-        yield f"{decimals} decimals: logits", released_outputs._logits(rounded)
+        logits = output_evidence.Logits.of(rounded)
+        yield f"{decimals} decimals: logits", (logits.values, logits.variance)
     yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=own["answers"][:3])
     for asked, kind in product((people(), three), (None, CATEGORICAL)):
         k = int(asked["groups"].max()) + 1
         outputs = Outputs(labels=asked["answers"], scores=asked["scores"], decimals=3)
-        known = released_outputs._Teaching(asked["x"], outputs, asked["groups"], k, CATEGORICAL & (kind is not None), 4)
-        name = f"{k} groups, {kind is not None}"
-        yield f"{name}: labels", released_outputs._label_ratios(known, asked["x"][:20], asked["answers"][:20]).round(4)
-        yield (
-            f"{name}: columns",
-            [
-                each.round(4)
-                for each in released_outputs._score_columns(known, asked["x"][:9], outputs.of(np.arange(9)))
-            ],
-        )
+        categorical = CATEGORICAL & (kind is not None)
+        before = _imputation(asked, categorical)
+        name, rows = f"{k} groups, {kind is not None}", np.arange(asked["groups"].size)
+        yield f"{name}: imputation", (before.way, before.odds[:20].round(4), before.about(asked["x"][:9]).odds.round(4))
+        evidence = output_evidence.Evidence.of(asked["x"], outputs, asked["groups"], before, rows[-20:])
+        for about, columns in (("learners", evidence.columns()), ("asked", evidence.columns(rows[-9:]))):
+            found = [getattr(columns, each.name) for each in fields(columns)]
+            yield f"{name}: {about}", [each[:9].round(4) if isinstance(each, np.ndarray) else each for each in found]
     for tied, asked in (
         ([0.1, 0.1, 0.3, 0.3, 0.3, 0.7], [0.1, 0.2, 0.3, 0.9]),
         (np.arange(20) / 20, [0.05]),
         ([*np.arange(19) / 20, 0.0], [0.05]),
     ):
-        groups = np.arange(len(tied)) % 3
-        yield f"values {len(tied)}", released_outputs._value_columns(np.array(tied), groups, 3, np.array(asked))
-    cut = released_outputs._cut(np.arange(20, 60), own["groups"], 0.7, np.random.default_rng(1))
-    yield "cut", [str(each.tolist()) for each in cut]
+        groups, column = np.arange(len(tied)) % 3, np.array(tied)
+        table = output_evidence.Table.of(column, groups, 3)
+        yield (
+            f"values {len(tied)}",
+            (table.odds(np.array(asked)), table.odds_out_of_fold(column, groups, np.arange(len(tied)) % 2)),
+        )
+    cut = imputation.known_records(np.arange(20, 60), own["groups"], seed=1)
+    yield "cut", [str(each.tolist()) for each in (cut.learners, cut.fold, cut.validation)]
     for given, columns in ((own, None), (own, scores), (three, three["scores"]), (three, None)):
         outputs = Outputs(labels=given["answers"], scores=columns, decimals=3)
         n, k = given["groups"].size, int(given["groups"].max()) + 1
-        found = released_outputs.attack_released(
-            given["x"],
-            outputs,
-            given["groups"],
-            np.arange(n // 2),
-            np.arange(n // 2, n),
-            n_groups=k,
-            categorical=CATEGORICAL,
-            seed=2,
-        )
+        before, judged = _imputation(given, CATEGORICAL), np.arange(n // 2, n)
+        found = released_outputs.attack_released(given["x"], outputs, given["groups"], before, judged)
         yield (
             f"attack on {k} groups",
             (found.before.round(4), found.after.round(4), found.attack, found.share, found.n_known),
         )
+
+
+def _imputation(asked: dict[str, Any], categorical: Any) -> imputation.Imputation:
+    """Return what half of the people teach."""
+    groups = asked["groups"]
+    records = imputation.known_records(np.arange(groups.size // 2), groups, seed=2)
+    k = int(groups.max()) + 1
+    return imputation.impute(asked["x"], groups, records, n_groups=k, categorical=categorical, seed=2)
 
 
 class _Asked:
@@ -200,36 +204,31 @@ def _boosters() -> Named:
         for n, rare in product((39, 40, 120, 299, 300, 499, 500, 1050), (4, 5, 9, 10, 35)):
             groups = (np.arange(n) < rare).astype(np.uint8)
             x, flags = np.column_stack([np.arange(n), groups]).astype(float), np.array([False, True])
-            outputs = Outputs(labels=groups, scores=groups / 2.0)
-            known = released_outputs._Teaching(x, outputs, groups, 2, flags, 5)
-            known.boosted(x, groups, flags)
-            yield f"group of {rare} in {n}", _Asked.made
+            for slow in (False, True):
+                imputation.boosting(x, groups, flags, seed=5, slow=slow)
+                yield f"group of {rare} in {n}, slow {slow}", _Asked.made
             _Asked.made = {}
-            chance = released_outputs._label_chance(x, groups, known, x[:1])
+            before = SimpleNamespace(countable=flags, seed=5)
+            model = output_evidence.value_model(x, groups == 1, before)  # type: ignore[arg-type]
+            chance = output_evidence.value_chance(model, x[:1])
             yield f"label of {rare} in {n}", (chance, _Asked.made)
-        groups, labels = np.arange(180) % 3, (np.arange(180) % 9 < 3 * (np.arange(180) % 3)).astype(np.uint8)
-        known = released_outputs._Teaching(x[:180], Outputs(labels=labels, scores=None), groups, 3, flags, 5)
-        yield "nearly certain", released_outputs._label_ratios(known, x[:2], np.array([0, 1], np.uint8))
         for n in (19, 20, 40, 499, 500, 999, 1000):
             groups = np.arange(n) % 2
             x = np.zeros((n, 2))
             cross_fitting._fitted(x.astype(np.float32), groups.astype(np.uint8), 4)
             yield f"half of {n}", _Asked.made
-            outputs = Outputs(labels=groups.astype(np.uint8), scores=groups / 2.0)
-            known = released_outputs._Teaching(x, outputs, groups, 2, np.zeros(2, bool), 6)
-            _, spread = released_outputs._boosted(known, x, groups, groups / 4.0, groups / 4.0)
-            yield f"scores of {n}", (spread, _Asked.made)
+            output_evidence.BoostedMeans.fit(x, groups, groups / 4.0, np.zeros(2, bool), n_groups=2, seed=6)
+            yield f"scores of {n}", _Asked.made
 
 
 def _many() -> Named:
     own = people()
-    outputs, n = Outputs(labels=own["answers"], scores=None), own["groups"].size
-    arguments = own["x"], outputs, own["groups"], np.arange(n // 2), np.arange(n // 2, n)
-    for enough in range(29, 34):
+    n = own["groups"].size
+    for enough in range(n - 1, n + 2):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(released_outputs, "_ENOUGH", enough)
-            found = released_outputs.attack_released(*arguments, n_groups=2, categorical=CATEGORICAL, seed=2)
-        yield f"more than {enough} are enough", (found.before.round(4), found.after.round(4))
+            patch.setattr(imputation, "_MANY", enough)
+            found = imputation.with_folds(np.arange(n), np.arange(0), own["groups"], seed=2)
+        yield f"{enough} are many", str(found.fold.tolist())
     for most in (44, 45, 46):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cross_fitting, "TAUGHT", most)
@@ -302,10 +301,10 @@ def _studied() -> Named:
 
 
 def _asked(*given: Any, **_: Any) -> released_outputs.ReleasedAttack:
-    known, judged = given[3:]
+    before, judged = given[3:]
     even = np.full((judged.size, 2), 0.5)
     return released_outputs.ReleasedAttack(
-        before=even, after=even, attack="label", share=np.array([0.5, 0.5]), n_known=known.size
+        before=even, after=even, attack="label", share=np.array([0.5, 0.5]), n_known=before.records.n
     )
 
 

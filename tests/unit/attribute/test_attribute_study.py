@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from core.attribute.study import STUDY, AttributeSettings, closing_precision, closing_sentence
-from core.estimates import Estimate, percent
+from core.adversaries.released_outputs import NO_ATTACK
+from core.attribute.study import (
+    STUDY,
+    AttributeInference,
+    AttributeSettings,
+    closing_precision,
+    closing_sentence,
+    released_judged,
+)
+from core.correction import attack_model
+from core.estimates import Estimate, accuracy, percent
+from core.study import Outcome
+from core.subject import prior_of
 
 SETTINGS = AttributeSettings()
 
@@ -41,7 +53,10 @@ def test_findings_say_what_the_checks_measured(leaks: bool):
 
 def test_the_first_significant_gain_leads():
     subject, _ = STUDY.plants[1].make(13, True)  # a minority
-    (found,) = STUDY.run(subject, SETTINGS)
+    (found,) = STUDY.run(subject, AttributeSettings(closed=1.0))
+    place, gain = found.gains["accuracy"]
+    unsure = replace(gain, value=0.0, low=-0.01, high=0.01)
+    found = replace(found, gains=found.gains | {"accuracy": (place, unsure)})
     headline, _ = STUDY.findings(found, SETTINGS)
     balanced = STUDY.checks(found, SETTINGS)["attribute_balanced"]
     assert found.gains["accuracy"][1].low <= 0 < balanced.estimate.low
@@ -64,3 +79,59 @@ def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already()
     assert not closing_precision(subject, closed=most) and closing_precision(subject, closed=most - 1e-9)
     assert closing_sentence(found, AttributeSettings(closed=most)).startswith("On average the gains are small, ")
     assert not closing_sentence(found, AttributeSettings(closed=most - 1e-9))
+
+
+def test_there_is_one_imputation_of_the_same_people():
+    """Attribute inference, correction, and whatever starts from the prior compare with the same guesses."""
+    subject, _ = STUDY.plants[1].make(3, False)
+    judged = released_judged(subject)["outside"]
+    prior = prior_of(subject.dataset, subject.splits, subject.splits.train, seed=subject.config.seed)
+    assert np.array_equal(judged.before, prior)
+    rows = subject.dataset, subject.splits, subject.model.predictions
+    strong = attack_model("strong", "held_out", *rows, config=subject.config)
+    assert np.array_equal(strong.attacked.probability, prior)
+    assert accuracy(strong.attacked.truth, strong.attacked.guess) == judged.level("accuracy", judged.before)
+
+
+@pytest.fixture(scope="module")
+def leaking() -> AttributeInference:
+    subject, _ = STUDY.plants[1].make(2, True)  # a last digit
+    (found,) = STUDY.run(subject, AttributeSettings(closed=1.0))
+    return found
+
+
+def test_a_significant_gain_is_tried_on_outputs_that_tell_nothing_and_on_fitted_ones(leaking: AttributeInference):
+    assert leaking.gains["accuracy"][1].low > 0.2
+    assert set(leaking.permuted) == set(leaking.fitted) == set(leaking.gains)
+    assert all(gain.low <= 0 for gain in leaking.permuted.values())
+    assert leaking.fitted["accuracy"].value < 0.05
+    headline, _ = STUDY.findings(leaking, SETTINGS)
+    line = "Of which any well-fitted score of these features would give "
+    assert line in headline.evidence
+    checks = STUDY.checks(leaking, SETTINGS)
+    assert any(text.startswith(line) for text in checks["attribute_excess"].assumptions)
+
+
+def test_an_attack_that_gains_from_permuted_outputs_is_no_measurement(leaking: AttributeInference):
+    biased = Estimate(value=0.04, low=0.01, high=0.07, n=900)
+    found = replace(leaking, permuted=dict(leaking.permuted) | {"accuracy": biased})
+    checks = STUDY.checks(found, SETTINGS)
+    excess = checks["attribute_excess"]
+    assert (excess.outcome, excess.estimate) == (Outcome.NOT_RUN, None)
+    assert excess.reason.startswith("The attack gains +4.0 points in accuracy from permuted outputs")
+    assert checks["attribute_balanced"].outcome == Outcome.DONE
+    assert STUDY.findings(found, SETTINGS)[0].so_what == excess.reason
+
+
+def test_that_no_attack_beat_imputation_is_said():
+    subject, _ = STUDY.plants[1].make(3, False)
+    (found,) = STUDY.run(subject, SETTINGS)
+    judged = {place: replace(each, attack=NO_ATTACK, after=each.before) for place, each in found.judged.items()}
+    nothing = Estimate(value=0.0, low=-0.01, high=0.01, n=900)
+    found = replace(found, judged=judged, gains=dict.fromkeys(found.gains, ("outside", nothing)))
+    headline, _ = STUDY.findings(found, SETTINGS)
+    assert headline.point.startswith("No attack on what is released beat imputation ")
+    assert headline.point.endswith(" on the attacker's validation records.")
+    alone = percent(judged["outside"].level("accuracy", judged["outside"].before))
+    assert headline.evidence.startswith(f"{alone} of 900 people are inferred correctly from features and label alone")
+    assert "no attack, as none beat imputation" in STUDY.checks(found, SETTINGS)["attribute_excess"].attacked
