@@ -93,6 +93,8 @@ GUIDE = (
     "however many were compared; intervals are wider than in the Report.\n\n"
     "**Worst leak.** The largest gain of an attack over chance, relative to its limit. On grey steps no model is "
     "better in both.\n\n"
+    "**Accuracy.** A model is recommended only if it is more accurate than one answer for everybody on both halves "
+    "(95%), whatever accuracy is accepted.\n\n"
     "**Prefer.** Balanced: the smallest leak within one standard error of the best accuracy. Without models within "
     "all limits: the nearest to them, or the least leak.\n\n"
     "**Attacks.** LiRA, bias queries and AttriGuard run in the Report alone.\n\n"

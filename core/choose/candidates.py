@@ -24,7 +24,7 @@ from core.config import MOST_DEPTH, AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
-from core.estimates import Estimate, epsilon_text, tolerance_text
+from core.estimates import Estimate, accuracy_gain, epsilon_text, tolerance_text
 from core.models import METHOD_TITLES, METHODS, TREE_DEPTH
 from core.param import Param
 from core.release_audit.inputs import Audited
@@ -102,12 +102,15 @@ class ChooseSettings(Settings):
 class Half(Result):
     """What is measured of a candidate on one half of the people.
 
-    `checks` has the numbers and `chance` what is reached without a leak; `reasons` says why there is no number,
-    `broken` which attacks stopped with an error. `right` are bits in hexadecimal: whether each test record of this half
-    is predicted correctly.
+    `majority` is the accuracy of one answer for everybody, the more frequent label of these test records, and `gain`
+    how much more accurate than that the candidate is on them (paired). `checks` has the numbers and `chance` what is
+    reached without a leak; `reasons` says why there is no number, `broken` which attacks stopped with an error. `right`
+    are bits in hexadecimal: whether each test record of this half is predicted correctly.
     """
 
     accuracy: Estimate
+    majority: Estimate
+    gain: Estimate
     right: str
     checks: dict[str, Estimate]
     chance: dict[str, float]
@@ -237,9 +240,14 @@ def _half(audited: Audited) -> Half:
     done = {name: one for name, one in found.items() if one.outcome == Outcome.DONE and one.estimate is not None}
     gains = {check.name for check in declared if check.unit in ("points", "bits", "gap")}  # of which 0 is chance
     test = audited.splits.test
-    right = audited.model.predictions[test] == audited.dataset.labels[test]
+    labels = audited.dataset.labels[test]
+    predictions = audited.model.predictions[test]
+    right = predictions == labels
+    majority = np.bincount(labels, minlength=2).argmax()
     return Half(
         accuracy=audited.model.accuracy_test,
+        majority=audited.model.majority_test,
+        gain=accuracy_gain(labels, np.full(labels.size, majority), predictions),
         right=np.packbits(right).tobytes().hex(),
         checks={name: one.estimate for name, one in done.items() if one.estimate is not None},
         chance={

@@ -2,7 +2,8 @@
 
 The best of many looks better than it is. So one half of the people chooses a single candidate, and the other half
 judges it: its interval there is that of one candidate, whatever was tried before. Where no candidate is within all
-limits on the half that chooses, the nearest is judged, if none of its limits is exceeded for certain.
+limits on the half that chooses, the nearest is judged, if none of its limits is exceeded for certain. On both halves it
+must be more accurate than one answer for everybody on the same people (paired, 95%), or it is not recommended.
 
 Private candidates are charged together. Each is epsilon-DP by itself; all trees trained here are known, so that the
 choice among them costs the sum of their budgets (basic composition). Selection with random stopping would cost a small
@@ -58,16 +59,24 @@ class Outcomes(StrEnum):
 class Side:
     """A candidate on one half of the people, over its seeds.
 
-    `leak` is the largest gain relative to its limit of the attacks that count, and `leaking` its check; `low` and
-    `high` are the largest of the lower and of the upper ends of these gains' intervals.
+    `majority` is the accuracy of one answer for everybody, and `gain` how much more accurate than that it is, on the
+    same people. `leak` is the largest gain relative to its limit of the attacks that count, and `leaking` its check;
+    `low` and `high` are the largest of the lower and of the upper ends of these gains' intervals.
     """
 
     accuracy: Estimate
+    majority: Estimate
+    gain: Estimate
     verdict: Verdict
     leak: float
     low: float
     high: float
     leaking: str
+
+    @property
+    def beats_majority(self) -> bool:
+        """Whether it is more accurate than one answer for everybody, beyond chance (95%)."""
+        return self.gain.low > 0.0
 
     @property
     def status(self) -> Status:
@@ -110,8 +119,8 @@ class Candidate:
         return not self.missing and math.isfinite(self.reach)
 
     def useful(self, least: float) -> bool:
-        """Whether it is accurate enough on the half that chooses, and does not give everybody the same answer."""
-        return self.choosing.accuracy.value >= least and not self.constant
+        """Whether it is accurate enough on the half that chooses, and decides better than one answer for everybody."""
+        return self.choosing.accuracy.value >= least and self.choosing.beats_majority and not self.constant
 
     def as_leaky(self, other: Candidate) -> float:
         """Return the p-value of leaking at least as much as another, where the chosen one is judged.
@@ -293,7 +302,7 @@ def choose(
     passes = chosen.choosing.status == Status.PASS
     may_pass = passes or chosen.choosing.status == Status.INCONCLUSIVE
     accepted = chosen.useful(least)
-    if accepted and may_pass and chosen.judging.status == Status.PASS:
+    if accepted and may_pass and chosen.judging.status == Status.PASS and chosen.judging.beats_majority:
         outcome = Outcomes.RECOMMENDED
     else:
         outcome = Outcomes.NOT_CONFIRMED if accepted and passes else Outcomes.NONE
@@ -366,8 +375,17 @@ def _side(
     }
     leaking = max(leaks, key=lambda check: leaks[check][0], default="")
     leak, low, high = (max(0.0, *ends) for ends in zip((0.0, 0.0, 0.0), *leaks.values(), strict=True))
-    accuracy = mean_of([half.accuracy for half in halves])
-    return Side(accuracy=accuracy, verdict=verdict, leak=leak, low=low, high=high, leaking=leaking), chance
+    side = Side(
+        accuracy=mean_of([half.accuracy for half in halves]),
+        majority=mean_of([half.majority for half in halves]),
+        gain=mean_of([half.gain for half in halves]),
+        verdict=verdict,
+        leak=leak,
+        low=low,
+        high=high,
+        leaking=leaking,
+    )
+    return side, chance
 
 
 def _measurement(check: str, halves: Sequence[Half]) -> Measurement:

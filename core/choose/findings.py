@@ -52,10 +52,9 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
     `running` is whether more models are still to come.
     """
     side, passing = choice.chosen.judging, len(choice.able)
-    always = choice.chosen.points[0].majority
     evidence = (
         f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), "
-        f"majority class {percent(always)}. Worst leak {leak_text(side.leak)} of its limit "
+        f"majority class {percent(side.majority)}. Worst leak {leak_text(side.leak)} of its limit "
         f"({leak_text(choice.chosen.choosing.leak)} where it was chosen): {_leak(side, choice.attribute)}. "
         f"{_told_apart(choice)}{_compared(choice, passing)}"
     )
@@ -181,10 +180,25 @@ def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
 
 
 def _so_what(choice: Choice) -> str:
-    side, always = choice.chosen.judging, choice.chosen.points[0].majority
-    better = side.accuracy.low > always.value
-    useless = "" if better else "Its accuracy is not shown to be above that of one answer for everybody. "
-    return useless + _unfair(choice) + _meaning(choice)
+    useless = "Its accuracy is not shown to be above that of one answer for everybody. "
+    return useless * (not _beats_majority(choice.chosen)) + _unfair(choice) + _meaning(choice)
+
+
+def _beats_majority(one: Candidate) -> bool:
+    """Whether a candidate is more accurate than one answer for everybody, on both halves."""
+    return one.choosing.beats_majority and one.judging.beats_majority
+
+
+def _below_majority(choice: Choice) -> str:
+    """Say on which half the model is not shown to be more accurate than one answer for everybody; "" if it is."""
+    for half, side in (("chooses", choice.chosen.choosing), ("judges", choice.chosen.judging)):
+        if not side.beats_majority:
+            return (
+                f"On the half that {half}, its accuracy ({percent(side.accuracy)}) is not shown to be above the "
+                f"majority class's ({percent(side.majority)}): difference {points(side.gain)} "
+                f"({_ends(side.gain.low, side.gain.high)})."
+            )
+    return ""
 
 
 def _unfair(choice: Choice) -> str:
@@ -236,6 +250,8 @@ def held_back(choice: Choice) -> str:
         told.append(f"Also held back by: {joined(others)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
+    if below := "" if choice.chosen.constant else _below_majority(choice):
+        told.insert(0, below)
     if choice.chosen.constant:
         told.insert(0, "It gives everybody the same answer, so it decides nothing.")
     if choice.prefer == "balanced" and not choice.able:
@@ -267,6 +283,8 @@ def _to_do(choice: Choice) -> str:
         return _other_models(choice)
     if choice.chosen.constant:
         return instead_of_constant(choice.chosen.points[0].config.method)
+    if not _beats_majority(choice.chosen):
+        return "Try other methods, depths or features, or test on more people: one answer for everybody may do as well."
     held = {row.check for row in _held_back(choice)}
     if not held:
         return "Accept a lower accuracy, or try other methods and depths."
@@ -361,6 +379,9 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     if same := sum(each.constant for each in choice.candidates):
         who = "1 model gives" if same == 1 else f"{count(same)} models give"
         told.append(f"Never recommended: {who} everybody the same answer.")
+    if below := sum(not each.constant and not _beats_majority(each) for each in choice.candidates):
+        who = "1 model is" if below == 1 else f"{count(below)} models are"
+        told.append(f"Never recommended: {who} not shown to be more accurate than one answer for everybody (95%).")
     if choice.fair_and_biased:
         told.append(WARNING)
     if choice.left_out:
@@ -383,7 +404,7 @@ def _names(choice: Choice, rows: Iterable[CheckVerdict]) -> list[str]:
 
 def order(choice: Choice) -> tuple[str, str]:
     """Return a title for the table of candidates that says their order, and the order in full."""
-    last = "; last those below the least accuracy"
+    last = "; last those that are not accurate enough"
     if choice.prefer == "leak":
         full = "those within all limits, then the others, each by worst leak"
         return "Models, smallest leak first", full + last
@@ -401,7 +422,7 @@ def rows(choice: Choice) -> tuple[Row, ...]:
             "Accuracy": share(each.choosing.accuracy),
             "Worst leak": round(each.choosing.leak, 3),
             "Attack": short_check(each.choosing.leaking, choice.attribute),
-            "Held back by": joined([*["same answer"] * each.constant, *_names(choice, each.choosing.blocking)]),
+            "Held back by": joined(_obstacles(choice, each)),
             **({"Leaks more": "shown" if each in choice.leak_more else ""} if choice.prefer == "leak" else {}),
             **({"Judged": VERDICT_TITLES[each.judging.status]} if each is choice.chosen else {}),
             **({"Judged accuracy": share(each.judging.accuracy)} if each is choice.chosen else {}),
@@ -409,6 +430,16 @@ def rows(choice: Choice) -> tuple[Row, ...]:
         }
         for each in choice.candidates
     )
+
+
+def _obstacles(choice: Choice, one: Candidate) -> list[str]:
+    """Return what keeps a candidate from being recommended on the half that chooses."""
+    names = _names(choice, one.choosing.blocking)
+    if one.constant:
+        return ["same answer", *names]
+    if not one.choosing.beats_majority:
+        return ["majority class", *names]
+    return names
 
 
 def numbers(choice: Choice) -> tuple[Row, ...]:

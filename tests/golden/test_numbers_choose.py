@@ -28,7 +28,7 @@ from core.choose.candidates import CandidateMeasure, Half, chooses, measure_all,
 from core.choose.candidates import _half as _half_of
 from core.choose.choose import mean_of
 from core.config import AuditConfig
-from core.estimates import Estimate, certain, proportion
+from core.estimates import Estimate, certain, paired_gain, proportion
 from core.models import METHODS
 from core.policy import Limit, Policy
 from core.quantities import Quantity
@@ -75,8 +75,11 @@ def _half(rng: np.random.Generator, n: int, near: float, *, safe: bool = False) 
         else:
             broken = (*broken, name)
     chance = {name: CHANCE.get(name, 0.0) * float(rng.choice([1.0, 1.0, 1.2])) for name in checks}
+    majority = np.arange(n) < n // 2
     return Half(
         accuracy=proportion(int(right.sum()), n),
+        majority=proportion(int(majority.sum()), n),
+        gain=paired_gain(int((right & ~majority).sum()), int((majority & ~right).sum()), n),
         right=np.packbits(right).tobytes().hex(),
         checks=checks,
         chance=chance,

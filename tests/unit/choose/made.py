@@ -10,11 +10,14 @@ import numpy as np
 from core.choose import CandidatePoint
 from core.choose.candidates import Half
 from core.config import AuditConfig
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate, paired_gain, proportion
 from core.policy import Limit, Policy
 
 N = 2_000
 """Test records of a half."""
+
+MAJORITY = 0.6
+"""Accuracy of one answer for everybody."""
 
 ERRORS = {"attribute_excess": 0.004, "membership_auc": 0.009, "unfairness": 0.004}
 """Check -> standard error on one half."""
@@ -35,8 +38,11 @@ def estimate(value: float, error: float, rng: np.random.Generator, n: int = N) -
 
 def half(accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, *, n: int = N) -> Half:
     right = rng.random(n) < accuracy
+    majority = np.arange(n) < MAJORITY * n
     return Half(
         accuracy=proportion(int(right.sum()), n),
+        majority=proportion(int(majority.sum()), n),
+        gain=paired_gain(int((right & ~majority).sum()), int((majority & ~right).sum()), n),
         right=np.packbits(right).tobytes().hex(),
         checks={name: estimate(value, ERRORS[name], rng) for name, value in truth.items()},
         chance={name: CHANCE[name] for name in truth},
@@ -54,5 +60,5 @@ def point(
         name="",
         choosing=half(accuracy, truth, rng),
         judging=half(accuracy, truth, rng),
-        majority=proportion(int(0.6 * 2 * N), 2 * N),
+        majority=proportion(int(MAJORITY * 2 * N), 2 * N),
     )

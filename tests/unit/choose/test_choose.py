@@ -24,15 +24,16 @@ from core.choose import (
     choose,
     measure_all,
 )
+from core.choose.candidates import Half
 from core.choose.findings import finding, rows, spoken, why_this_one
 from core.config import AuditConfig
 from core.errors import InputError
-from core.estimates import proportion
+from core.estimates import paired_gain, proportion
 from core.policy import Limit, Policy, Status
 from core.release_audit import AuditPlan
 from core.seeds import child_generator
 from tests import samples
-from tests.unit.choose.made import LIMITS, POLICY, SAFE, N, half, point
+from tests.unit.choose.made import LIMITS, MAJORITY, POLICY, SAFE, N, half, point
 
 RUNS = 100
 WRONG = 11
@@ -235,6 +236,71 @@ def test_who_is_less_accurate_than_accepted_or_gives_everybody_the_same_answer_i
         assert both.outcome == Outcomes.RECOMMENDED and both.chosen.points == (other,)
     alone = chosen([same])
     assert alone.outcome == Outcomes.NONE and not alone.able and "same answer" in finding(alone).so_what
+
+
+def with_accuracy(one: CandidatePoint, choosing: float, judging: float, majority: float = 0.685) -> CandidatePoint:
+    """Return a candidate with these accuracies on its halves, beside one answer for everybody (discordant: 10%)."""
+
+    def side(part: Half, accuracy: float) -> Half:
+        gain = round((accuracy - majority) * N)
+        lost = round(0.05 * N)
+        return replace(
+            part,
+            accuracy=proportion(round(accuracy * N), N),
+            majority=proportion(round(majority * N), N),
+            gain=paired_gain(lost + gain, lost, N),
+        )
+
+    return replace(
+        one,
+        choosing=side(one.choosing, choosing),
+        judging=side(one.judging, judging),
+        majority=proportion(round(2 * majority * N), 2 * N),
+    )
+
+
+@pytest.mark.parametrize("prefer", PREFERENCES)
+@pytest.mark.parametrize("least", [None, 0.0])
+@pytest.mark.parametrize(
+    ("choosing", "judging", "half_at_fault"),
+    [(0.70, 0.683, "judges"), (0.70, 0.69, "judges"), (0.683, 0.72, "chooses"), (0.69, 0.72, "chooses")],
+)
+def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended_whatever_accuracy_is_accepted(
+    prefer: str, least: float | None, choosing: float, judging: float, half_at_fault: str
+):
+    one = with_accuracy(point(1, 0.7, SAFE, np.random.default_rng(1)), choosing, judging)
+    assert one.choosing.gain.low > 0.0 or half_at_fault == "chooses"
+    found = chosen([one], prefer=prefer, least_accuracy=least)
+    assert found.chosen.choosing.status == found.chosen.judging.status == Status.PASS
+    assert found.outcome != Outcomes.RECOMMENDED
+    accuracy = judging if half_at_fault == "judges" else choosing
+    why = why_this_one(found)
+    assert f"On the half that {half_at_fault}, its accuracy ({100 * accuracy:.1f}%) is not shown to be above" in why
+    assert "the majority class's (68.5%): difference" in why
+    told = finding(found)
+    assert "not shown to be above that of one answer for everybody" in told.so_what
+    assert "one answer for everybody may do as well" in told.to_do
+    assert "majority class 68.5%" in told.evidence
+    assert any(caveat.startswith("Never recommended: 1 model is not shown") for caveat in told.caveats)
+
+
+def test_the_least_leak_is_that_of_models_that_beat_one_answer_for_everybody():
+    rng = np.random.default_rng(1)
+    quiet = with_accuracy(point(1, 0.7, SAFE, rng), 0.686, 0.686)
+    loud = with_accuracy(point(2, 0.7, {**SAFE, "membership_auc": 0.52}, rng), 0.75, 0.75)
+    found = chosen([quiet, loud], prefer="leak", least_accuracy=0.0)
+    assert found.chosen.points == (loud,)
+    held = {row["Model"]: row["Held back by"] for row in rows(found)}
+    assert list(held.values()) == ["", "majority class"]
+
+
+def test_of_models_without_use_hardly_one_in_forty_is_recommended():
+    wrong = 0
+    for run in range(RUNS):
+        rng = np.random.default_rng(3000 + run)
+        found = chosen([point(k, MAJORITY, SAFE, rng) for k in range(20)], least_accuracy=0.0)
+        wrong += found.outcome == Outcomes.RECOMMENDED
+    assert wrong <= 7  # of 100 where 2.5 are allowed: 8 or more have a probability of 0.4%
 
 
 def test_where_none_passes_it_says_what_fairness_costs_where_it_is_judged():
