@@ -123,7 +123,8 @@ def show(curves: Sequence[Background]) -> None:
     """Show how far the curves of a chart are, with a button that stops them, or that goes on with them."""
 
     def doing(jobs: Sequence[Job]) -> str:
-        return f"{sum(job.done for job in jobs)} of {sum(job.total for job in jobs)} points of the curves"
+        done, total = sum(job.done for job in jobs), sum(job.total for job in jobs)
+        return f"{done} of {total} points of the curves. Grey: not computed yet."
 
     show_works(curves, doing, "Stopped. Go on with the curves", again="Try again")
 

@@ -234,3 +234,18 @@ def test_a_tuned_forest_attacks_only_under_the_roles_it_was_tuned_for(session: d
     state.forget_roles("demo")
     assert state.config(demo).forest == tuned
     assert state.config(replace(demo, fingerprint="another table")).forest is None
+
+
+def test_back_and_forward_forget_what_is_in_the_address_and_nothing_else(
+    session: dict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "from_history", lambda: True)
+    state.bind("told")
+    session |= {"told": 0.1, "told_began": [0.005, 0.2], "guard_data": "table", "page_now": "model"}
+    state.choose("told", 0.2)
+    assert state.begin_run("correction")
+    assert not {"told", "told_began"} & {*session} and session["guard_data"] == "table"
+    monkeypatch.setattr(state, "from_history", lambda: False)
+    state.choose("told", 0.3)
+    assert not state.begin_run("correction")
+    assert session["told"] == 0.3  # nothing is left of the choice before

@@ -1,0 +1,146 @@
+"""Back and forward: table, sidebar, badge, address and numbers always belong together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.tables import people
+from tests.browser.view import FINDING, PATIENT, View
+
+PAGES = ("Data", "Model", "Correction", "Bias queries", "Overview")
+
+DEMO, OWN = ("Loan applicants (built-in demo)", "synthetic data"), ("people.csv", "your file")
+"""Table in the sidebar, and its badge."""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What a page says, and of which table: address, title with badge, sidebar, finding with its numbers."""
+
+    address: str
+    title: str
+    audited: str
+    finding: str
+
+    def is_about(self, table: tuple[str, str]) -> bool:
+        """Whether sidebar and badge name this table, and the address does not name another."""
+        name, badge = table
+        asked = parse_qs(urlsplit(self.address).query).get("dataset", [])
+        return name in self.audited and badge in self.title and asked == ["Your table"] * (table == OWN)
+
+
+LOOK = f"""() => {{
+    const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
+    const title = document.querySelectorAll('[data-testid=stMain] h1');
+    const found = document.querySelectorAll('{FINDING}');
+    const audited = document.querySelectorAll('[data-testid=stSidebar] [data-testid=stMarkdownContainer]:has(h4)');
+    if (!idle || [title, found, audited].some(parts => parts.length !== 1)) return null;
+    return [location.pathname + location.search, ...[title, audited, found].map(parts => parts[0].innerText)];
+}}"""
+"""Address, title, sidebar and finding in one moment in which no script runs; null in any other."""
+
+
+def screen(view: View) -> Screen:
+    """Return what is on screen once the page is complete."""
+    return Screen(*view.page.wait_for_function(LOOK, timeout=PATIENT).json_value())
+
+
+def settled(view: View) -> Screen:
+    """Return what is on screen once it has been the same for a while."""
+    return view.steady(lambda: screen(view), "the same screen for a while")
+
+
+def step(view: View, direction: str) -> Screen:
+    """Go back or forward once; return what is on screen then."""
+    before = view.page.url
+    getattr(view.page, f"go_{direction}")(wait_until="commit")
+    view.until(lambda: view.page.url != before, f"another address after going {direction}")
+    return settled(view)
+
+
+def test_back_and_forward_over_two_tables_and_five_pages(look: Open):
+    view = look("data")
+    visits = [settled(view)]
+    for page in (*PAGES[1:], "Data"):
+        view.go(page)
+        visits.append(settled(view))
+    demo = len(visits)
+    view.bring_people(people())
+    visits.append(settled(view))
+    for page in (*PAGES[1:], "Data"):
+        view.go(page)
+        visits.append(settled(view))
+    for number, visit in enumerate(visits):
+        assert visit.is_about(DEMO if number < demo else OWN), visit
+    of_demo, of_own = ({visit.finding for visit in part} for part in (visits[:demo], visits[demo:]))
+    assert not of_demo & of_own  # so that a number tells its table
+    for direction, ways in (("back", visits[-2::-1]), ("forward", visits[1:])):
+        for visit in ways:
+            assert step(view, direction) == visit
+    view.in_order()
+
+
+def disclosed(view: View) -> tuple[float, float, float]:
+    """Return the disclosed tolerance as the address, the slider and the chart tell it."""
+    (asked,) = parse_qs(urlsplit(view.page.url).query).get("told", ["0.005"])
+    (marker,) = view.steady(lambda: view.points("told_chart"), "the marker")
+    return float(asked), float(view.field("told").get_attribute("value") or "nan"), marker["x"][0]
+
+
+def test_a_setting_in_the_address_and_the_chart_that_follows_it_come_back_together(look: Open):
+    view = look("correction?told=0.05")
+    view.found("olerance")
+    assert disclosed(view) == (0.05, 0.05, 0.05)
+    view.go("Overview")
+    view.go("Correction")
+    view.field("told").press("End")
+    view.until(lambda: "told=0.2" in view.page.url, "the slider in the address")
+    view.until(lambda: disclosed(view) == (0.2, 0.2, 0.2), "the marker at the end")
+    view.go("Model")
+    settled(view)
+    visited = set()
+    while "told=0.05" not in view.page.url or len(visited) < 2:
+        there = step(view, "back")
+        if there.address.startswith("/correction"):
+            told = disclosed(view)
+            assert len({*told}) == 1
+            visited.add(told[0])
+    assert {0.05, 0.2} <= visited
+
+
+def test_an_audit_s_settings_come_back_with_their_numbers(look: Open):
+    view = look("model")
+    strict = settled(view)
+    view.enter("tolerance", "0.05")
+    view.until(lambda: "0.05 ·" in screen(view).audited, "the sidebar to follow")
+    loose = settled(view)
+    assert loose.finding != strict.finding and "tolerance=0.05" in loose.address
+    view.go("Data")
+    view.go("Correction")
+    assert "tolerance=0.05" in settled(view).address
+    step(view, "back")
+    assert step(view, "back") == loose
+    expect(view.field("tolerance")).to_have_value("0.050")
+
+
+def test_a_table_that_is_gone_is_missed_in_words(look: Open):
+    view = look("data")
+    view.bring_people(people())
+    view.go("Model")
+    assert settled(view).is_about(OWN)
+    view.go("Data")
+    view.press("remove_upload")
+    view.found("%", "Approved")
+    demo = settled(view)
+    assert demo.is_about(DEMO)
+    expect(view.warnings).to_have_count(0)
+    for _ in range(2):  # to the Data page with the table, then to the Model page
+        there = step(view, "back")
+        expect(view.warnings).to_contain_text("made for an uploaded table that is gone")
+        assert there.is_about(DEMO)
+    view.go("Overview")
+    expect(view.warnings).to_have_count(0)
