@@ -437,7 +437,7 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
     reason = ""
     if guess and value == guess.roles.positive:
         reason = draft.reason(guess.reasons.get("positive"))
-    gate.say("positive", answered=answered, text=f"{subject} {label} = {value or '…'}. {reason}".rstrip())
+    gate.say("positive", answered=answered, text=f"{subject} {label} = {value or '…'}.", more=reason)
     return value
 
 

@@ -134,10 +134,12 @@ class Gate:
                 self.places[f"{role}_buttons"] = st.container(horizontal=True, width="content")
         return place
 
-    def say(self, role: str, *, answered: bool, text: str) -> None:
-        """Write what a setting says, into its line."""
+    def say(self, role: str, *, answered: bool, text: str, more: str = "") -> None:
+        """Write what a setting says, into its line; `more` stays where a fact takes the place of the text."""
+        self.places[f"{role}_more"] = more or self.places.get(f"{role}_more", "")
         kind = "ok" if answered else "ask"
-        self.places[f"{role}_text"].markdown(line_text(kind, *sentences(text)), width="stretch")
+        sentence = f"{text} {self.places[f'{role}_more']}".rstrip()
+        self.places[f"{role}_text"].markdown(line_text(kind, *sentences(sentence)), width="stretch")
 
     def fill(self, facts: Sequence[Fact], roles: Roles) -> None:
         """Draw a line for each fact; what is asked of a setting is drawn in its line."""
