@@ -28,7 +28,7 @@ def people() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def result() -> AuditResult:
-    return audit(people(), label="hired", attribute="origin", predictions="predicted")
+    return audit(people(), label="hired", attribute="origin", predictions="predicted", favourable="yes")
 
 
 def test_importing_it_loads_nothing_heavy():
@@ -40,7 +40,8 @@ def test_importing_it_loads_nothing_heavy():
 def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     people().to_csv(tmp_path / "table.csv", index=False)
     plan = tmp_path / "plan.toml"
-    assert main(["init", "--file", str(tmp_path / "table.csv"), "--label", "hired", "-o", str(plan)]) == 0
+    answers = ["--label", "hired", "--favourable", "yes"]
+    assert main(["init", "--file", str(tmp_path / "table.csv"), *answers, "-o", str(plan)]) == 0
     assert 'prediction = "predicted"' in plan.read_text("utf-8")
     plan.write_text(re.sub(r'sensitive = "\w+"', 'sensitive = "origin"', plan.read_text("utf-8")), "utf-8")
     capsys.readouterr()
@@ -81,6 +82,8 @@ def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
         ("nothing.csv", {}, "data must be a file that can be read, got 'nothing.csv'"),
         (7, {}, "data must be the name of a dataset, a file or a DataFrame, got int."),
         ("demo", {"label": "approved"}, "label must be left out with a dataset by its name, got 'approved'."),
+        ("demo", {"favourable": "yes"}, "favourable must be left out with a dataset by its name, got 'yes'."),
+        (people(), {"favourable": "perhaps"}, "The favourable value must be one that 'hired' takes"),
         ("demo", {"attribute": "shoes"}, "attribute must be one of sex, origin, age/ranges, got 'shoes'"),
         (people(), {"predictions": "nobody"}, "The prediction must be a column of the table, got"),
         (people(), {"label": "hired", "attribute": "origin", "policy": "none.toml"}, "policy must be a file"),
@@ -90,6 +93,14 @@ def test_unusable_input_is_one_sentence(data: object, more: dict[str, str], word
     with pytest.raises(InputError) as caught:
         audit(data, **more)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_an_answer_that_is_missing_is_listed_with_its_key():
+    with pytest.raises(InputError) as caught:
+        audit(people(), label="hired", attribute="origin", predictions="predicted")
+    first, last = str(caught.value).splitlines()
+    assert first.startswith("data.favourable: ") and 'data.favourable = "yes"' in first
+    assert "arguments of audit" in last
 
 
 @pytest.mark.long
