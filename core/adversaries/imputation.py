@@ -267,6 +267,8 @@ class Imputation:
     categorical: Mask
     countable: Mask
     """Columns that are codes of categories; of these, which boosting takes as such."""
+    design: Design = field(repr=False)
+    """Of the regressions on features."""
     seed: int
     way: str
     validation: Imputed = field(repr=False)
@@ -331,6 +333,7 @@ def impute(
         share=np.bincount(np.concatenate([groups, truth]), minlength=n_groups) / records.n,
         categorical=categorical,
         countable=coded,
+        design=design,
         seed=seed,
         way=way,
         validation=Imputed(odds=asked, probability=normalised(logs[way])),

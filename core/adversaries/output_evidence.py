@@ -5,7 +5,8 @@ Evidence is learned on records whose attribute the attacker knows, on the folds 
 second learner can make one of:
 
     binary      log P(value | x, g) - log P(value | x, 0), from one model of the value for each
-                group g: of the label and, where some records lack one, of having a label, a score;
+                group g, (a) boosted, (b) linear, which small groups need: of the label and, where
+                some records lack one, of having a label, a score;
     residuals   the same ratio for logit(score), its mean given x and g (a) linear, (b) boosted;
     tables      log-odds of the groups among learners with exactly this value, of the score and of
                 its digits; they are made however few records share a value;
@@ -28,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from core.adversaries.imputation import Groups, Imputation, Rows, mean_of, out_of_fold
+from core.adversaries.imputation import Design, Groups, Imputation, Rows, mean_of, out_of_fold, regression
 from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 
 _FEWEST = 40
@@ -212,9 +213,13 @@ class BinaryRatios:
     models: tuple[Any, ...] = field(repr=False)
     """For each group a classifier of the value, or its rate."""
 
+    design: Design | None = field(repr=False)
+    """Of linear models."""
+
     @classmethod
     def fit(
         cls,
+        kind: str,
         teachers: Rows,
         *,
         x: Floats,
@@ -222,19 +227,22 @@ class BinaryRatios:
         sensitive: Groups,
         before: Imputation,
     ) -> BinaryRatios:
-        """Learn from the rows of some learners."""
+        """Learn "linear" or "boosted" models from the rows of some learners."""
         teachers = teachers[output.defined[teachers]]
+        design = before.design if kind == "linear" else None
         models = []
         for group in range(before.n_groups):
             members = teachers[sensitive[teachers] == group]
-            models.append(value_model(x[members], output.values[members], before))
-        return cls(x=x, output=output, models=tuple(models))
+            models.append(value_model(x[members], output.values[members], before, design))
+        return cls(x=x, output=output, models=tuple(models), design=design)
 
     def __call__(self, rows: Rows) -> Floats:
         """Return the ratios of some rows."""
         logs = np.zeros((rows.size, len(self.models)))
         defined = self.output.defined[rows]
         columns, positive = self.x[rows[defined]], self.output.values[rows[defined]]
+        if self.design is not None:
+            columns = self.design(columns)
         for group, model in enumerate(self.models):
             chance = value_chance(model, columns)
             likelihood = np.where(positive, chance, 1.0 - chance)
@@ -242,11 +250,16 @@ class BinaryRatios:
         return logs[:, 1:] - logs[:, :1]
 
 
-def value_model(x: Floats, values: Mask, before: Imputation) -> Any:
-    """Return a classifier of one group's values, or their rate where they are few or all alike."""
+def value_model(x: Floats, values: Mask, before: Imputation, design: Design | None = None) -> Any:
+    """Return a classifier of one group's values, or their rate where they are few or all alike.
+
+    It is a regression on a design, or boosting without one.
+    """
     positive = int(values.sum())
     if values.size < _FEWEST or min(positive, values.size - positive) < 5:
         return (positive + 0.5) / (values.size + 1.0)
+    if design is not None:
+        return regression(design(x), values, penalty=1.0)
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
@@ -260,7 +273,7 @@ def value_model(x: Floats, values: Mask, before: Imputation) -> Any:
     ).fit(x, values)
 
 
-def value_chance(model: Any, x: Floats) -> Floats:
+def value_chance(model: Any, x: Any) -> Floats:
     """Return P(value) of some records by such a model, (n,)."""
     if isinstance(model, float) or not x.shape[0]:
         return np.full(x.shape[0], model if isinstance(model, float) else 0.5)
@@ -521,7 +534,7 @@ class Evidence:
     outputs: Outputs = field(repr=False)
     before: Imputation = field(repr=False)
     binary: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
-    """Of each binary output its ratios of the learners, out of fold, and what each fold taught."""
+    """Of each binary output and kind its ratios of the learners, out of fold, and the folds' models."""
     residual: tuple[ResidualEvidence, ...] = field(repr=False)
     tables: tuple[Table, ...] = field(repr=False)
     """Of the score, then of each column of its digits; none where labels alone are released."""
@@ -535,8 +548,9 @@ class Evidence:
         everybody = np.concatenate([records.known, judged])
         binary = []
         for output in binary_outputs(outputs, everybody):
-            fit = partial(BinaryRatios.fit, x=x, output=output, sensitive=sensitive, before=before)
-            binary.append(out_of_fold(records, fit, records.learners))
+            for kind in ("linear", "boosted"):
+                fit = partial(BinaryRatios.fit, kind, x=x, output=output, sensitive=sensitive, before=before)
+                binary.append(out_of_fold(records, fit, records.learners))
         residual, tables = [], []
         visible = outputs.visible
         if outputs.scores is not None:
