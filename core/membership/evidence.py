@@ -261,11 +261,20 @@ class Shadows:
         Somebody without such a shadow gets the mean of all people; the shared deviation is the one around own means.
         """
         count, mean, squares = self.sums(used)
-        shared = squares.sum() / max(int(np.maximum(count - 1, 0).sum()), 1)
-        variance = (
-            np.where(count > 1, squares / np.maximum(count - 1, 1), shared) if own else np.full(count.size, shared)
-        )
-        return mean, np.sqrt(np.maximum(variance, LEAST_DEVIATION**2))
+        return mean, deviations(count, squares, own)
+
+
+def deviations(count: Ints, squares: Floats, per_person: bool) -> Floats:
+    """Return standard deviations by numbers of values and sums of squares around their means, (m,).
+
+    One per person, or one shared by all; somebody with fewer than two values has the shared one.
+    """
+    freedom = np.maximum(count - 1, 0)
+    shared = squares.sum() / max(int(freedom.sum()), 1)
+    variance = np.full(count.size, shared)
+    if per_person:
+        variance = np.where(count > 1, squares / np.maximum(freedom, 1), shared)
+    return np.sqrt(np.maximum(variance, LEAST_DEVIATION**2))
 
 
 def logit(p: Floats) -> Floats:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from core.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, member_split, roc
+from core.membership.attacks import lira
 from core.membership.evidence import Shadows, logit
 from tests.unit.membership.samples import guess, half
 
@@ -86,18 +90,19 @@ def at_random(seed: int, *, online: bool, shadows: int = 6) -> Evidence:
     return Evidence(released=rng.random(30).round(2), labels=labels, split=split, memo={"shadows": made})
 
 
-@pytest.mark.parametrize(("shadows", "own"), [(64, True), (12, False)])
+@pytest.mark.parametrize("per_person", [True, False])
 @pytest.mark.parametrize("online", [True, False])
-def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_function(shadows, own, online):
-    """Each person has a variance of her own from 64 shadows on."""
-    evidence = at_random(1, online=online, shadows=shadows)
+def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_function(online, per_person):
+    """With a variance per person, or with one for all, whichever was chosen."""
+    evidence = at_random(1, online=online, shadows=64)
+    evidence.memo[lira._CHOICE] = per_person
     made, score = evidence.shadow_models, REGISTRY["lira"].judge(evidence).score
     logits, phi = logit(made.own[:, :M]), logit(evidence.own)[evidence.split.judged_rows]
     parts = {}
     for side in (True, False)[not online :]:
         values = [logits[made.inside[:, i] == side, i] for i in range(M)]
         shared = sum(v.var() * v.size for v in values) / sum(v.size - 1 for v in values)
-        deviation = [v.std(ddof=1) if own else np.sqrt(shared) for v in values]
+        deviation = [v.std(ddof=1) if per_person else np.sqrt(shared) for v in values]
         parts[side] = ([v.mean() for v in values], deviation)
     if online:
         assert score == pytest.approx(norm.logpdf(phi, *parts[True]) - norm.logpdf(phi, *parts[False]), abs=1e-9)
@@ -158,6 +163,116 @@ def test_a_memory_behind_easy_and_hard_people_is_found(online):
     found = area("lira", p, y, split, train=memorise, online=online)
     assert found.value == pytest.approx(0.92, abs=0.03)  # Φ(2 / √2) = .921
     assert area("confidence", p, y, split).value < 0.68
+
+
+# ------------------------------------------------------------------------------------------- which variance LiRA takes
+
+
+Noise = Callable[[np.random.Generator], np.ndarray]
+"""Draws how the answer about each person lies off from training to training."""
+
+
+def scattered(n: int, least: float, most: float) -> Noise:
+    """Return noise with a deviation for each person, between these."""
+    deviations = np.exp(np.random.default_rng(2).uniform(np.log(least), np.log(most), n))
+    return lambda rng: deviations * rng.normal(size=n)
+
+
+def jumping(n: int) -> Noise:
+    """Return noise that is small but for rare jumps, which few shadows show of anybody, as leaves of trees do."""
+    return lambda rng: 0.1 * rng.normal(size=n) + 2.0 * (rng.random(n) < 0.05) * rng.choice([-1, 1], n)
+
+
+def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int, online: bool = True) -> Evidence:
+    """Return evidence of a law whose answers have noise, and are surer about members by a gain."""
+
+    def train(rows: np.ndarray, number: int) -> np.ndarray:
+        logits = noise(np.random.default_rng([number, seed]))
+        logits[rows] += gain
+        return 1 / (1 + np.exp(-logits))
+
+    split = half(n, seed=seed)
+    released = train(split.members, 10**6)
+    return Evidence(
+        released=released,
+        labels=np.ones(n, dtype=np.uint8),
+        split=split,
+        train=train,
+        shadows=shadows,
+        online=online,
+        seed=seed,
+    )
+
+
+def rates(evidence: Evidence) -> dict[str, float]:
+    """Return the TPR at 1% FPR of either variance on the target, and of LiRA."""
+    member = evidence.split.judged[1]
+    found = {"chosen": REGISTRY["lira"].judge(evidence).score}
+    for name, per_person in (("per person", True), ("shared", False)):
+        forced = replace(evidence, memo={"shadows": evidence.shadow_models, lira._CHOICE: per_person})
+        found[name] = REGISTRY["lira"].judge(forced).score
+    return {name: float(roc(score, member).reached(0.01)) for name, score in found.items()}
+
+
+@pytest.mark.parametrize("online", [True, False])
+def test_the_variances_are_compared_on_shadows_attacked_by_the_others(online: bool):
+    evidence = remembering(scattered(600, 0.1, 1.5), gain=1.0, shadows=8, seed=3, n=600, online=online)
+    drawn = evidence.shadow_models
+    rounded = 1 / (1 + np.exp(-logit(drawn.own).round(5)))  # what it rounds must not decide who ranks first
+    shadows = evidence.memo["shadows"] = replace(drawn, own=rounded)
+    columns = slice(0, shadows.n_judged) if online else slice(shadows.n_judged, None)
+    own, trained = shadows.own[:, columns], shadows.trained[:, columns]
+    by_hand: list[list[float]] = [[], []]
+    for target in range(8):
+        pair = {target, target ^ 1}
+        rest = [i for i in range(8) if i not in pair]
+        left = Shadows(n_judged=own.shape[1], own=own[rest], trained=trained[rest], online=online)
+        phi = logit(own[target])
+        for rate, per_person in zip(by_hand, (True, False), strict=True):
+            mean, deviation = left.normal(~left.inside, per_person)
+            score = (phi - mean) / deviation
+            if online:
+                score = norm.logpdf(phi, *left.normal(left.inside, per_person)) - norm.logpdf(phi, mean, deviation)
+            rate.append(float(roc(score, trained[target].astype(int)).reached(0.01)))
+    assert lira.variance_rates(evidence) == pytest.approx([np.mean(rate) for rate in by_hand], abs=1e-6)
+
+
+@pytest.mark.parametrize("shadows", [16, 64])
+@pytest.mark.parametrize(
+    ("noise", "gain", "better"),
+    [(scattered(4000, 0.02, 2.0), 1.0, "per person"), (jumping(4000), 2.0, "shared")],
+)
+def test_lira_takes_the_better_variance_whatever_the_number_of_shadows(noise, gain, better, shadows):
+    """Seeds 0 to 3: of the mean TPR at 1% FPR the other variance has at most nine tenths."""
+    found = [rates(remembering(noise, gain=gain, shadows=shadows, seed=seed, n=4000)) for seed in range(4)]
+    means = {name: np.mean([one[name] for one in found]) for name in ("per person", "shared", "chosen")}
+    assert [one["chosen"] for one in found] == [one[better] for one in found]
+    assert min(means["per person"], means["shared"]) < 0.9 * means["chosen"]
+
+
+def test_the_choice_uses_nobodys_membership():
+    evidence = remembering(scattered(400, 0.1, 1.5), gain=1.0, shadows=16, seed=1, n=400)
+    shadows, split = evidence.shadow_models, evidence.split
+    turned = replace(split, members=split.outsiders, outsiders=split.members)
+    other = replace(evidence, split=turned, memo={"shadows": shadows})
+    assert lira.variance_rates(other) == lira.variance_rates(evidence)
+    assert np.array_equal(REGISTRY["lira"].judge(other).score, REGISTRY["lira"].judge(evidence).score)
+
+
+@pytest.mark.parametrize("noise", [scattered(8000, 0.1, 1.5), jumping(8000)])
+def test_where_nothing_is_remembered_the_better_variance_is_no_better_than_chance(noise):
+    found = [remembering(noise, gain=0.0, shadows=16, seed=seed, n=8000) for seed in range(20)]
+    scores = [REGISTRY["lira"].judge(one).score for one in found]
+    curves = [roc(score, one.split.judged[1]) for score, one in zip(scores, found, strict=True)]
+    # of 20 means over 2,000 members the standard error is .0007 at 1% FPR and .002 of the AUC
+    assert np.mean([curve.reached(0.01) for curve in curves]) == pytest.approx(0.01, abs=0.0025)
+    assert np.mean([curve.auc.value for curve in curves]) == pytest.approx(0.5, abs=0.007)
+
+
+def test_without_enough_shadows_or_records_one_variance_is_shared():
+    few = remembering(scattered(400, 0.1, 1.5), gain=1.0, shadows=4, seed=0, n=400)
+    assert not lira.chooses_variance_per_person(few)
+    assert np.isnan(lira.variance_rates(at_random(1, online=True))).all()
 
 
 def test_where_everybody_is_judged_they_are_compared_with_those_aside():
