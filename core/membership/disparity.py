@@ -23,10 +23,23 @@ all members of the group, not by those in the range, so that the differences of 
 disparity (Zhang et al. 2020, equation 5 and figure 5).
 
 TPR at a low FPR, of scores such as LiRA's (Carlini et al. 2022). Each group has its own threshold, at which its own
-non-members have the FPR, ties broken at random (`core.membership.roc`). A rate of 1 % needs 1,000 non-members a group:
-with fewer it has less than 10 false positives, and is not reported. The bootstrap draws, within each stratum, as
-many people as there are. The j-th highest of n non-members has a true FPR that is a Beta(j, n + 1 - j) variable: the
-threshold is drawn so, and then the members above it by a binomial draw, which is the same as drawing the people.
+non-members have the FPR, ties broken at random (`core.membership.roc`). A rate of 1 % needs 100 non-members a group, of
+whom one is a false positive; with fewer it is not reported. With 100 to 1,000 the interval is wide and still covers
+(measured with 116 members and as many non-members beside 4,000 of either, 300 samples each: groups alike 100 %, members
+moved by 1, 2 or 3 standard deviations 98 to 99 %, half of them apart from everybody 94 %, all 97 %).
+
+The bootstrap draws, within each stratum, as many people as there are. The j-th highest of n non-members has a true FPR
+that is a Beta(j, n + 1 - j) variable: the threshold is drawn so, and then the members above it by a binomial draw,
+which is the same as drawing the people.
+
+Of a small group the wide interval may hide that all of its members are found. So there is a second gap where a side has
+fewer than 1,000 non-members, at one threshold for everybody: the difference in TPR - FPR where 1 % of all non-members
+are flagged. Its interval is Zou and Donner's of four shares, to which the width is added that comes from where the
+threshold lies. With 20 members of a group that is wholly memorised its lower end is .75 (200 samples), where the first
+gap needs 300 to exceed 5 points for certain. It is blind to scores that rise within a group and stay below the
+threshold, and so both are looked at. With 300 non-members of the small group 60 % of models that remember nobody keep
+the first within 5 points, by six attacks and one of nine limits; with 500 90 %.
+
 Permutations of the groups are drawn from the top of the non-members down to where both groups have their thresholds.
 They are of scores distributed alike in both groups, which is more than no gap. A gap therefore counts as significant
 only if its interval leaves out 0 as well. In permutation and bootstrap ties are broken once, in the gap itself on
@@ -465,7 +478,7 @@ def lira_gaps(
     """Return the gap in TPR at an FPR of each group against all others; of two, of group 1 against group 0.
 
     The score is finite and higher for members, the FPR in (0, 1); the other arguments are those of `disparities`. A
-    group with fewer than 10 / fpr non-members or 10 members on either side is there too, all nan, with its reason.
+    group with fewer than 1 / fpr non-members or 10 members on either side is there too, all nan, with its reason.
     P-values are for scores that are distributed alike in both groups, among members and among non-members, adjusted
     over the groups measured; `significant` asks for an interval that leaves out 0 besides.
     """
@@ -505,13 +518,116 @@ def _tested(result: GapResult, test: GapTest) -> GapResult:
 
 def _too_few(side: Codes, member: Codes, names: tuple[str, str], fpr: float) -> str:
     """Return why the gap at a low FPR is not measured; empty if it is."""
-    need = math.ceil(RESOLUTION / fpr - 1e-9)
+    need = least_outsiders(fpr)
     for kind, least, told in ((0, need, "non-members"), (1, FEWEST, "members")):
         counts = np.bincount(side[member == kind], minlength=2)
         small = int(np.argmin(counts[::-1]))  # the group first
         if counts[1 - small] < least:
             return f"n/a, needs at least {least:,} {told}, got {counts[1 - small]:,} of “{names[small]}”"
     return ""
+
+
+def least_outsiders(fpr: float, *, false_positives: int = 1) -> int:
+    """Return how many non-members allow so many false positives at an FPR; with one a group's gap can be measured."""
+    return math.ceil(false_positives / fpr - 1e-9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetGap(Result):
+    """The gap in TPR - FPR at one threshold for everybody, group minus others."""
+
+    group: str
+    others: str
+    fpr: float
+    """The rate of false positives among all non-members."""
+    estimate: Estimate
+    tpr: tuple[Estimate, Estimate]
+    false_positives: tuple[Estimate, Estimate]
+    """The rates behind it, of the group and of the others."""
+
+
+def net_gaps(
+    score: Floats,
+    groups: Codes,
+    member: Codes,
+    *,
+    names: Sequence[str],
+    fpr: float = 0.01,
+    level: float = 0.95,
+) -> tuple[NetGap, ...]:
+    """Return the gap at one threshold for everybody of each group that is small, against all others.
+
+    The arguments are those of `lira_gaps`. A group is small where it, or the others, have fewer than 10 / fpr
+    non-members; with fewer than 10 members or non-members on either side it is left out. There are none where fewer
+    than 1 / fpr non-members are judged in all.
+    """
+    if np.count_nonzero(member == 0) < least_outsiders(fpr):
+        return ()
+    enough = least_outsiders(fpr, false_positives=RESOLUTION)
+    flagged, *beside = (_flagged_chance(score, member, position) for position in _positions(member, fpr, level))
+    gaps = []
+    for (group, others), side in _one_against_others(groups, names):
+        cell = 2 * side + member
+        sizes = np.bincount(cell, minlength=4).reshape(2, 2)
+        if sizes.min() < FEWEST or sizes[:, 0].min() >= enough:
+            continue
+        rates = _rates(cell, flagged, level)
+        elsewhere = [_net_gap(_rates(cell, chance, level)).value for chance in beside]
+        gap = NetGap(
+            group=group,
+            others=others,
+            fpr=fpr,
+            estimate=_with_threshold(_net_gap(rates), elsewhere),
+            tpr=(rates[1][1], rates[0][1]),
+            false_positives=(rates[1][0], rates[0][0]),
+        )
+        gaps.append(gap)
+    return tuple(gaps)
+
+
+def _positions(member: Codes, fpr: float, level: float) -> list[float]:
+    """Return at which non-member from the top the threshold lies, and the ends of where it may lie in other samples.
+
+    The j-th highest of n non-members has a true FPR that is a Beta(j, n + 1 - j) variable.
+    """
+    from scipy.special import betaincinv
+
+    size = int(np.count_nonzero(member == 0)) + 1
+    position = fpr * size
+    ends = [float(betaincinv(position, size - position, end)) for end in (0.5 - level / 2, 0.5 + level / 2)]
+    return [position, *(size * end for end in ends)]
+
+
+def _rates(cell: Ints, flagged: Floats, level: float) -> list[list[Estimate]]:
+    """Return the share of each cell that is flagged, at [side, member]; a cell is 2 · side + member."""
+    sizes = np.bincount(cell, minlength=4).reshape(2, 2).tolist()
+    hits = np.bincount(cell, weights=flagged, minlength=4).reshape(2, 2).tolist()
+    return [[proportion(hits[side][kind], sizes[side][kind], level=level) for kind in (0, 1)] for side in (0, 1)]
+
+
+def _net_gap(rates: Sequence[Sequence[Estimate]]) -> Estimate:
+    """Return TPR - FPR of the group minus that of the others."""
+    total = weighted_sum([(1.0, rates[1][1]), (-1.0, rates[1][0]), (-1.0, rates[0][1]), (1.0, rates[0][0])])
+    return replace(total.within(-1.0, 1.0), value=min(1.0, max(-1.0, total.value)))
+
+
+def _with_threshold(gap: Estimate, elsewhere: Sequence[float]) -> Estimate:
+    """Return a gap with an interval that also allows for the threshold, given the gaps at the ends of where it lies."""
+    below = math.hypot(gap.value - gap.low, max(0.0, gap.value - min(elsewhere)))
+    above = math.hypot(gap.high - gap.value, max(0.0, max(elsewhere) - gap.value))
+    return replace(gap, low=gap.value - below, high=gap.value + above).within(-1.0, 1.0)
+
+
+def _flagged_chance(score: Floats, member: Codes, position: float) -> Floats:
+    """Return the probability that each person is flagged where the threshold lies at this non-member from the top.
+
+    It is 1 above the threshold and 0 below; at the threshold those who tie are flagged at random.
+    """
+    alarms, _ = counts_above(score, member)
+    tie = int(np.clip(np.searchsorted(alarms, position, side="left"), 1, alarms.size - 1))
+    threshold = np.unique(score)[::-1][tie - 1]
+    share = (position - alarms[tie - 1]) / (alarms[tie] - alarms[tie - 1] + 1)
+    return np.asarray((score > threshold) + min(1.0, share) * (score == threshold), dtype=np.float64)
 
 
 def permuted_sides(sides: Sequence[Side], everybody: Side, draws: int, rng: np.random.Generator) -> Floats:

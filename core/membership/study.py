@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
 from core.membership.attack import MemberGuess
 from core.membership.attacks import REGISTRY, attacks_on
-from core.membership.disparity import OTHERS, GapResult, lira_gaps
+from core.membership.disparity import OTHERS, GapResult, NetGap, lira_gaps, net_gaps
 from core.membership.evidence import Evidence, Train, judging_everybody
 from core.membership.findings import release_findings
 from core.membership.roc import Roc, advantage, roc
@@ -62,7 +62,8 @@ DECLARED = (
         name="membership_gap",
         title="Training records identified: difference between groups",
         unit="points",
-        definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
+        definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group. Of a "
+        "group with fewer than 1,000 non-members also in TPR − FPR where 1% of all non-members are flagged.",
         folded=True,
         needs=("scores",),
     ),
@@ -114,6 +115,21 @@ class JudgedMembers:
                 names=dataset.group_names,
                 fpr=FALSE_ALARMS,
                 seed=self.subject.config.seed,
+            )
+            for name, guess in self.guesses.items()
+        }
+
+    @cached_property
+    def net_gaps(self) -> dict[str, tuple[NetGap, ...]]:
+        """For each attack the gaps of small groups at one threshold for everybody."""
+        dataset = self.subject.dataset
+        return {
+            name: net_gaps(
+                guess.score,
+                dataset.sensitive[guess.rows],
+                self.inside(guess),
+                names=dataset.group_names,
+                fpr=FALSE_ALARMS,
             )
             for name, guess in self.guesses.items()
         }
@@ -422,25 +438,33 @@ def _best(
 
 
 def membership_gap(members: JudgedMembers) -> Measurement:
-    """Return the largest difference between a group and the others in TPR at 1% FPR of each, by released scores.
+    """Return the largest difference between a group and the others in who is identified, by released scores.
 
-    That of a group with too few people may be as large as 1, and so the interval then ends there: the others can break
-    a limit, and do not keep it for all.
+    Each group has its own threshold with 1% FPR; of small groups one threshold for everybody is tried besides. The
+    first gap of a group with too few people may be as large as 1, and so the interval then ends there: the others, and
+    the second gap, can break a limit, and do not keep it for all.
     """
     every = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
-    found = {key: gap for key, gap in every.items() if not gap.reason}
+    gaps: dict[str, tuple[str, GapResult | NetGap]] = {}
+    for (name, group), gap in every.items():
+        if not gap.reason:
+            gaps[f"{REGISTRY[name].phrase}, {group}"] = (name, gap)
+    for name, small_groups in members.net_gaps.items():
+        for net_gap in small_groups:
+            gaps[f"{REGISTRY[name].phrase}, one threshold, {net_gap.group}"] = (name, net_gap)
     small = [gap for gap in every.values() if gap.reason]
     reason = f"TPR at 1% FPR {small[0].reason.removeprefix('n/a, ')}." if small else ""
-    if not found:
+    if not gaps:
         return not_run("membership_gap", reason)
-    keys = {f"{REGISTRY[name].phrase}, {group}": (name, group) for name, group in found}
-    told, estimate = strongest({key: found[own].estimate.folded() for key, own in keys.items()}, within=(0.0, 1.0))
+    key, estimate = strongest({key: gap.estimate.folded() for key, (_, gap) in gaps.items()}, within=(0.0, 1.0))
     assumptions = (*_assumptions(members), _AVERAGE, "Each group has a threshold of its own.")
+    if any(members.net_gaps.values()):
+        assumptions += ("Groups with fewer than 1,000 non-members are also compared at one threshold for everybody.",)
     if small:
         estimate, names = replace(estimate, high=1.0), joined(list(dict.fromkeys(f"“{gap.group}”" for gap in small)))
         assumptions += (f"The difference of {names} is unknown, so the interval ends at 100 points. {reason}",)
-    name, group = keys[told]
-    gap, splits = found[name, group], members.subject.splits
+    name, gap = gaps[key]
+    splits = members.subject.splits
     return Measurement(
         check="membership_gap",
         estimate=estimate,
@@ -448,11 +472,22 @@ def membership_gap(members: JudgedMembers) -> Measurement:
         control_name="no difference",
         attacked=(
             f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
-            f"{REGISTRY[name].phrase}: TPR at 1% FPR {percent(gap.rates[0].value)} among {gap.group} and "
-            f"{percent(gap.rates[1].value)} among {gap.others}."
+            f"{REGISTRY[name].phrase}: {_rates_text(gap)}."
         ),
         knows=_knows(members, name),
         assumptions=assumptions,
         reason=reason,
-        details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
+        details={f"{each}, minus {own.others}": own.estimate.value for each, (_, own) in gaps.items()},
     )
+
+
+def _rates_text(gap: GapResult | NetGap) -> str:
+    """Return the rates behind a gap: "TPR at 1% FPR 9.0% among women and 1.2% among men"."""
+    if isinstance(gap, GapResult):
+        first, second = (percent(rate.value) for rate in gap.rates)
+        return f"TPR at 1% FPR {first} among {gap.group} and {second} among {gap.others}"
+    sides = [
+        f"TPR {percent(tpr.value)} and FPR {percent(fpr.value)} among {side}"
+        for side, tpr, fpr in zip((gap.group, gap.others), gap.tpr, gap.false_positives, strict=True)
+    ]
+    return f"where 1% of all non-members are flagged, {' and '.join(sides)}"
