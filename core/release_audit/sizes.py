@@ -18,6 +18,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import count, joined
+from core.membership.disparity import least_outsiders
 from core.membership.roc import RESOLUTION
 from core.membership.study import FALSE_ALARMS
 from core.models import GIVEN
@@ -37,7 +38,13 @@ if TYPE_CHECKING:
 SETS = ("train", "attack", "validation", "test")
 
 NON_MEMBERS = math.ceil(RESOLUTION / FALSE_ALARMS)
-"""Test records, of each group where groups are compared, that a TPR at 1% FPR takes."""
+"""Test records that a TPR at 1% FPR takes."""
+
+GROUP_NON_MEMBERS = 500
+"""Test records of each group with which nine in ten models that leak nothing keep the limit (`disparity`)."""
+
+FEWEST_GROUP_NON_MEMBERS = least_outsiders(FALSE_ALARMS)
+"""Test records of each group without which nothing is known of its difference from the others."""
 
 _SEEDS = range(51)
 _SHARES = (0.3, 0.4, 0.25, 0.5, 0.2, 0.6, 0.15, 0.1)
@@ -258,26 +265,33 @@ def _unanswered(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> I
     required = {limit.check for limit in policy.limits if limit.required and limit.if_not_run == "blocks"}
     if config.method == GIVEN and (dataset.sets is None or dataset.scores is None):
         return  # which checks are not run then does not hang on the number of people
-    by_group = "membership_gap" in required
-    if not by_group and "membership_caught" not in required:
-        return
-    size, name = _fewest(dataset, config, by_group=by_group)
-    if size >= NON_MEMBERS:
-        return
+    needed = {"membership_gap": GROUP_NON_MEMBERS, "membership_caught": NON_MEMBERS}
+    needed = {check: records for check, records in needed.items() if check in required}
+    for check, records in needed.items():
+        size, name = _fewest(dataset, config, by_group=check == "membership_gap")
+        if size < records:
+            yield SizeProblem(
+                reason=_size_reason(policy, config, records, size, name),
+                blocks=False,
+                changes=_enough(dataset, config, needed),
+                more=_people_needed(dataset, records, size, name),
+            )
+            return
+
+
+def _size_reason(policy: Policy, config: AuditConfig, needed: int, size: int, name: str) -> str:
+    """Say what takes how many test records, of the smallest group where its name is given, and what follows."""
     purpose = "looks for training records at 1% false positives"
-    needed = f"{count(NON_MEMBERS)} test records, and there are {count(size)}"
-    if by_group:
-        purpose = "compares groups by the training records identified"
-        needed = f"{count(NON_MEMBERS)} test records of each group, and “{name}” has {count(size)}"
+    records = f"{count(needed)} test records, and there are {count(size)}"
     consequence = "no model of this table can pass"
     if config.method == GIVEN:
         consequence = "this model cannot pass"
-    yield SizeProblem(
-        reason=f"The policy “{policy.name}” {purpose}. That takes {needed}: {consequence}.",
-        blocks=False,
-        changes=_enough(dataset, config, by_group=by_group),
-        more=_people_needed(dataset, size, name),
-    )
+    if name:
+        purpose = "compares groups by the training records identified"
+        records = f"about {count(needed)} test records of each group, and “{name}” has {count(size)}"
+        if size >= FEWEST_GROUP_NON_MEMBERS:
+            consequence = "the comparison may stay inconclusive"
+    return f"The policy “{policy.name}” {purpose}. That takes {records}: {consequence}."
 
 
 def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tuple[int, str]:
@@ -290,31 +304,33 @@ def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tu
     return int(sizes[smallest]), dataset.group_names[smallest]
 
 
-def _enough(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> dict[str, object]:
-    """Return the changes of the plan that leave enough test records; none where none does."""
-    shares = [config.train_share]
-    if dataset.sets is None:
-        shares += _SHARES
+def _enough(dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int]) -> dict[str, object]:
+    """Return the changes of the plan that leave enough test records for each check; none where none does."""
+    shares = (config.train_share, *_SHARES)
+    if dataset.sets is not None:
+        shares = (config.train_share,)
     for candidate, groups in _groupings(dataset):
-        sizes = np.bincount(candidate.sensitive, minlength=candidate.n_groups)
-        people = sizes.min() if by_group else candidate.n
+        smallest = np.bincount(candidate.sensitive, minlength=candidate.n_groups).min()
+        people = {"membership_gap": smallest, "membership_caught": candidate.n}
         for share in shares:
-            if dataset.sets is None and people * (1 - share) / 2 < NON_MEMBERS:
+            drawn = {check: people[check] * (1 - share) / 2 for check in needed}
+            if dataset.sets is None and any(drawn[check] < records for check, records in needed.items()):
                 continue  # about so many test records are drawn: nothing to try
             other = replace(config, train_share=share)
             if split_problem(candidate, other):
                 continue
-            if _fewest(candidate, other, by_group=by_group)[0] >= NON_MEMBERS:
+            sizes = {check: _fewest(candidate, other, by_group=check == "membership_gap")[0] for check in needed}
+            if all(sizes[check] >= records for check, records in needed.items()):
                 changes = {} if share == config.train_share else {"model.train_share": share}
                 return {**groups, **changes}
     return {}
 
 
-def _people_needed(dataset: AuditDataset, size: int, name: str) -> str:
+def _people_needed(dataset: AuditDataset, records: int, size: int, name: str) -> str:
     """Say how many people would do, of the smallest group where its name is given."""
     people, of_group = dataset.n, ""
     if name:
         people = int((dataset.sensitive == dataset.group_names.index(name)).sum())
         of_group = f" of “{name}”"
-    needed = math.ceil(people * NON_MEMBERS / max(1, size) / 100) * 100
+    needed = math.ceil(people * records / max(1, size) / 100) * 100
     return f"It takes about {count(needed)} people{of_group}; the table has {count(people)}."

@@ -138,7 +138,7 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
         found = measured(JudgedMembers(subject=subject, shadows=0, guesses={"loss": guess}))["membership_gap"]
         assert found.estimate is not None and found.estimate.high == 1.0
         assert (found.estimate.low > 0.4) == (verdict == "fail")
-        assert found.reason.startswith("TPR at 1% FPR needs at least 1,000 non-members, got 20 of “rather not say”")
+        assert found.reason.startswith("TPR at 1% FPR needs at least 100 non-members, got 20 of “rather not say”")
         assert found.assumptions[-1].startswith("The difference of “rather not say” is unknown")
         row = judged(policy(membership_gap=0.3), [found], attribute="sex").rows[0]
         assert row.verdict == verdict and row.blocks

@@ -15,6 +15,8 @@ from core.errors import InputError
 from core.models import GIVEN
 from core.policy import default_policy, predictions_policy
 from core.release_audit.sizes import (
+    FEWEST_GROUP_NON_MEMBERS,
+    GROUP_NON_MEMBERS,
     NON_MEMBERS,
     SizeProblem,
     cell_sizes,
@@ -96,16 +98,19 @@ def test_small_groups_are_taken_together_where_no_seed_or_share_works():
 
 def test_groups_too_small_for_the_policy_name_the_share_and_the_groups_that_work():
     config = AuditConfig()
-    dataset = counted(people(6000), EACH)
+    dataset = counted(people(3000), EACH)
     (problem,) = size_problems(dataset, config, default_policy())
-    assert not problem.blocks and "no model of this table can pass" in problem.reason
+    assert not problem.blocks and "of each group" in problem.reason
+    fewest = min(cell_count(dataset, split(dataset, seed=config.seed).test))
+    assert ("no model of this table can pass" in problem.reason) == (fewest < FEWEST_GROUP_NON_MEMBERS)
+    assert ("may stay inconclusive" in problem.reason) == (fewest >= FEWEST_GROUP_NON_MEMBERS)
     assert problem.changes["data.group"] == ("a",) and problem.changes["model.train_share"] < config.train_share
     other, settings = changed(dataset, config, problem)
     assert size_problems(other, settings, default_policy()) == ()
 
 
 def test_ranges_are_taken_together_at_the_cut_in_the_middle():
-    (problem,) = size_problems(counted(people(6800), AGES), AuditConfig(), default_policy())
+    (problem,) = size_problems(counted(people(4000), AGES), AuditConfig(), default_policy())
     assert problem.changes["data.at_most"] == 40.0 and problem.changes["data.cuts"] == ()
     assert "two groups (up to 40, and above)" in problem.remedy
 
@@ -115,10 +120,25 @@ def test_enough_people_are_no_problem_and_one_too_few_is():
     dataset, config = counted(frame, ROLES), AuditConfig()
     test = split(dataset, seed=config.seed).test
     women = int((dataset.sensitive[test] == 1).sum())
-    assert women > NON_MEMBERS and size_problems(dataset, config, default_policy()) == ()
-    surplus = women - NON_MEMBERS + 1
+    assert women > GROUP_NON_MEMBERS and size_problems(dataset, config, default_policy()) == ()
+    surplus = women - GROUP_NON_MEMBERS + 1
     fewer = frame.drop(index=frame.index[frame["sex"] == "F"][: 3 * surplus])
-    assert size_problems(counted(fewer, ROLES), config, default_policy())
+    (problem,) = size_problems(counted(fewer, ROLES), config, default_policy())
+    assert "the comparison may stay inconclusive" in problem.reason
+
+
+def test_with_fewer_than_100_of_a_group_no_model_can_pass_and_with_fewer_than_1000_in_all_neither():
+    config = AuditConfig()
+    (problem,) = size_problems(counted(people(600), ROLES), config, default_policy())
+    assert "of each group" in problem.reason and "no model of this table can pass" in problem.reason
+    limits = tuple(limit for limit in default_policy().limits if limit.check != "membership_gap")
+    (problem,) = size_problems(counted(people(600), ROLES), config, replace(default_policy(), limits=limits))
+    assert f"takes {NON_MEMBERS:,} test records, and there are" in problem.reason
+
+
+def cell_count(dataset: AuditDataset, rows: np.ndarray) -> list[int]:
+    """Return how many of these records are of each group."""
+    return np.bincount(dataset.sensitive[rows], minlength=dataset.n_groups).tolist()
 
 
 def test_of_given_predictions_only_their_own_sets_count():

@@ -1,0 +1,203 @@
+"""Gaps of small groups: a rare group that is wholly memorised never passes, one that is not never fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from core.membership import MembershipPlan
+from core.membership.disparity import lira_gaps, net_gaps
+from core.membership.roc import counts_above
+from core.membership.study import STUDY
+from core.planted import Drawn, subject_of
+from core.policy import default_policy, judge, predictions_policy
+from core.policy.verdict import Verdict
+from core.study import Measurement
+from core.subject import Subject
+from tests.policy_samples import done
+
+SIDE = 4_000
+"""Members, and as many non-members."""
+
+KNOWN = 1_200
+"""Attack records."""
+
+FEW = {"bootstraps": 200, "permutations": 2}
+
+
+def rare_group(kind: str, share: float, *, seed: int, side: int = SIDE) -> Subject:
+    """Return given scores of people of whom so many are of group 1.
+
+    "none" remembers nobody. "all" is sure of each member of group 1. "within" scores members of group 1 above its
+    non-members, and below half of everybody else.
+    """
+    rng = np.random.default_rng(seed)
+    n = 2 * side + KNOWN
+    features = rng.normal(size=(n, 2))
+    chance = 1 / (1 + np.exp(-1.5 * features[:, 0]))
+    labels = (rng.random(n) < chance).astype(np.uint8)
+    rare = rng.random(n) < share
+    remembered = rare & (np.arange(n) < side)
+    if kind == "all":
+        chance = np.where(remembered, np.where(labels == 1, 0.99, 0.01), chance)
+    if kind == "within":
+        sure = np.where(remembered, 0.45, 0.15) + 0.1 * rng.random(n)
+        chance = np.where(rare, np.where(labels == 1, sure, 1 - sure), chance)
+    scores = chance.round(4)
+    people = Drawn(features=features, labels=labels, sensitive=rare.astype(np.uint8))
+    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, KNOWN, side), seed=seed, scores=scores)
+
+
+@cache
+def measured(kind: str, share: float, seed: int, side: int = SIDE) -> dict[str, Measurement]:
+    """Return the measurements of the study of membership."""
+    settings = MembershipPlan(shadows=0)
+    *_, result = STUDY.run(rare_group(kind, share, seed=seed, side=side), settings)
+    return dict(STUDY.checks(result, settings))
+
+
+def verdict_by(policy_of, measurements: dict[str, Measurement]) -> Verdict:
+    """Return a policy's verdict where all other checks keep their limit."""
+    policy = policy_of()
+    others = [
+        done(limit.check, 0.9 if limit.check == "four_fifths" else 0.1 * limit.value, 0.001)
+        for limit in policy.limits
+        if limit.check not in measurements
+    ]
+    return judge(policy, [*measurements.values(), *others], attribute="group")
+
+
+def row_of(verdict: Verdict, check: str):
+    (row,) = [row for row in verdict.rows if row.check == check]
+    return row
+
+
+POLICIES = pytest.mark.parametrize("policy_of", [predictions_policy, default_policy], ids=["predictions", "default"])
+
+
+@POLICIES
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rare_group_that_is_wholly_memorised_fails_where_all_people_together_do_not(policy_of, seed: int):
+    verdict = verdict_by(policy_of, measured("all", 0.029, seed))
+    together = [row_of(verdict, f"membership_{check}").verdict for check in ("auc", "advantage", "caught")]
+    assert together in (["pass", "pass", "pass"], ["pass", "pass", "inconclusive"])  # a TPR of 4% beside a limit of 5%
+    assert row_of(verdict, "membership_gap").verdict == "fail" and verdict.overall == "fail"
+
+
+def test_one_of_two_percent_passes_without_the_gap_and_fails_by_it():
+    measurements = measured("all", 0.02, 0)
+    policy = predictions_policy()
+    without = replace(policy, limits=tuple(limit for limit in policy.limits if limit.check != "membership_gap"))
+    assert verdict_by(lambda: without, measurements).overall == "pass"
+    assert verdict_by(predictions_policy, measurements).overall == "fail"
+
+
+@POLICIES
+@pytest.mark.parametrize("side", [700, 1500])
+def test_twenty_or_forty_people_of_it_are_enough(policy_of, side: int):
+    verdict = verdict_by(policy_of, measured("all", 0.029, 5, side))
+    assert row_of(verdict, "membership_gap").verdict == "fail"
+
+
+@POLICIES
+@pytest.mark.parametrize("seed", range(2))
+def test_one_that_is_memorised_within_its_own_scores_does_not_pass(policy_of, seed: int):
+    verdict = verdict_by(policy_of, measured("within", 0.029, seed))
+    assert row_of(verdict, "membership_gap").verdict in ("fail", "inconclusive")
+    assert verdict.overall in ("fail", "inconclusive")
+
+
+@POLICIES
+@pytest.mark.parametrize("share", [0.029, 0.2])
+def test_one_of_whom_nobody_is_remembered_never_fails_and_passes_where_it_is_large_enough(policy_of, share: float):
+    found = [row_of(verdict_by(policy_of, measured("none", share, seed)), "membership_gap") for seed in range(4)]
+    verdicts = [row.verdict for row in found]
+    assert "fail" not in verdicts and "not_run" not in verdicts
+    assert share < 0.1 or verdicts.count("pass") >= 3
+
+
+def test_the_gap_at_one_threshold_says_whose_rates_it_compares():
+    measurement = measured("all", 0.029, 0)["membership_gap"]
+    assert "where 1% of all non-members are flagged, TPR " in measurement.attacked
+    assert "among group 1 and TPR " in measurement.attacked
+    assert any("one threshold for everybody" in text for text in measurement.assumptions)
+    alone = measured("none", 0.5, 0)["membership_gap"]
+    assert not any("one threshold for everybody" in text for text in alone.assumptions)
+
+
+# ------------------------------------------------------------------------------------------------ values and coverage
+
+
+def scored(kind: str, size: int, rng: np.random.Generator, side: int = 2_000) -> tuple[np.ndarray, ...]:
+    """Return score, group and membership: group 1 has `size` members and as many non-members."""
+    member = np.repeat([0, 1, 0, 1], [side, side, size, size]).astype(np.uint8)
+    group = np.repeat([0, 1], [2 * side, 2 * size]).astype(np.uint8)
+    score = rng.normal(size=group.size)
+    moved = (group == 1) & (member == 1)
+    if kind == "half":
+        score[moved & (rng.random(group.size) < 0.5)] = 9.0
+    if kind == "all":
+        score[moved] = 9.0
+    if kind == "shift":
+        score[moved] += 2.0
+    return score, group, member
+
+
+TRUTH = {"none": 0.0, "half": 0.495, "all": 0.99, "shift": float(norm.sf(norm.isf(0.01) - 2.0)) - 0.01}
+"""Gap at 1% FPR, by either threshold: only members of group 1 move."""
+
+
+@pytest.mark.parametrize("kind", TRUTH)
+@pytest.mark.parametrize("size", [100, 300])
+def test_the_gap_of_each_at_its_own_threshold_is_covered_from_100_non_members_on(kind: str, size: int):
+    runs, covered = 150, 0
+    for run in range(runs):
+        score, group, member = scored(kind, size, np.random.default_rng([run, size]))
+        (gap,) = lira_gaps(score, group, member, names=("most", "rare"), seed=run, **FEW)
+        assert gap.reason == ""
+        covered += gap.estimate.low <= TRUTH[kind] <= gap.estimate.high
+    assert covered / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
+
+
+@pytest.mark.parametrize("kind", TRUTH)
+@pytest.mark.parametrize("size", [20, 100, 300])
+def test_the_gap_at_one_threshold_is_covered(kind: str, size: int):
+    runs, covered = 200, 0
+    for run in range(runs):
+        score, group, member = scored(kind, size, np.random.default_rng([run, size]))
+        (gap,) = net_gaps(score, group, member, names=("most", "rare"))
+        covered += gap.estimate.low <= TRUTH[kind] + 1e-3 and gap.estimate.high >= TRUTH[kind] - 1e-3
+    assert covered / runs >= 0.95 - 3 * (0.05 * 0.95 / runs) ** 0.5
+
+
+@pytest.mark.parametrize("decimals", [0, 9])
+def test_the_rates_at_one_threshold_are_those_of_a_plain_loop(decimals: int):
+    score, group, member = scored("shift", 150, np.random.default_rng(7))
+    score = score.round(decimals)
+    (gap,) = net_gaps(score, group, member, names=("most", "rare"))
+    rng, draws = np.random.default_rng(8), []
+    alarms = counts_above(score, member)[0][-1]
+    for _ in range(400):
+        order = np.lexsort((rng.random(score.size), -score))
+        place = int(0.01 * (alarms + 1) + rng.random())
+        cut = np.flatnonzero(np.cumsum(member[order] == 0) >= place)[0]
+        flagged = np.zeros(score.size, dtype=bool)
+        flagged[order[:cut]] = True
+        draws.append([flagged[(group == g) & (member == m)].mean() for m, g in ((1, 1), (1, 0), (0, 1), (0, 0))])
+    plain = np.mean(draws, axis=0)
+    rates = [rate.value for rate in (*gap.tpr, *gap.false_positives)]
+    assert rates == pytest.approx(plain, abs=0.004)
+    assert gap.estimate.value == pytest.approx(rates[0] - rates[2] - rates[1] + rates[3])
+
+
+def test_a_large_group_has_no_second_gap_and_one_of_nine_has_none_either():
+    score, group, member = scored("none", 1_000, np.random.default_rng(3))
+    assert net_gaps(score, group, member, names=("most", "rare")) == ()
+    score, group, member = scored("none", 9, np.random.default_rng(3))
+    assert net_gaps(score, group, member, names=("most", "rare")) == ()
+    (gap,) = lira_gaps(score, group, member, names=("most", "rare"), **FEW)
+    assert gap.reason == "n/a, needs at least 100 non-members, got 9 of “rare”"
