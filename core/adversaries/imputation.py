@@ -54,7 +54,7 @@ _DENSE = 40
 Rows = npt.NDArray[np.intp]
 Groups = npt.NDArray[np.integer]
 
-Predictor = Callable[[Floats], Floats]
+Predictor = Callable[[Any], Floats]
 """Returns columns of evidence, (n, c), about records of these columns."""
 
 
@@ -108,7 +108,7 @@ def with_folds(
 
 
 def out_of_fold(
-    records: KnownRecords, fit: Callable[[Rows], Predictor], columns: Floats
+    records: KnownRecords, fit: Callable[[Rows], Predictor], columns: npt.NDArray[Any]
 ) -> tuple[Floats, list[Predictor]]:
     """Return what is said of each learner by what the other folds teach, and the predictors, one a fold.
 
@@ -126,7 +126,7 @@ def out_of_fold(
     return values, predictors
 
 
-def mean_of(predictors: list[Predictor], columns: Floats) -> Floats:
+def mean_of(predictors: list[Predictor], columns: npt.NDArray[Any]) -> Floats:
     """Return the mean of what the predictors of all folds say."""
     total = predictors[0](columns)
     for predictor in predictors[1:]:
@@ -156,7 +156,7 @@ def boosting(columns: Floats, groups: Groups, categorical: Mask, *, seed: int, s
     ).fit(columns, groups)
 
 
-def regression(columns: Any, groups: Groups, *, penalty: float = 10.0) -> Any:
+def regression(columns: Any, groups: npt.NDArray[Any], *, penalty: float = 10.0) -> Any:
     """Return a fitted logistic regression of the group; `penalty` is the C of scikit-learn."""
     from sklearn.linear_model import LogisticRegression
 

@@ -399,7 +399,7 @@ class LinearMeans:
         variance: Floats,
         categorical: Mask,
         n_groups: int,
-    ) -> tuple[LinearMeans, float]:
+    ) -> LinearMeans:
         """Return the regression that some records teach, and the spread of its residuals."""
         numbers = x[:, ~categorical]
         scale = numbers.std(axis=0)
@@ -558,8 +558,8 @@ class Evidence:
             taught = np.bincount(records.fold[logits.scored[records.learners]], minlength=2)
             if taught.sum() - taught.max() >= _FEWEST:
                 for kind in ("linear", "boosted"):
-                    fit = partial(residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before)
-                    of_learners, predictors = out_of_fold(records, fit, records.learners)
+                    learn = partial(residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before)
+                    of_learners, predictors = out_of_fold(records, learn, records.learners)
                     spread = residual_spread(of_learners, before.groups, logits.variance[records.learners])
                     residual.append(
                         ResidualEvidence(of_learners=of_learners, predictors=predictors, logits=logits, spread=spread)

@@ -167,7 +167,7 @@ def _boosting_columns(odds: Floats, x: Floats, found: Columns, before: Imputatio
 # --------------------------------------------------------------------------------------- controls
 
 
-def permuted_outputs(outputs: Outputs, labels: Ints, sets: tuple[Rows, ...], *, seed: int) -> Outputs:
+def permuted_outputs(outputs: Outputs, labels: Groups, sets: tuple[Rows, ...], *, seed: int) -> Outputs:
     """Return outputs permuted among the records of the same true label, each set by itself.
 
     What an attack gains from these it does not gain from the release.

@@ -567,7 +567,7 @@ def net_gaps(
     flagged, *beside = (_flagged_chance(score, member, position) for position in _positions(member, fpr, level))
     gaps = []
     for (group, others), side in _one_against_others(groups, names):
-        cell = 2 * side + member
+        cell = (2 * side + member).astype(np.int64)
         sizes = np.bincount(cell, minlength=4).reshape(2, 2)
         if sizes.min() < FEWEST or sizes[:, 0].min() >= enough:
             continue

@@ -463,16 +463,16 @@ def membership_gap(members: JudgedMembers) -> Measurement:
     if small:
         estimate, names = replace(estimate, high=1.0), joined(list(dict.fromkeys(f"“{gap.group}”" for gap in small)))
         assumptions += (f"The difference of {names} is unknown, so the interval ends at 100 points. {reason}",)
-    name, gap = gaps[key]
+    name, largest = gaps[key]
     splits = members.subject.splits
     return Measurement(
         check="membership_gap",
         estimate=estimate,
-        control=certain(0.0, gap.estimate.n),
+        control=certain(0.0, largest.estimate.n),
         control_name="no difference",
         attacked=(
             f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
-            f"{REGISTRY[name].phrase}: {_rates_text(gap)}."
+            f"{REGISTRY[name].phrase}: {_rates_text(largest)}."
         ),
         knows=_knows(members, name),
         assumptions=assumptions,

@@ -306,7 +306,7 @@ def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tu
 
 def _enough(dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int]) -> dict[str, object]:
     """Return the changes of the plan that leave enough test records for each check; none where none does."""
-    shares = (config.train_share, *_SHARES)
+    shares: tuple[float, ...] = (config.train_share, *_SHARES)
     if dataset.sets is not None:
         shares = (config.train_share,)
     for candidate, groups in _groupings(dataset):
