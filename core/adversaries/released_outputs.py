@@ -33,7 +33,7 @@ from core.adversaries.imputation import (
     regression,
 )
 from core.adversaries.output_evidence import Columns, Evidence, Outputs
-from core.arrays import Floats, Ints, Mask
+from core.arrays import Floats, Mask
 from core.seeds import child_generator
 
 NO_ATTACK = "imputation"
