@@ -61,6 +61,8 @@ def two_gaps(name: str) -> Example:
             "advantage_gap": found.advantage_gap.value,
             "low": found.vd.low,
             "high": found.vd.high,
+            "advantage_low": found.advantage_gap.low,
+            "advantage_high": found.advantage_gap.high,
             "women_false": women_false.value,
             "men_false": men_false.value,
             "fpr_gap": found.fpr_gap.value,
