@@ -134,7 +134,7 @@ def headline(read: Reading, *, sliders: bool = False) -> Finding:
         point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
     return Finding(
         point=point,
-        evidence=" ".join([*_gap_sentences(read), _areas(found)]),
+        evidence=" ".join([*_gap_sentences(read), _areas(found), *_beside_the_report(read)]),
         so_what=so_what,
         to_do=to_do,
         redacted=_REDACTED,
@@ -142,6 +142,16 @@ def headline(read: Reading, *, sliders: bool = False) -> Finding:
         baseline=certain(0.5, auc.n),
         attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=found.settings.shadows),
     )
+
+
+def _beside_the_report(read: Reading) -> list[str]:
+    """Say why a report on the same model may name another attack as the best; nothing of models trained here."""
+    if read.chosen.target not in ("audited", GIVEN):
+        return []
+    return [
+        f"Attacked here are {count(read.found.n_judged)} people. The report attacks all training and test records, by "
+        "attacks of its own: another one may be the best there."
+    ]
 
 
 def _remedy(read: Reading, sliders: bool) -> str:
