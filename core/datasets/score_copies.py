@@ -55,18 +55,21 @@ _NEIGHBOUR = 0.9
 _EXPLAINED = 0.8
 """Share of the variance that tells whether the other features explain something."""
 _NOTHING_LEFT = 1e-4
+_TREES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
     """A feature that tells the outputs: of the score or the predictions, with the evidence as a phrase.
 
-    `honest` says that it looks like a strong feature which the model reads.
+    `derived` says that it is a function of the score and not the other way round, as no feature that a model reads is;
+    `honest` that it looks like a strong feature which the model reads.
     """
 
     column: str
     of_score: bool
     evidence: str
+    derived: bool = False
     honest: bool = False
 
 
@@ -150,16 +153,17 @@ def _column(column: pandas.Series, name: str) -> _Column | None:
 
 def _copy(column: _Column, outputs: _Outputs) -> Copy | None:
     """Return how a feature tells the outputs by itself; None if it does not, or tells the label as well."""
-    evidence, of_score = _tells_score(column, outputs), True
-    if not evidence:
-        evidence, of_score = _tells_predictions(column, outputs), False
-    if not evidence or _tells_label(column, outputs):
+    evidence = _tells_score(column, outputs)
+    derived = "" if evidence else _follows_from_score(column, outputs)
+    predictions = "" if evidence or derived else _tells_predictions(column, outputs)
+    text = evidence or derived or predictions
+    if not text or _tells_label(column, outputs):
         return None
-    return Copy(column=column.name, of_score=of_score, evidence=evidence)
+    return Copy(column=column.name, of_score=not predictions, evidence=text, derived=bool(derived))
 
 
 def _tells_score(column: _Column, outputs: _Outputs) -> str:
-    """Return the evidence that a feature and the score are functions of each other, as a phrase; "" if not.
+    """Return the evidence that the score is a function of a feature, or its bands are, as a phrase; "" if not.
 
     Codes of bins are looked at first, as they need no sorting; what they show from afar is then measured.
     """
@@ -167,11 +171,12 @@ def _tells_score(column: _Column, outputs: _Outputs) -> str:
         return ""
     codes = column.codes[outputs.scored]
     share = explained_share(outputs.ranks, codes)
-    share_by_score = explained_share(codes.astype(np.float64), outputs.score_bins) if outputs.many_scores else 0.0
-    if column.numbers is not None and max(share, share_by_score) > _PERHAPS:
-        evidence = _tells_score_in_ranks(column.numbers[outputs.scored], outputs)
-        if evidence:
-            return evidence
+    if column.numbers is not None and share > _PERHAPS:
+        numbers = column.numbers[outputs.scored]
+        present = np.isfinite(numbers)
+        correlation = rank_correlation(numbers[present], outputs.scores[present])
+        if present.sum() >= _FEWEST_RECORDS and abs(correlation) > CLOSE:
+            return f"rank correlation {correlation:.3f}"
     if share > _CLOSE_SHARE:
         return f"it explains {percent(share)} of the variance of the score's ranks"
     known = codes >= 0
@@ -185,18 +190,17 @@ def _tells_score(column: _Column, outputs: _Outputs) -> str:
     return ""
 
 
-def _tells_score_in_ranks(numbers: Floats, outputs: _Outputs) -> str:
-    """Return the evidence that the ranks of a number and of the score are functions of each other."""
+def _follows_from_score(column: _Column, outputs: _Outputs) -> str:
+    """Return the evidence that a number is a function of the score, as a phrase: how sure the model is; "" if not."""
+    if column.numbers is None or not outputs.has_scores or not outputs.many_scores or column.n_codes <= _FEW_VALUES:
+        return ""
+    if explained_share(column.codes[outputs.scored].astype(np.float64), outputs.score_bins) <= _PERHAPS:
+        return ""
+    numbers = column.numbers[outputs.scored]
     present = np.isfinite(numbers)
     if present.sum() < _FEWEST_RECORDS:
         return ""
-    ranks = mean_ranks(numbers[present])
-    correlation = rank_correlation(ranks, outputs.scores[present])
-    if abs(correlation) > CLOSE:
-        return f"rank correlation {correlation:.3f}"
-    if not outputs.many_scores or np.unique(ranks).size <= _FEW_VALUES:
-        return ""
-    share = explained_share(ranks, outputs.score_bins[present])
+    share = explained_share(mean_ranks(numbers[present]), outputs.score_bins[present])
     return f"the score explains {percent(share)} of the variance of its ranks" if share > _CLOSE_SHARE else ""
 
 
@@ -230,6 +234,8 @@ def _label_accuracy(column: _Column, rows: Mask, labels: Ints) -> tuple[float, f
 
 def _is_honest(copy: Copy, columns: list[_Column], suspects: set[str], outputs: _Outputs) -> bool:
     """Whether a feature looks like one that the model reads: others do not tell the output, but what it leaves open."""
+    if copy.derived:
+        return False
     suspect = next(column for column in columns if column.name == copy.column)
     rows = outputs.scored if copy.of_score else outputs.predicted
     target = outputs.ranks if copy.of_score else outputs.predictions.astype(np.float64)
@@ -283,7 +289,7 @@ def _boosted_share(matrix: Floats, target: Floats) -> float:
     half = target.size // 2
     errors, total = 0.0, float(((target - target.mean()) ** 2).sum())
     for fitted, evaluated in _halves(half):
-        model = HistGradientBoostingRegressor(max_iter=100, random_state=0)
+        model = HistGradientBoostingRegressor(max_iter=_TREES, learning_rate=0.2, random_state=0)
         model.fit(_finite_or_nan(matrix[fitted]), target[fitted])
         errors += float(((target[evaluated] - model.predict(_finite_or_nan(matrix[evaluated]))) ** 2).sum())
     return 1.0 - errors / total if total > 0.0 else 0.0

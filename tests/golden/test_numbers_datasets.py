@@ -16,7 +16,20 @@ import pytest
 from pandas.api.types import is_scalar
 from scipy import sparse
 
-from core.datasets import build, catalog, column_roles, columns, ratings, role_suggestion, roles, splits, text_table
+from core.datasets import (
+    build,
+    catalog,
+    column_roles,
+    columns,
+    name_patterns,
+    ratings,
+    role_suggestion,
+    roles,
+    score_evidence,
+    splits,
+    table_cautions,
+    text_table,
+)
 from core.datasets.dataset import Table
 from core.datasets.read_table import _check_name, columns_of
 from core.datasets.roles import Roles
@@ -258,6 +271,11 @@ WORDS = (
 )
 
 
+def _never_label(name: str) -> bool:
+    """Return whether a column of this name, with two values, is never taken for the label."""
+    return bool(name_patterns.contents_of(pd.DataFrame({name: [0, 1] * 30}))) or role_suggestion.names_attribute(name)
+
+
 def _names() -> Named:
     for name in NAMES:
         says = [
@@ -270,7 +288,7 @@ def _names() -> Named:
         )
         yield (
             name,
-            (columns.bare_name(name), says, is_attribute, sets, role_suggestion._never_label(columns.bare_name(name))),
+            (columns.bare_name(name), says, is_attribute, sets, _never_label(name)),
         )
     for word in WORDS:
         asked = (columns.truth, columns.is_number, columns.quoted, columns.shown, splits.named_set, roles.spelling_key)
@@ -354,7 +372,7 @@ def _columns() -> Named:
         yield f"{name}, names records", told(columns.names_records, frame[name], name)
         yield f"{name}, text", str(columns.as_text(frame[name]).dropna().unique()[:3].tolist())
         yield f"{name}, roles", told(column_roles._summary, frame[name], name)
-        asked = role_suggestion._may_be_labels, role_suggestion._may_be_scores, role_suggestion._must_be_scores
+        asked = name_patterns.may_be_labels, name_patterns.is_share, name_patterns.is_score
         yield f"{name}, number or labels", [ask(frame[name]) for ask in asked]
         yield (
             f"{name}, limit",
@@ -624,23 +642,23 @@ def _cautions() -> Named:
         {"sensitive": "third", "group": ("x")},
         {"label": "under", "positive": "x"},
     ):
-        yield f"{more}", told(role_suggestion.cautions, frame, replace(asked, **more))
+        yield f"{more}", told(table_cautions.cautions, frame, replace(asked, **more))
     for names in (["20", "F", "b"], ["20", "F", "b", "c"], ["20", "F", "b", "c", "d"], ["a", "1,5"], ["1", "1e3"]):
         header = pd.DataFrame({name: ["F", "x"] for name in names})
-        yield f"header {names}", told(role_suggestion._header, header)
+        yield f"header {names}", told(table_cautions._header, header)
     for cells in (
         rng.integers(0, 9, 400),
         np.arange(400) / 7,
         np.where(np.arange(400) % 4, np.arange(400) / 3, np.nan),
         np.arange(79) / 3,
     ):
-        codes = role_suggestion._codes(pd.Series(cells))
+        codes = table_cautions._codes(pd.Series(cells))
         yield f"codes {cells[5]:.3f} {len(cells)}", codes
         for k in (2, 3):
             truth = np.where(np.arange(codes.size) % 11, (codes + np.arange(codes.size) % 5 // 4) % k, np.nan)
-            yield f"balanced {cells[5]:.3f} {len(cells)} {k}", role_suggestion._balanced_accuracy(codes, truth)
-    yield "one group", role_suggestion._balanced_accuracy(np.arange(4), np.zeros(4))
-    yield "absent", role_suggestion._balanced_accuracy(np.zeros(4, int), np.array([0.0, 0, 1, 1]))
+            yield f"balanced {cells[5]:.3f} {len(cells)} {k}", table_cautions._balanced_accuracy(codes, truth)
+    yield "one group", table_cautions._balanced_accuracy(np.arange(4), np.zeros(4))
+    yield "absent", table_cautions._balanced_accuracy(np.zeros(4, int), np.array([0.0, 0, 1, 1]))
     for scores, said in (
         ([0.1] * 10 + [0.5] * 10, "ab"),
         ([0.1] * 9 + [0.5] * 11, "ab"),
@@ -651,7 +669,7 @@ def _cautions() -> Named:
         ordered = pd.DataFrame({"s": scores, "v": list(said[0] * 10 + said[1] * 10), "w": list("cd" * 10)})
         yield (
             f"ordered {scores[8:11]}",
-            [role_suggestion._ordered_by(ordered, "s", names) for names in (["v", "w"], ["s", "w"])],
+            [name * score_evidence.is_ordered(ordered[name], ordered["s"]) for name in "vw"],
         )
 
 
