@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from core.caveats import CaveatKind
 from core.choose.findings import SECTION
 from core.cli.arguments import add_data_argument, add_path, data_folder_of, read_report
 from core.cli.console import Console, aligned
@@ -32,6 +33,7 @@ from core.release_audit import (
     same_numbers,
 )
 from core.report import document, from_json, policy_of, to_json
+from core.report.document import Document
 
 HELP = "Run the audit of a report again and compare every number."
 
@@ -70,11 +72,22 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     findings = old.get("findings", [])
     kept = [one for one in findings if one["study"] != SECTION]
     new = from_json(to_json(document(audit, people=people)))
-    found = same_numbers({**old, "findings": kept} if findings else old, new)
+    found = same_numbers(_without_choice(old, kept), new)
     console.results(_printed(found))
     if kept != findings:
         console.result("How the model was chosen was not run again, and that section was not compared.")
     return "fail" if found.status == Sameness.DIFFERENT else "pass"
+
+
+def _without_choice(old: Document, findings: list[Document]) -> Document:
+    """Return a report with other findings, and without the caveat of a choice, which is not run again."""
+    content = dict(old)
+    if content.get("findings"):
+        content["findings"] = findings
+    if "caveats" in content:
+        chosen = CaveatKind.CHOSEN_ON_THESE_RECORDS
+        content["caveats"] = [caveat for caveat in content["caveats"] if caveat["kind"] != chosen]
+    return content
 
 
 def _text(path: Path) -> str:

@@ -240,6 +240,13 @@ def test_what_only_one_report_has_and_longer_lists_are_told() -> None:
     early = changed(report(), ("provenance", "code"), "d" * 64)  # early reports had no findings
     assert [one.path for one in same_numbers(early, later).beyond] == ["more"]
     assert [one.path for one in same_numbers(later, report()).beyond] == ["findings", "more"]
+    caveat = {"kind": "records_dropped", "text": "3 records are left out.", "count": 3, "total": 9}
+    listed = {**early, "caveats": [caveat]}
+    assert not same_numbers(early, {**report(), "caveats": [caveat]}).beyond  # early reports had no list of caveats
+    reworded = {**report(), "caveats": [{**caveat, "text": "3 records lack a value."}]}
+    assert [one.kind for one in same_numbers(listed, reworded).wording] == ["wording"]
+    fewer = {**report(), "caveats": [{**caveat, "count": 2}]}
+    assert [one.path for one in same_numbers(listed, fewer).beyond] == ["caveats[0].count"]
     nothing = changed(report(), ("measurements", 0, "estimate"), None)
     assert [one.path for one in same_numbers(report(), nothing).beyond] == ["measurements[correction_gain].estimate"]
 
@@ -309,11 +316,13 @@ def test_replaying_tells_changed_numbers_and_other_wording(folder: Path, capsys:
 
     def change(told: dict[str, Any]) -> None:
         told["findings"].append({**told["findings"][0], "study": "choose"})
+        chosen = {"kind": "chosen_on_these_records", "text": "Picked.", "count": None, "total": None}
+        told["caveats"].insert(0, chosen)
 
     assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == 0
     said = capsys.readouterr().out
     assert said.startswith("The same to the bit: ") and "How the model was chosen was not run again" in said
-    for part in ("release_meter", "findings"):
+    for part in ("release_meter", "findings", "caveats"):
         cut = altered(folder, lambda told, part=part: told.pop(part))
         assert f"there must be a key '{part}'" in refused(capsys, "report", "replay", cut)
 
