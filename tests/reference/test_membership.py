@@ -15,6 +15,8 @@ area .688, TPR at 1 % FPR .098, their gap by sex -.051; with one leaf the publis
 | the same, everybody judged        | .687 ± .002, .095 ± .004, -.036 ± .004 |
 | boosting on the same shadows, everybody judged, seeds 0 and 1: area, TPR at 1 % | .703, .702; .105, .107 |
 | one leaf: area, size of disparity | .501 ± .002, .202 ± .010 |
+| LiRA on scikit-learn's tree, everybody judged, TPR at 1 %: variance a person, shared | .015 ± .002, .025 ± .002 |
+| LiRA on ID3, everybody judged, TPR at 1 %: the same | .095 ± .004, .080 ± .003 |
 
 By the published measure women are the more exposed; by what really leaks men are. Bands: ± .02 for precision and
 recall, ± .03 for gaps, which covers three deviations of the mean of two runs; LiRA ± .02, its gap in one run ± .04.
@@ -42,11 +44,12 @@ of that mean or more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from core.datasets import Table, load
 from core.membership import (
@@ -60,8 +63,9 @@ from core.membership import (
     roc,
     table_grouping,
 )
+from core.membership.attacks import lira
 from core.membership.roc import precision_recall
-from core.membership.targets import TargetFindings, id3_target, quality
+from core.membership.targets import TargetFindings, id3_target, library_target, quality
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 
 DEPTH = {"adult": 14, "compas": 10}
@@ -220,6 +224,39 @@ def test_the_quick_attack_lira_and_boosting_on_the_same_shadows(runs, evidence, 
     found = roc(REGISTRY["lira_boosted"].judge(evidence).score, member)
     assert found.auc.value == pytest.approx(0.702, abs=0.02) and found.auc.value > roc(scored, member).auc.value
     assert found.tpr_at(0.01).value == pytest.approx(0.108, abs=0.02)
+
+
+def by_variance(evidence: Evidence) -> tuple[float, float, float]:
+    """Return LiRA's TPR at 1% FPR by a variance per person, by a shared one, and by the one it takes."""
+    member = evidence.split.judged[1]
+    rates = []
+    for choice in (True, False, lira.chooses_variance_per_person(evidence)):
+        memo = {**evidence.memo, lira._CHOICE: choice}
+        rates.append(caught(REGISTRY["lira"].judge(replace(evidence, memo=memo)).score, member))
+    return rates[0], rates[1], rates[2]
+
+
+@needs_adult
+def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence):
+    per_person, shared, chosen = by_variance(evidence)
+    assert chosen == per_person
+    assert lira.variance_rates(evidence) == pytest.approx((0.095, 0.079), abs=0.015)
+    assert per_person == pytest.approx(0.098, abs=0.02) and shared == pytest.approx(0.08, abs=0.02)
+
+
+@needs_adult
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS["adult"])
+def test_of_the_two_variances_lira_takes_the_shared_one_on_a_tree_of_scikit_learn(people, seed):
+    """Independent figures: .0165 by a variance per person, .0248 by a shared one. Bands: four deviations over seeds."""
+    split = member_split(people.n, seed=seed)
+    whole = judging_everybody(split.members, split.outsiders)
+    train = library_target(people, lambda number: DecisionTreeClassifier(max_depth=14, random_state=number))
+    released = train(split.members, seed)
+    evidence = Evidence(released=released, labels=people.labels, split=whole, train=train, seed=seed)
+    per_person, shared, chosen = by_variance(evidence)
+    assert chosen == shared
+    assert per_person == pytest.approx(0.0153, abs=0.006) and shared == pytest.approx(0.0252, abs=0.006)
 
 
 @needs_adult
