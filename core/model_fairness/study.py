@@ -166,6 +166,25 @@ def _accepting(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
     return subject_of(people, answers, sizes, seed=seed), FairnessSettings()
 
 
+def _unanswering(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
+    """Return a model that leaves a tenth of the people without an answer, or three in ten of one group."""
+    sizes = (400, 400, 400)
+    rng = child_generator(seed, f"absence, planted {planted}")
+    people = draw_people(sum(sizes), rng)
+    predictions = (rng.random(sum(sizes)) < 0.5).astype(np.uint8)
+    chance = np.where(people.sensitive == 1, 0.3, 0.1) if planted else np.full(sum(sizes), 0.1)
+    answered = rng.random(sum(sizes)) >= chance
+    subject = subject_of(people, predictions, sizes, seed=seed)
+    everybody = subject.splits
+    subject = replace(
+        subject,
+        dataset=replace(subject.dataset, answered=answered),
+        splits=everybody.part(answered),
+        with_unanswered=everybody,
+    )
+    return subject, FairnessSettings()
+
+
 class FairnessStudy(Study[FairnessSettings, Subject]):
     """How far the groups' rates are from the overall rate; the subject itself is the result."""
 
@@ -180,6 +199,12 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
             told="Null: a model that accepts by chance. Planted: one that accepts one group much more often.",
             make=_accepting,
             limits={"unfairness": 0.05, "four_fifths": 0.8},
+        ),
+        Plant(
+            attack="Group named by who has no answer",
+            told="Null: absent answers by chance. Planted: three times as many of them in one group.",
+            make=_unanswering,
+            limits={ABSENCE.name: 0.0},
         ),
     )
 
