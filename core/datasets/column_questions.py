@@ -207,12 +207,12 @@ def _person_questions(table: CheckedTable) -> Iterable[Fact]:
         column = table.frame[name]
         repairs = []
         if not roles.person:
-            repairs.append(_role_repair(table, "It names people", "person", name))
+            repairs.append(_role_repair(table, "It identifies people", "person", name))
         yield _doubt(
             table,
             "possible_person",
             [name],
-            f"{shown(name)} may name people, {column.nunique():,} in {column.notna().sum():,} records, and is "
+            f"{shown(name)} may identify people, {column.nunique():,} in {column.notna().sum():,} records, and is "
             f"{_use(table, name)}.",
             key="data.person",
             repairs=repairs,
@@ -228,8 +228,8 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
     if n_persons == named.size:
         return
     text = (
-        f"{shown(roles.person)} names {n_persons:,} people in {named.size:,} records, so one record of each person is "
-        f"used.{_persons_in_several_sets(table)}"
+        f"{shown(roles.person)} identifies {n_persons:,} people in {named.size:,} records, so one record of each person "
+        f"is used.{_persons_in_several_sets(table)}"
     )
     columns = (roles.person,)
     if "person" not in table.guesses:
@@ -247,7 +247,7 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
         key="data.person",
         columns=columns,
         repairs=[Repair(title="Each record is another person", changes=other)],
-        confirm="It names people",
+        confirm="It identifies people",
     )
 
 

@@ -125,7 +125,7 @@ def direction_facts(table: CheckedTable) -> Iterable[Fact]:
         return
     if accuracy.accuracy < min(0.5, accuracy.majority):
         text = (
-            f"Predictions are right for {percent(accuracy.accuracy)}; always guessing the majority is right for "
+            f"The predictions' accuracy is {percent(accuracy.accuracy)}, that of always guessing the majority "
             f"{percent(accuracy.majority)}."
         )
         yield table.fact("below_majority", Severity.NOTE, text, key="")

@@ -191,7 +191,7 @@ _FEW_PEOPLE = 20
 """Distinct values up to which a column names categories and not people."""
 
 _MOST_ROWS_A_PERSON = 20
-"""Rows of a person on average, up to which a column that is called an identifier may name people."""
+"""Rows of a person on average, up to which a column that is called an identifier may identify people."""
 
 _WEIGHTS_AROUND_ONE = 0.1
 """How far the mean of a column called "weight" may lie from 1 to be taken for weights of records."""

@@ -10,7 +10,7 @@ a copy where it tells the score or the predictions by itself, and not the label:
 
 A strong feature that the model reads, a credit grade, does the same where it decides nearly alone. It differs in that
 the other features do not tell the score, and do tell what the grade leaves open: a model is a function of what it
-reads. That is tried with boosted trees on the few columns in question. What remains undecided counts as a copy, to be
+reads. That is tried with boosted trees on the few columns in question. What remains open counts as a copy, to be
 confirmed by somebody who knows.
 """
 

@@ -177,7 +177,8 @@ def test_what_is_refused(roles: Roles, words: tuple[str, ...]):
 def test_a_yes_is_a_training_record_only_where_the_column_says_so():
     for word, name in (("yes", "train"), ("1", "train"), ("False", "test"), ("test", "test")):
         assert named_set(word, "In_Training") == name
-    assert named_set("yes", "is_test") == named_set("yes") == ""
+    assert named_set("yes", "is_test") == "test"  # the opposite question
+    assert named_set("yes") == ""
     data = built(of("in_training", "sets"), in_training=np.where(np.arange(N) % 7 < 4, "yes", "no"))
     assert np.array_equal(np.sort(split(data, seed=0).train), np.flatnonzero(np.arange(N) % 7 < 4))
 
