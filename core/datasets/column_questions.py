@@ -228,8 +228,8 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
     if n_persons == named.size:
         return
     text = (
-        f"{shown(roles.person)} identifies {n_persons:,} people in {named.size:,} records, so one record of each person "
-        f"is used.{_persons_in_several_sets(table)}"
+        f"{shown(roles.person)} identifies {n_persons:,} people in {named.size:,} records, so one record of each "
+        f"person is used.{_persons_in_several_sets(table)}"
     )
     columns = (roles.person,)
     if "person" not in table.guesses:

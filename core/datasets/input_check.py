@@ -1,8 +1,8 @@
 """What a table must be asked before it is audited: facts with evidence, a severity and repairs.
 
 A verdict is only as good as the answers it builds on: which value a score predicts, which outcome is good for a person,
-which columns a model wrote, who is who. Each of these is measured here where it can be, and asked where it cannot. The Data
-page, ``fairleak init``, ``fairleak audit`` and the notebook read this one function.
+which columns a model wrote, who is who. Each of these is measured here where it can be, and asked where it cannot. The
+Data page, ``fairleak init``, ``fairleak audit`` and the notebook read this one function.
 
 Blocking facts, by `Fact.kind`:
 
