@@ -317,7 +317,7 @@ def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(da
     women = int(
         (dataset.sensitive[split(dataset, seed=AuditConfig().seed).test] == dataset.group_names.index("F")).sum()
     )
-    assert f"That takes 1,000 test records of each group, and “F” has {women}:" in told()[0]
+    assert f"That takes about 500 test records of each group, and “F” has {women}:" in told()[0]
     assert "It takes about" in told()[0]
 
 
