@@ -292,7 +292,8 @@ def _label(
         if column not in taken and may_be_labels(frame[column], fewest=2):
             why["label"] = "named like a label"
             return column
-    free = [name for name in columns if name not in taken and name not in contents and not names_attribute(name)]
+    possible = [name for name, plain in columns.items() if name not in contents and plain not in _ATTRIBUTES]
+    free = [name for name in possible if name not in taken]
     targets = {contents[name].target for name in taken if name in contents}
     for column in free:
         if column in targets and may_be_labels(frame[column], fewest=2):

@@ -273,7 +273,8 @@ WORDS = (
 
 def _never_label(name: str) -> bool:
     """Return whether a column of this name, with two values, is never taken for the label."""
-    return bool(name_patterns.contents_of(pd.DataFrame({name: [0, 1] * 30}))) or role_suggestion.names_attribute(name)
+    frame = pd.DataFrame({"x": range(60), name: [0, 1] * 30})
+    return role_suggestion.suggest_roles(frame, attribute="x").roles.label == ""
 
 
 def _names() -> Named:
