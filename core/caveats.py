@@ -1,6 +1,6 @@
 """Caveats of a verdict: what has to be known beside it, in one typed list for page, terminal, JSON, HTML and PDF.
 
-Whoever decides something about the input, or finds something the verdict takes for granted, makes a `Caveat`: reading
+Each step that decides something about the input, or finds what the verdict takes for granted, makes a `Caveat`: reading
 a table, taking a model's answers, drawing the sets, choosing the model. The list of an audit is in the order of
 `CaveatKind`. A report for others says the `FIXED` sentence of a kind, which holds no number and no name.
 """

@@ -365,7 +365,7 @@ class Progress:
 class Subject:
     """One model of one table, trained or given, with its splits.
 
-    `splits` are the sets of those about whom the model gives an answer, `everyone` also of the others. `outputs` is
+    `splits` are the sets of the people with an answer of the model, `everyone` also of the others. `outputs` is
     what is released about each person, all of which an attack uses; `trainable` says whether the model can be trained
     again on other people; `access` asks a model file about other records. What several studies need is made once, see
     `once`.
@@ -380,12 +380,12 @@ class Subject:
     trainable: bool = field(default=True, kw_only=True)
     access: QueryAccess | None = field(default=None, kw_only=True)
     with_unanswered: Splits | None = field(default=None, kw_only=True)
-    """The sets with those about whom the model gives no answer, where there are some."""
+    """The sets with the people without an answer of the model, where there are some."""
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
     def everyone(self) -> Splits:
-        """The sets of all people, also of those about whom the model gives no answer."""
+        """The sets of all people, also of those without an answer of the model."""
         return self.splits if self.with_unanswered is None else self.with_unanswered
 
     def part(self, rows: Mask) -> Self:

@@ -241,7 +241,7 @@ def _given() -> list[Asked]:
     """Return the answers in each chosen column; no other column of answers is a feature."""
     from core.datasets.input_check import check_input
     from core.release_audit import ModelPlan
-    from core.release_audit.input_facts import refuse_blocking
+    from core.release_audit.answers import refuse_blocking
 
     offered = _offered_columns()
     chosen = [name for name in st.session_state.get("choose_columns") or offered[:1] if name in offered]

@@ -256,8 +256,8 @@ class Imputation:
     """An attacker without the release, who has learned from known records.
 
     `groups` are those of the learners, `odds` their odds of stage one out of fold, `validation` what is said of the
-    validation records; `share`, (K,), are the groups' shares among all known records. `way` is the combination chosen:
-    "regression", "boosting" or "mean".
+    validation records; `share`, (K,), are the group proportions among all known records. `way` is the combination
+    chosen: "regression", "boosting" or "mean".
     """
 
     records: KnownRecords

@@ -53,7 +53,7 @@ class ReleasedAttack:
     """What an attacker believes about some people's groups without and with a release.
 
     Probabilities of the groups (m, K) by imputation, and by the attack that was chosen, `NO_ATTACK`
-    if none was; the groups' shares (K,) among the people whose attribute the attacker knows, and
+    if none was; the group proportions (K,) among the people whose attribute the attacker knows, and
     the number of these.
     """
 

@@ -16,7 +16,7 @@ from core.estimates import joined
 from core.files import content_of, write_file
 from core.models.model_files import read_model
 from core.release_audit import AuditPlan, catalogue_plan, commented_plan, suggested_plan
-from core.release_audit.input_facts import plan_comments, terminal_line
+from core.release_audit.answers import plan_comments, terminal_line
 from core.release_audit.suggestion import SuggestedAudit, suggested_sizes
 
 HELP = "Write a commented plan of a release audit, for a dataset or for a file of your own."

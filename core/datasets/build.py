@@ -205,7 +205,7 @@ def _one_row_a_person(
 ) -> npt.NDArray[np.bool_]:
     """Return the records with one row of each person, drawn at random; a row of a training record before another.
 
-    The draw is the same for every seed of an audit, so that two seeds speak of the same records.
+    The rows drawn are the same for every seed of an audit, so that two seeds speak of the same records.
     """
     rows = np.flatnonzero(known)
     person = as_text(frame[roles.person])[known].factorize()[0]
@@ -229,7 +229,7 @@ def _one_row_a_person(
         several = _persons_in_several_sets(person, rank)
         if several:
             text = (
-                f"{several:,} people have records in more than one set: whoever has a training record counts as "
+                f"{several:,} people have records in more than one set: one with a training record counts as "
                 "trained on, and not as tested."
             )
             caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=several, total=n_persons))

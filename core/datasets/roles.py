@@ -100,7 +100,7 @@ class Roles(Result):
         str,
         Param(
             "Person",
-            "The column that names people, where somebody has several rows: of each person one row is used.",
+            "The column that identifies people, where somebody has several rows: of each person one row is used.",
         ),
     ] = ""
     confirmed: Annotated[

@@ -88,7 +88,7 @@ def named_set(value: str, column: str = "") -> str:
 def named_sets(values: Iterable[str], column: str = "") -> dict[str, str]:
     """Return which of `SETS` each value of a column means; empty for one that means none.
 
-    Where no value means test, those of validation do: whoever writes train and val means that the others were unseen.
+    Where no value means test, those of validation do: a table with train and val means that the others were unseen.
     """
     sets = {value: named_set(value, column) for value in values}
     if "test" in sets.values():
@@ -143,7 +143,7 @@ class Splits:
 
 
 def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) -> Splits:
-    """Return the four sets of those about whom the model gives an answer; see `split_everybody`."""
+    """Return the four sets of the people with an answer of the model; see `split_everybody`."""
     everybody = split_everybody(dataset, train_share=train_share, seed=seed)
     if dataset.answered is None:
         return everybody

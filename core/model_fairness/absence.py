@@ -18,7 +18,7 @@ ABSENCE = Check(
     name="absence",
     title="People without an answer: largest difference",
     unit="points",
-    definition="Share of people about whom the model gives no answer, in a group beside all others, or among training "
+    definition="Share of people without an answer of the model, in a group beside all others, or among training "
     "records beside test records: the largest difference. 0 where everybody has an answer.",
     redacted=Redacted(
         attacked="Who gets no answer, by {attribute} and by set.",

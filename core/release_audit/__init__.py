@@ -1,7 +1,7 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
+from core.release_audit.answers import MissingAnswers
 from core.release_audit.comparison import Comparison, Difference, Sameness, same_numbers
-from core.release_audit.input_facts import MissingAnswers
 from core.release_audit.inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
 from core.release_audit.plan import (
     AuditPlan,

@@ -36,7 +36,7 @@ from core.model_card.release import check_number, check_precision
 from core.model_card.settings import NATURAL
 from core.models import GIVEN
 from core.param import Param
-from core.release_audit.input_facts import MissingAnswers, require_answers
+from core.release_audit.answers import MissingAnswers, require_answers
 from core.release_audit.inputs import checked_dataset, roles_of
 from core.release_audit.plan import SOURCE, AuditPlan, read_source, source_values
 from core.serialize import Result

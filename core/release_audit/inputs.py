@@ -22,7 +22,7 @@ from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import ReleasedPeople
 from core.models.query_access import QueryAccess, file_access, opposite_access
-from core.release_audit.input_facts import require_answers
+from core.release_audit.answers import require_answers
 from core.release_audit.plan import AuditPlan
 from core.subject import Subject, prior_of
 

@@ -18,7 +18,7 @@ from core.people import MEMBERS, PEOPLE
 from core.policy import CHECKS, Policy, judge
 from core.quantities import plain_row
 from core.queries import DECODERS
-from core.release_audit.input_facts import require_answers
+from core.release_audit.answers import require_answers
 from core.release_audit.inputs import Audited, access_of, input_of, readers_of
 from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (

@@ -22,7 +22,7 @@ from core.membership.disparity import least_outsiders
 from core.membership.roc import RESOLUTION
 from core.membership.study import FALSE_ALARMS
 from core.models import GIVEN
-from core.release_audit.input_facts import plan_key
+from core.release_audit.answers import plan_key
 from core.serialize import Result
 from core.settings import toml_value
 from core.subject import check_cells, check_labels

@@ -66,7 +66,7 @@ def begin_run(page: str) -> bool:
     Returns whether it is another page than before.
 
     Back and forward open an address as a link does: what the session remembers of the settings that are in the address
-    is forgotten, so that whoever reads one, before its widget is drawn or after, reads the address.
+    is forgotten, so that reading one, before its widget is drawn or after, reads the address.
     """
     another = st.session_state.get("page_now") != page
     if another:

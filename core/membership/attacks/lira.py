@@ -165,7 +165,7 @@ class _Sums(NamedTuple):
 
 
 def _rate(score: Floats, member: Codes) -> float:
-    """Return the TPR at the FPR at which variances are compared, however few records it rests on."""
+    """Return the TPR at the FPR at which variances are compared, however few the records are."""
     alarms, hits = counts_above(score, member)
     position = _FALSE_POSITIVE_RATE * (int(alarms[-1]) + 1)
     return float(members_above(position, alarms, hits)) / int(hits[-1])

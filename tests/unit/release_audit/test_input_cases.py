@@ -15,7 +15,7 @@ from core.datasets.input_check import Fact, Severity
 from core.errors import InputError
 from core.estimates import accuracy
 from core.release_audit import AuditPlan, MissingAnswers, read_plan, suggested_plan
-from core.release_audit.input_facts import terminal_line
+from core.release_audit.answers import terminal_line
 from core.release_audit.inputs import input_facts
 from core.release_audit.run import audited_of, measured
 from core.release_audit.suggestion import SuggestedAudit

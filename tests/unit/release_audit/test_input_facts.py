@@ -22,7 +22,7 @@ from core.release_audit import (
     input_facts,
     read_plan,
 )
-from core.release_audit.input_facts import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
+from core.release_audit.answers import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
 from core.release_audit.inputs import input_facts as facts_of
 from core.release_audit.run import audited_of
 from tests import samples
