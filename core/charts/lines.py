@@ -205,6 +205,8 @@ def _end(placed: _Placed, at: float) -> tuple[float, float]:
 
     That is nowhere where the curve has a gap, and while it is unfinished.
     """
+    if placed.curve.level:  # without a number, as it has a place everywhere
+        return at, math.nan
     points = [(x, y) for x, y in zip(placed.x, placed.y, strict=True) if y is not None]
     for (left, low), (right, high) in pairwise(zip(placed.x, placed.y, strict=True)):
         if low is not None and high is not None and left < at < right:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from core.adversaries import adversary, cross_fitting, imputation, output_evidence, released_outputs, tuning
+from core.arrays import decimals_of
 from core.attribute import study
 from core.attribute.study import AttributeSettings, Judged
 from core.estimates import Estimate
@@ -127,7 +128,7 @@ def _released() -> Named:
         yield (
             f"{decimals} decimals",
             (
-                output_evidence.decimals_of(np.round(scores, decimals)),
+                decimals_of(np.round(scores, decimals)),
                 output_evidence.digits(np.round(scores, decimals), decimals),
             ),
         )

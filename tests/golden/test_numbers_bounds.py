@@ -150,7 +150,6 @@ def _subject() -> Named:
         for kept in (replace(made.dataset, predictions=None), replace(made.dataset, labels=labels)):
             found = refused(train_model, config, kept, made.splits)
             yield f"trained {method}", found if isinstance(found, str) else found.accuracy_test
-    yield "folds", [subjects._folds(np.array(s, dtype=np.uint8), 3) for s in ([0] * 7 + [1] * 4 + [2], [1, 0, 1])]
     prior, *known = [
         refused(subjects.prior_of, made.dataset, made.splits, rows, seed=3)
         for rows in (made.splits.test, made.splits.known[:2])

@@ -246,7 +246,9 @@ def _candidates() -> Named:
 def _measured() -> Named:
     """Yield what is kept of one half's measurements: with a control or without, not run, broken."""
     labels, test = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1, 1], np.uint8), np.array([9, 1, 2, 3, 5, 6, 7, 8, 0])
-    model = SimpleNamespace(predictions=1 - labels[::-1], accuracy_test=proportion(4, 9))
+    model = SimpleNamespace(
+        predictions=1 - labels[::-1], accuracy_test=proportion(4, 9), majority_test=proportion(5, 9)
+    )
     audited = SimpleNamespace(model=model, dataset=SimpleNamespace(labels=labels), splits=SimpleNamespace(test=test))
 
     def measured(check: str, _: Any) -> Measurement:

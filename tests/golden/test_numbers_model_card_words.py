@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.caveats import Caveat, CaveatKind
 from core.config import AuditConfig
 from core.datasets.splits import split
 from core.estimates import Estimate, accuracy
@@ -32,6 +33,12 @@ from core.model_card.study import STUDY
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.golden.test_numbers_model_card_attacks import card_people
+
+
+def _dropped(notes: tuple[str, ...]) -> tuple[Caveat, ...]:
+    """Return a caveat for each note: of records left out, and of anything else."""
+    kinds = (CaveatKind.RECORDS_DROPPED, CaveatKind.TABLE_READING)
+    return tuple(Caveat(kind, note) for kind, note in zip(kinds, notes, strict=False))
 
 
 def some(rng: np.random.Generator, *values: Any) -> Any:
@@ -130,7 +137,7 @@ def in_variants() -> Named:
         (261, ()),
         (261, ("1 record without hired is left out.", "Else.")),
     ):
-        yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, notes=notes))
+        yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, caveats=_dropped(notes)))
     given = np.resize([0, 1, 1], (2, 260)).astype(np.uint8)
     for settings in (
         ReleaseSettings(),

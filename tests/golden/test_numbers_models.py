@@ -141,6 +141,7 @@ class _Table:
 
     def __init__(self, column: int, width: int = 0) -> None:
         self.column, self.sensitive_feature_ids = column, range(width)
+        self.classes_ = np.array([0, 1])
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         return x[:, self.column] > 0

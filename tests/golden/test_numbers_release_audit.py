@@ -155,7 +155,9 @@ def in_audits() -> Named:
         all="yes",
         part=np.resize(["train", "attack", "test"], 300),
     )
-    table, roles = replace(people, frame=frame), samples.ROLES
+    table = replace(people, frame=frame)
+    confirmed = ("copy:skill", "label_is_prediction", "inverted_predictions", "contradiction", "reversed_score")
+    roles = replace(samples.ROLES, confirmed=confirmed)
     bare = AuditPlan(
         config=replace(AuditPlan().config, dataset="upload", method="unmitigated", seed=7),
         membership=MembershipPlan(shadows=0),

@@ -70,7 +70,7 @@ def maps() -> Named:
             ("unfairness_test", "difference_train", "difference_test", "accuracy", "members"), (0.25, 1.0, 0.5)
         ),
     )
-    few = replace(found, before=(0.5, 0.25, 0.3), readings=(tied,))
+    few = replace(found, before=(0.5, 0.25, 0.3), strong=(0.5, 0.5, 0.5), readings=(tied,))
     yield "tied", few.cells
     for gain in ((0.1, 0.2), (0.0, 0.2), (-0.2, 0.0), (-0.2, -0.1)):
         yield (
@@ -100,7 +100,13 @@ def spoken() -> Named:
         tolerance: float | None, epsilon: float, gain: tuple[float, float], members: Estimate, true: int
     ) -> MapCell:
         some = dict.fromkeys(_RATES, rate(0.4, 0.6)) | {"members": members}
-        more = {"gain": rate(*gain), "after": rate(0.5, 0.7), "told": tolerance or math.nan, "n_seeds": 4}
+        more = {
+            "gain": rate(*gain),
+            "after": rate(0.5, 0.7),
+            "lead": rate(-0.1, 0.1),
+            "told": tolerance or math.nan,
+            "n_seeds": 4,
+        }
         return MapCell(tolerance=tolerance, epsilon=epsilon, n_true=true, **some, **more)
 
     helps, nothing, misleads = (0.01, 0.05), (0.0, 0.05), (-0.05, -0.01)
