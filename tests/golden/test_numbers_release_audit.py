@@ -217,7 +217,7 @@ def in_audits() -> Named:
         {"label": "all"},
     ):
         found = refused(suggested_plan, table, "people.csv", **wanted)
-        yield f"suggested {wanted}", found if isinstance(found, str) else [plan_text(found[0]), found[1]]
+        yield f"suggested {wanted}", found if isinstance(found, str) else [plan_text(found.plan), found.reasons]
 
 
 CASES: dict[str, Callable[[], Named]] = {"plans": in_plans, "audits": in_audits}

@@ -125,7 +125,9 @@ def spoken() -> Named:
             cell(0.05, 3.0, nothing, strong, 3),
         ]
         for some in (cells, cells[:4], cells[3:], cells[:1]):
-            found = SimpleNamespace(plan=SimpleNamespace(seeds=(1, 2, 3, 4)), cells=some)
+            controls = {"strong": rate(0.5, 0.7)}
+            plan = SimpleNamespace(seeds=(1, 2, 3, 4))
+            found = SimpleNamespace(plan=plan, cells=some, controls=lambda controls=controls: controls)
             said, about = _spoken_of(found)
             yield f"{loud} {quiet} {member.low} {true} of {len(some)}", f"{said} / {about and about.tolerance}"
 
