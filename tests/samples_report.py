@@ -155,6 +155,7 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
             **common,
         ),
         _done("membership_gap", _estimate(0.079, 0.061, 0.097), "LiRA, by group, 2,000 bootstrap draws.", scores),
+        _done("absence", certain(0.0, 30299), "The model gives everybody an answer.", nothing),
         _done("unfairness", _near(gap), "Statistical parity on the 14,924 test people.", nothing),
         _done("four_fifths", _near(ratio, 0.04), "Acceptance of women and men on the 14,924 test people.", nothing),
         Measurement(
