@@ -9,7 +9,7 @@ second learner can make one of:
                 some records lack one, of having a label, a score;
     residuals   the same ratio for logit(score), its mean given x and g (a) linear, (b) boosted;
     tables      log-odds of the groups among learners with exactly this value, of the score and of
-                its digits; they are made however few records share a value;
+                its digits; they are made however few of the scored records share a value;
     ties        how many records, known or attacked, have exactly this score;
     digits      each decimal of the score from the third on, the last two, how many there are, and
                 where its bits end: a service that counts in 32 bits leaves 0 where one of 64 bits
@@ -35,8 +35,11 @@ from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 _FEWEST = 40
 """Fewest records of a group from whom a model of the label is learned; of fewer, their rate.
 
-Also the fewest scores from which their mean is learned.
+Also the fewest scores from which their mean, and what their values tell, is learned.
 """
+
+_FEWEST_WITHOUT = 12
+"""Fewest learners without an answer or a score, and with one, from whom it is learned what that tells of them."""
 
 _MOST_COLUMNS = 120
 """Most columns of the linear regression; rare categories beyond that are left out."""
@@ -190,18 +193,24 @@ class BinaryOutput:
     defined: Mask = field(repr=False)
 
 
-def binary_outputs(outputs: Outputs, rows: Rows) -> list[BinaryOutput]:
-    """Return the label; where these rows differ in it, also having a label, and having a score."""
+def binary_outputs(outputs: Outputs, learners: Rows) -> list[BinaryOutput]:
+    """Return the label; where the learners differ in it, also having a label, and having a score.
+
+    What a few of them have or lack is not learned: those judged may differ in it from them.
+    """
     labelled = outputs.labelled
     found = [BinaryOutput(values=outputs.labels == 1, defined=labelled)]
-    if not labelled[rows].all():
+    if _differ(labelled[learners]):
         found.append(BinaryOutput(values=labelled, defined=np.ones(labelled.size, dtype=bool)))
     if outputs.scores is not None:
         scored = ~np.isnan(outputs.visible)
-        among_labelled = scored[rows][labelled[rows]]
-        if among_labelled.any() and not among_labelled.all():
+        if _differ(scored[learners][labelled[learners]]):
             found.append(BinaryOutput(values=scored, defined=labelled))
     return found
+
+
+def _differ(having: Mask) -> bool:
+    return bool(min(having.sum(), (~having).sum()) >= _FEWEST_WITHOUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -537,7 +546,7 @@ class Evidence:
     """Of each binary output and kind its ratios of the learners, out of fold, and the folds' models."""
     residual: tuple[ResidualEvidence, ...] = field(repr=False)
     tables: tuple[Table, ...] = field(repr=False)
-    """Of the score, then of each column of its digits; none where labels alone are released."""
+    """Of the score, then of each column of its digits; none where hardly a learner has a score."""
     tie_values: Floats = field(repr=False)
     tie_counts: Ints = field(repr=False)
 
@@ -547,7 +556,7 @@ class Evidence:
         records = before.records
         everybody = np.concatenate([records.known, judged])
         binary = []
-        for output in binary_outputs(outputs, everybody):
+        for output in binary_outputs(outputs, records.learners):
             for kind in ("linear", "boosted"):
                 fit = partial(BinaryRatios.fit, kind, x=x, output=output, sensitive=sensitive, before=before)
                 binary.append(out_of_fold(records, fit, records.learners))
@@ -564,8 +573,9 @@ class Evidence:
                     residual.append(
                         ResidualEvidence(of_learners=of_learners, predictors=predictors, logits=logits, spread=spread)
                     )
-            for column in _value_columns(outputs, records.learners).T:
-                tables.append(Table.of(column, before.groups, before.n_groups))
+            if taught.sum() >= _FEWEST:
+                for column in _value_columns(outputs, records.learners).T:
+                    tables.append(Table.of(column, before.groups, before.n_groups))
         present = visible[everybody]
         values, counts = np.unique(present[~np.isnan(present)], return_counts=True)
         return cls(
@@ -602,7 +612,7 @@ class Evidence:
         empty = np.empty((about.size, 0))
         values = _value_columns(self.outputs, about)
         odds = [empty]
-        for table, column in zip(self.tables, values.T, strict=True):
+        for table, column in zip(self.tables, values.T, strict=False):
             if rows is None:
                 odds.append(table.odds_out_of_fold(column, self.before.groups, self.before.records.fold))
             else:
