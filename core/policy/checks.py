@@ -7,10 +7,12 @@ every study brings those of its own checks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
 
 from core.estimates import MOST_TESTED
 from core.studies import STUDIES
-from core.study import Check, Redacted
+from core.study import Check, Redacted, Study
 
 _ORDER = (
     "attribute_excess",
@@ -36,18 +38,20 @@ _ORDER = (
 class _Checks(Mapping[str, Check]):
     """Name -> Check, in the order of a policy: what the studies declare, whichever there are."""
 
-    def _all(self) -> dict[str, Check]:
-        found = {check.name: check for study in STUDIES.values() for check in study.declared}
-        return {name: found[name] for name in (*_ORDER, *(name for name in found if name not in _ORDER))}
-
     def __getitem__(self, name: str) -> Check:
-        return self._all()[name]
+        return _declared(tuple(STUDIES.values()))[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
+        return iter(_declared(tuple(STUDIES.values())))
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(_declared(tuple(STUDIES.values())))
+
+
+@cache
+def _declared(studies: tuple[Study[Any, Any], ...]) -> dict[str, Check]:
+    found = {check.name: check for study in studies for check in study.declared}
+    return {name: found[name] for name in (*_ORDER, *(name for name in found if name not in _ORDER))}
 
 
 CHECKS = _Checks()
