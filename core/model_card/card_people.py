@@ -180,12 +180,14 @@ def drawn_people(n: int, most: int, *, seed: int) -> Ints:
 
 
 def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
-    """Return why records are left out, of everything that was noted when the table was read."""
-    if dataset.n == dataset.rows_read:
-        return ()
-    told = tuple(caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED)
+    """Return why records are left out: what was noted when the table was read, and who has no prediction."""
+    told = [caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED]
     lost = dataset.rows_read - dataset.n
-    return told or (f"{lost:,} records are left out." if lost > 1 else "1 record is left out.",)
+    if lost and not told:
+        told.append(f"{lost:,} records are left out." if lost > 1 else "1 record is left out.")
+    if dataset.answered is not None:
+        told.append(f"{int((~dataset.answered).sum()):,} without an answer of the model are left out.")
+    return tuple(told)
 
 
 def _given(given: Codes | None, names: Sequence[str], rows: Ints, n: int) -> tuple[Codes, tuple[str, ...]]:

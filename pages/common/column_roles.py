@@ -206,7 +206,7 @@ def draw(table: Table, current: Roles | None) -> Form:
         st.markdown("### Values")
         roles = _values(draft, gate)
     with gate.places["head"], st.spinner("Checking the table"):
-        facts: tuple[Fact, ...] = cached.once(check_input, table, roles, guesses=draft.guesses(roles))
+        facts = _facts(draft, roles)
     gate.fill(facts, roles)
     with gate.places["cautions"]:
         to_check = _cautions(draft, roles, facts)
@@ -215,6 +215,15 @@ def draw(table: Table, current: Roles | None) -> Form:
     panels.kept_problem("roles_problem")
     to_check += sum(fact.severity != Severity.NOTE for fact in facts)
     return Form(table, roles, to_check, draft.before is not None)
+
+
+def _facts(draft: _Draft, roles: Roles) -> tuple[Fact, ...]:
+    """Return what the input check finds; nothing where a model file was asked something else, which `_use` refuses."""
+    model = cached.own_model(draft.table.name)
+    if model is not None and not model.fits(roles):
+        return ()
+    facts: tuple[Fact, ...] = cached.once(check_input, draft.table, roles, guesses=draft.guesses(roles))
+    return facts
 
 
 def _head(draft: _Draft) -> None:
@@ -411,7 +420,7 @@ def _favourable(draft: _Draft, gate: Gate, label: str) -> str:
     answered = st.session_state.get(key, preset) in values
     with gate.setting("favourable", answered=answered):
         value = _value("Good for the person", values, preset, key)
-    text = f"Good for the person: {label} = {value or '…'}."
+    text = f"Good for the person: {label} = {value}." if value else f"Good for the person: {label} = …"
     more = (
         f"{label} is {_shares(draft.table.frame, label, values)}. Fairness and the four-fifths ratio are counted on it."
     )
@@ -437,7 +446,12 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
     reason = ""
     if guess and value == guess.roles.positive:
         reason = draft.reason(guess.reasons.get("positive"))
-    gate.say("positive", answered=answered, text=f"{subject} {label} = {value or '…'}.", more=reason)
+    gate.say(
+        "positive",
+        answered=answered,
+        text=f"{subject} {label} = {value}." if value else f"{subject} {label} = …",
+        more=reason,
+    )
     return value
 
 
@@ -446,7 +460,7 @@ def _value(title: str, values: Sequence[str], preset: str, key: str, **more: Any
     told: dict[str, Any] = {"key": key, "label_visibility": "collapsed", "persist_state": "session", **more}
     start = preset if preset in values else None
     if len(values) <= _SIDE_BY_SIDE and max(map(len, values), default=0) <= _SHORT:
-        value = st.segmented_control(title, values, default=start, format_func=shell.escape, **told)
+        value = st.segmented_control(title, values, default=start, required=True, format_func=shell.escape, **told)
     else:
         index = None if start is None else values.index(start)
         value = st.selectbox(title, values, index=index, placeholder="choose", **told)

@@ -194,7 +194,7 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     assert dashboard.widget("release_family").value == "audited"
     assert "These models are variants of one table" not in dashboard.told  # which the page of several says
     assert "for one model reveal " in dashboard.plain_finding
-    assert "Of 900 records of the table: 40 records without pred_0 are left out." in dashboard.told
+    assert "Of 900 records of the table: 40 without an answer of the model are left out." in dashboard.told
 
 
 def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):
