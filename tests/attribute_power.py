@@ -35,8 +35,9 @@ def attack(draw: Draw, *, fitted: bool = False) -> tuple[Any, Any, Any, str]:
 
     With `fitted`, the outputs are replaced by a regression of them on the features.
     """
-    from core.adversaries import Outputs, attack_released, decimals_of, impute, known_records
+    from core.adversaries import Outputs, attack_released, impute, known_records
     from core.adversaries.released_outputs import fitted_outputs
+    from core.arrays import decimals_of
 
     outputs = Outputs(
         labels=draw.labels,

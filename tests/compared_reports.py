@@ -64,6 +64,7 @@ favourable = "yes"
 sensitive = "origin"
 group = ["north"]
 prediction = "said"
+confirmed = ["copy:skill"]
 [model]
 kind = "predictions"
 tolerance = 0.1

@@ -199,8 +199,9 @@ def test_columns_of_answers_in_ones_own_table_are_compared(
     dashboard: Dashboard, safe: Measured, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
 ):
     people = samples.frame(600)
-    people["one"], people["two"] = (people["skill"] > 0).astype(int), (people["skill"] > 0.5).astype(int)
-    people["certainty"] = 1 / (1 + np.exp(-people["skill"]))
+    logit = people["skill"] - 0.6 * people["score"]
+    people["one"], people["two"] = (logit > 0).astype(int), (logit > 0.5).astype(int)
+    people["certainty"] = 1 / (1 + np.exp(-logit))
     people.loc[people.index[:9], "hired"] = "maybe"  # as is any label with more than two values
     people["three"] = people["hired"].sample(frac=1, random_state=1).to_numpy()
     roles = replace(samples.ROLES, prediction="one", score="certainty", excluded=("two", "three"))

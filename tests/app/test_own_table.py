@@ -307,7 +307,7 @@ def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
 
 def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(dashboard: Dashboard):
     def told() -> list[str]:
-        return [line for line in captions(dashboard) if "no model of this table can pass" in line]
+        return [line for line in captions(dashboard) if "training records identified" in line]
 
     dashboard.open("data")
     assert told() == []
@@ -318,7 +318,7 @@ def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(da
         (dataset.sensitive[split(dataset, seed=AuditConfig().seed).test] == dataset.group_names.index("F")).sum()
     )
     assert f"That takes about 500 test records of each group, and “F” has {women}:" in told()[0]
-    assert "It takes about" in told()[0]
+    assert women >= 100 and "the comparison may stay inconclusive" in told()[0]
 
 
 def test_groups_whose_intervals_overlap_can_differ_significantly(dashboard: Dashboard):

@@ -258,7 +258,7 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
 
 def test_given_predictions_without_scores_are_judged_as_init_suggests(dashboard: Dashboard, attacks: Attacks):
     attacks.instead = sample()
-    bring_scored(dashboard, score="")
+    bring_scored(dashboard, score="", excluded="probability")
     dashboard.open("report")
     (plan,) = attacks.asked
     assert (plan.model.kind, plan.config.method, plan.data.file) == ("predictions", "given", "scored.csv")

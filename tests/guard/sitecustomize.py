@@ -94,7 +94,7 @@ class Guard:
             if path == folder or path.startswith(folder.rstrip(os.sep) + os.sep):
                 passing = writes and "r" in rights and any(name in path for name in PASSING)
                 return passing or ("w" if writes else "r") in rights
-        return not writes
+        return not writes or not os.path.isdir(os.path.dirname(path))  # where nothing can be, the system refuses
 
     def __call__(self, event: str, arguments: tuple) -> None:
         """Refuse an access to a folder that is closed, and note it."""

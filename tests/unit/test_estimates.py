@@ -185,7 +185,7 @@ def test_the_strongest_of_several_and_the_least():
     found = {"a": estimate(0.10, 0.02), "b": estimate(0.12, 0.05), "c": estimate(0.05, 0.20)}
     name, told = strongest(found)
     assert name == "b" and told.value == 0.12
-    widest = 3.4205 / 1.9599639845  # two-sided quantiles of 1 - 0.01/16 and 0.95
+    widest = 3.4370 / 1.9599639845  # two-sided quantiles of 1 - 0.01/17 and 0.95
     assert told.high == pytest.approx(0.12 + 0.20 - 0.07 / widest, abs=1e-5)  # c's
     stretch = 2.3939797998 / 1.9599639845  # two-sided quantiles of 1 - 0.05/3 and 0.95
     assert told.low == pytest.approx(0.10 - 0.02 * stretch)  # a's, the surest to be above something

@@ -100,7 +100,8 @@ def test_the_members_of_a_table_with_predictions_are_the_audits():
     both = replace(table(), frame=frame().assign(part="train", p=p))
     both.frame.loc[1::2, "part"] = "test"
     owners, dataset = member_people(both, roles), build_dataset(both, roles)
-    assert owners.n == dataset.n == 1200 - 172 and np.array_equal(owners.labels, dataset.labels)
+    assert owners.n == dataset.n == 1200 and np.array_equal(owners.labels, dataset.labels)
+    assert dataset.answered is not None and (~dataset.answered).sum() == 172
     assert not {"p", "part"} & set(owners.names)
 
 

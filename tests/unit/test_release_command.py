@@ -137,7 +137,7 @@ def test_bad_input_is_one_sentence_before_anything_is_trained(text: str, run: Ru
 
 def test_a_table_that_cannot_be_read_is_told_with_its_key(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.cli.model_card.load_table", load_table)
-    roles = "label = 'hired'\npositive = 'yes'\nsensitive = 'sex'\ngroup = ['F']"
+    roles = "label = 'hired'\npositive = 'yes'\nfavourable = 'yes'\nsensitive = 'sex'\ngroup = ['F']"
     (tmp_path / "empty.csv").write_bytes(b"")
     (tmp_path / "good.csv").write_bytes(GOOD)
     code, out, error = run("[publish]\ndecimals = 2")

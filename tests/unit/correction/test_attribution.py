@@ -139,9 +139,10 @@ def made(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, 
 
     def one(value: float) -> Attribution:
         own = over_seeds([Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)])
+        before = LeakStep(step="shares", builds_on=None, values=flat, changes=flat, n_seeds=1)
         step = LeakStep(step="constraint", builds_on="shares", values=flat, changes=flat | {measure: own}, n_seeds=1)
         known: dict[str, Any] = {"metric": "statistical_parity", "tolerance": 0.1, "n_seeds": 1, "n_true": 1}
-        return Attribution(attacker="a", steps=(step,), **known)
+        return Attribution(attacker="a", steps=(before, step), **known)
 
     found = attribute_over_seeds([one(value) for value in changes])
     return found.step("constraint").changes[measure].estimate, constraint_effect(found, measure).text

@@ -114,7 +114,8 @@ def test_a_plan_names_two_columns():
 
 def test_a_plan_of_a_file_is_suggested_with_two_columns():
     table = people(FULL)
-    plan, reasons = suggested_plan(table, "people.csv", attribute="sex × race")
+    suggestion = suggested_plan(table, "people.csv", attribute="sex × race")
+    plan, reasons = suggestion.plan, suggestion.reasons
     assert plan.config.roles is not None and plan.config.roles.sensitive == "sex × race"
     assert reasons["group"] == "a group for each pair of values"
     assert read_plan(commented_plan(plan)).config == plan.config

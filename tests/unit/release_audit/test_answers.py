@@ -17,13 +17,13 @@ from core.release_audit import (
     DataPlan,
     MembershipPlan,
     MissingAnswers,
+    answers,
     audit_with_people,
     commented_plan,
-    input_facts,
     read_plan,
 )
 from core.release_audit.answers import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
-from core.release_audit.inputs import input_facts as facts_of
+from core.release_audit.inputs import input_facts
 from core.release_audit.run import audited_of
 from tests import samples
 
@@ -62,7 +62,7 @@ NOTE = Fact(kind="repeated_records", severity=Severity.NOTE, text="12 of 900 rec
 
 def answering(monkeypatch: pytest.MonkeyPatch, *facts: Fact) -> None:
     """Let the input check say this of every table."""
-    monkeypatch.setattr(input_facts, "check_input", lambda frame, roles, guesses=(): facts)
+    monkeypatch.setattr(answers, "check_input", lambda frame, roles, guesses=(): facts)
 
 
 def test_one_missing_answer_is_one_sentence_with_its_key(monkeypatch: pytest.MonkeyPatch):
@@ -88,7 +88,7 @@ def test_several_missing_answers_are_a_line_each(monkeypatch: pytest.MonkeyPatch
 def test_an_audit_keeps_the_facts_that_block_nothing_and_refuses_the_others(monkeypatch: pytest.MonkeyPatch):
     table = samples.table(300)
     answering(monkeypatch, ANSWER, NOTE)
-    assert facts_of(audited_of(PLAN, table)) == (ANSWER, NOTE)
+    assert input_facts(audited_of(PLAN, table)) == (ANSWER, NOTE)
     answering(monkeypatch, FAVOUR)
     with pytest.raises(MissingAnswers, match=r"data\.favourable"):
         audit_with_people(PLAN, table, default_policy())

@@ -287,7 +287,7 @@ def test_gen_config_of_a_file_guesses_roles_that_can_be_audited(init: Init):
 
 def test_gen_config_promises_what_the_predictions_keep_to(init: Init, tmp_path: Path):
     """And the audit by that plan finds the promise true, one step below it false."""
-    plan, text, _ = init(given_people(900))
+    plan, text, _ = init(given_people(900), "--favourable", "yes")
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
     achieved, promised = audited_of(plan, table).model.unfairness_train, plan.config.tolerance
     assert achieved > 0.05 and promised - 0.001 < achieved <= promised == round(promised, 3)
@@ -296,7 +296,8 @@ def test_gen_config_promises_what_the_predictions_keep_to(init: Init, tmp_path: 
 
 
 def test_a_model_file_promises_what_its_answers_keep_to(init: Init, tmp_path: Path):
-    plan, _, _ = init(applicants(), "--label", "approved", model=model_samples.pipeline(texts=False))
+    answered = ("--label", "approved", "--favourable", "yes")
+    plan, _, _ = init(applicants(), *answered, model=model_samples.pipeline(texts=False))
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
     achieved = audited_of(plan, table, model_file=load_model(plan, folder=tmp_path)).model.unfairness_train
     assert plan.config.tolerance - 0.001 < achieved <= plan.config.tolerance
@@ -304,7 +305,7 @@ def test_a_model_file_promises_what_its_answers_keep_to(init: Init, tmp_path: Pa
 
 
 def test_a_model_that_answers_with_words_is_asked_for_the_labels_word(init: Init, tmp_path: Path, capsys: Capture):
-    plan, text, _ = init(applicants(), "--label", "approved", model=model_samples.pipeline())
+    plan, text, _ = init(applicants(), "--label", "approved", "--favourable", "yes", model=model_samples.pipeline())
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
     assert dataset_of(plan, table, model_file=load_model(plan, folder=tmp_path)).n == table.frame.shape[0]
     text = text.replace('kind = "file"', 'kind = "file"\npositive = "maybe"')
@@ -334,7 +335,7 @@ def test_gen_config_says_what_is_released_and_promises_no_answers(
 def test_a_plan_for_predictions_names_the_policy_for_them(
     init: Init, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):
-    plan, text, notes = init(given_people(500))
+    plan, text, notes = init(given_people(500), "--favourable", "yes")
     assert plan.policy == "" and 'policy = "predictions"' in notes
     (tmp_path / "plan.toml").write_text(text.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
     monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))

@@ -301,7 +301,8 @@ def given_table(n: int, *, sets: bool) -> tuple[Table, Roles]:
     frame["said"] = np.where(p > 0.5, "yes", "no")
     frame["p"] = p.round(4)
     frame["part"] = np.where(np.arange(n) % 3 == 0, "train", np.where(np.arange(n) % 3 == 1, "attack", "test"))
-    roles = replace(samples.ROLES, prediction="said", score="p", sets="part" if sets else "")
+    answers = {"prediction": "said", "score": "p", "sets": "part" if sets else ""}
+    roles = replace(samples.ROLES, **answers, confirmed=("copy:skill",))  # which is all that the model looks at
     return replace(made, frame=frame), roles
 
 

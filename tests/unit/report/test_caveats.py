@@ -42,13 +42,14 @@ def table() -> Table:
 
 def test_what_is_decided_about_a_table_is_typed_and_counted():
     answers = {"prediction": "said", "score": "score"}
-    data = build_dataset(table(), Roles(label="hired", positive="yes", sensitive="sex", group=("f",), **answers))
+    label = {"label": "hired", "positive": "yes", "favourable": "yes"}
+    data = build_dataset(table(), Roles(sensitive="sex", group=("f",), **label, **answers))
     found = {caveat.kind: caveat for caveat in data.caveats}
     expected = {
         CaveatKind.TABLE_READING: (None, None),
         CaveatKind.RECORDS_DROPPED: (5, N),
         CaveatKind.COLUMNS_DROPPED: (None, None),
-        CaveatKind.CONTRADICTIONS: (10, N - 5),
+        CaveatKind.CONTRADICTIONS: (10, N - 8),
         CaveatKind.STAND_IN_LABELS: (3, N - 5),
         CaveatKind.VALUES_FILLED: (10, None),
     }
