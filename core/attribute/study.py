@@ -16,7 +16,7 @@ significant, and of many people only about a sample, as they decide nothing else
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
@@ -184,10 +184,15 @@ _MOST_IN_CONTROL = 20_000
 def control_gain(subject: Subject, control: str, place: str, measure: str) -> Estimate:
     """Return what one attacker gains from the outputs of a control; see `CONTROLS`."""
     found = subject.once(
-        f"released, {control}, {place}, {subject.outputs}",
+        _control(control, place, subject.outputs),
         lambda: _attacked(subject, subject.outputs, place, control=control),
     )
     return found.gain(measure)
+
+
+def _control(control: str, place: str, outputs: OutputsPlan) -> str:
+    """Return the name under which a subject keeps what is made of a control."""
+    return f"released, {control}, {place}, {outputs}"
 
 
 def _judged(subject: Subject, plan: OutputsPlan) -> dict[str, Judged]:
@@ -341,7 +346,9 @@ def _released(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     people = Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
     predictions, scores = way(people, rng, planted)
     settings = AttributeSettings(closed=1.0)  # which asks of no coarser release
-    return subject_of(people, predictions, _SETS, seed=seed, scores=scores), settings
+    subject = subject_of(people, predictions, _SETS, seed=seed, scores=scores)
+    _leave_out_controls(subject)
+    return subject, settings
 
 
 _TABLE_SETS = (680, 462, 100)
@@ -373,7 +380,16 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
         n_known=known.size,
     )
     subject.once(f"released {subject.outputs}", lambda: {"outside": judged})
+    _leave_out_controls(subject)
     return subject, AttributeSettings()
+
+
+def _leave_out_controls(subject: Subject) -> None:
+    """Let nothing be gained from controls: a trial asks what the release gives, and they triple its time."""
+    for place, judged in released_judged(subject).items():
+        nothing = replace(judged, after=judged.before)
+        for control in CONTROLS:
+            subject.once(_control(control, place, subject.outputs), lambda made=nothing: made)  # type: ignore[misc]
 
 
 def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
