@@ -98,7 +98,7 @@ def _label_copies(table: CheckedTable) -> Iterable[Fact]:
         yield table.fact(
             "label_equals_attribute",
             Severity.BLOCKING,
-            f"The label {label} says the group of {shown(roles.attribute)} in every record.",
+            f"The label {label} follows from {shown(roles.attribute)} in every record.",
             key="data.label",
             columns=(roles.label,),
         )
@@ -119,12 +119,14 @@ def _label_copies(table: CheckedTable) -> Iterable[Fact]:
 
 
 def _is_group(table: CheckedTable) -> bool:
-    """Whether the label divides people exactly as the two groups do."""
+    """Whether everybody of a group has the same label."""
     positive = table.positive[table.known]
     groups = table.groups[table.known]
-    if not groups.size or groups.max() != 1 or positive.all() or not positive.any():
+    if positive.all() or not positive.any():
         return False
-    return bool((positive == groups).all() or (positive != groups).all())
+    counts = np.bincount(groups)
+    positives = np.bincount(groups, weights=positive)
+    return bool(((positives == 0) | (positives == counts)).all())
 
 
 def label_questions(table: CheckedTable) -> Iterable[Fact]:
@@ -139,10 +141,13 @@ def label_questions(table: CheckedTable) -> Iterable[Fact]:
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
     sizes = [f"{shown(value)} ({int(counts[texts.index(value)]):,})" for value in others]
     named = ", ".join(sizes[:_SHOWN]) + f" and {len(sizes) - _SHOWN} more" * (len(sizes) > _SHOWN)
+    text = f"{shown(roles.label)} has {len(texts)} values. All but {shown(roles.positive)} are taken together: {named}."
+    if roles.favourable in others:
+        text += " Together they count as good for the person."
     yield table.fact(
         "labels_together",
         Severity.QUESTION,
-        f"{shown(roles.label)} has {len(texts)} values. All but {shown(roles.positive)} are taken together: {named}.",
+        text,
         key="data.positive",
         columns=(roles.label,),
         repairs=[

@@ -266,11 +266,15 @@ def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
     return found
 
 
+_LETTERS = ("t", "f", "y", "n")
+"""Values of a label that a model answers with 0 and 1."""
+
+
 def _positive(classes: tuple[str, ...], positive: str) -> str:
     if positive in classes:
         return positive
     if classes in _USUAL:
-        return classes[truth(positive) is not False]
+        return classes[truth(positive, _LETTERS) is not False]
     told = ", ".join(quoted(one) for one in classes[:5])
     if positive:
         raise InputError(f"The positive answer must be one of the model's ({told}), got {quoted(positive)}.")

@@ -54,7 +54,7 @@ class Unusable:
 
 
 CASES = {
-    "attribute copied": Unusable(attribute_copied(), "The label hired says the group of sex in every record."),
+    "attribute copied": Unusable(attribute_copied(), "The label hired follows from sex in every record."),
     "feature missing": Unusable(feature_missing(), "hired is no in all", {"missing": "drop"}),
     "attribute missing": Unusable(attribute_missing(), "hired is no in all"),
 }

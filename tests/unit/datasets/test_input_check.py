@@ -393,6 +393,14 @@ def test_the_label_says_the_group():
     assert "label_equals_attribute" not in blocking(same)
 
 
+def test_the_label_follows_from_one_of_several_groups():
+    people = base_people()
+    follows = people.assign(approved=np.where(people["dept"] == people["dept"].iloc[0], "yes", "no"))
+    roles = replace(ROLES, sensitive="dept", group=(), each=True)
+    assert "label_equals_attribute" in blocking(follows, roles)
+    assert "label_equals_attribute" not in blocking(people, roles)
+
+
 def test_one_value_of_the_label_is_left_among_the_records_of_an_audit():
     people = base_people()
     people.loc[people["approved"] == "no", "sex"] = None
@@ -424,6 +432,9 @@ def test_three_outcomes_are_a_question_with_a_repair_for_each_value(read_case: R
     for value in others:
         assert f"{value} ({int((frame['outcome'] == value).sum()):,})" in fact.text
     assert fact.repairs[-1].changes == {"confirmed": ("labels_together",)}
+    for value, said in ((positive, False), (min(others), True)):
+        told = fact_of(frame, "labels_together", replace(suggestion.roles, favourable=value)).text
+        assert ("Together they count as good for the person." in told) == said
 
 
 def test_spellings_are_said_whether_they_are_taken_as_one_or_not(read_case: ReadCase):

@@ -166,6 +166,14 @@ def test_labels_of_every_type_are_understood(kind):
     assert np.array_equal(answers.labels, (fitted.predict_proba(frame)[:, 1] > 0.5).astype(np.uint8))
 
 
+@pytest.mark.parametrize(("positive", "chosen"), [("f", "0"), ("t", "1"), ("n", "0"), ("no", "0"), ("default", "1")])
+def test_a_label_in_words_is_a_models_0_or_1(positive, chosen):
+    raw = RawAnswers(labels=np.array(["0", "1"], dtype=object), probability=None, classes=("0", "1"))
+    answers = decide(raw, positive=positive, threshold=0.5)
+    assert answers.positive == chosen and answers.labels.tolist() == [chosen == "0", chosen == "1"]
+    assert f"The model answers 0 or 1; {chosen} is taken for '{positive}'." in answers.notes
+
+
 def test_skops_without_probabilities_gives_decisions_only():
     fitted = LinearSVC().fit(people()[NUMBERS], binary())
     answers = read_model(as_skops(fitted), "m.skops").answers(people())
