@@ -22,9 +22,10 @@ def bring(view: View) -> None:
 
 
 def row_of(findings: dict[str, Any], check: str) -> dict[str, Any]:
-    """Return a check's row of the verdict."""
-    (row,) = [row for row in findings["verdict"]["rows"] if row["check"] == check]
-    return dict(row)
+    """Return a check's row of the verdict, with its measurement."""
+    (row,) = [row for row in findings["verdict"]["checks"] if row["check"] == check]
+    (measured,) = [one for one in findings["measurements"] if one["check"] == check]
+    return {**row, "found": measured}
 
 
 def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcome(look: Open):
@@ -37,7 +38,7 @@ def test_a_model_of_defaults_fails_on_membership_and_is_fair_on_the_other_outcom
     view.answer("favourable", "0")
     expect(button).to_be_enabled()
     button.click()
-    view.found("%", "default = 0 for")
+    view.found("%", "efault = 0 for")
     view.go("Report")
     findings = downloaded(view)["internal"].findings
     assert findings["verdict"]["overall"] == "fail"

@@ -11,7 +11,7 @@ from tests.browser.conftest import Open
 from tests.browser.tables import people
 from tests.browser.view import FINDING, PATIENT, View
 
-PAGES = ("Data", "Model", "Correction", "Overview", "Query desk")
+PAGES = ("Data", "Model", "Correction", "Overview", "Bias queries")
 
 DEMO, OWN = ("Loan applicants (built-in demo)", "synthetic data"), ("people.csv", "your file")
 """Table in the sidebar, and its badge."""
