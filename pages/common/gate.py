@@ -137,9 +137,12 @@ class Gate:
     def say(self, role: str, *, answered: bool, text: str, more: str = "") -> None:
         """Write what a setting says, into its line; `more` stays where a fact takes the place of the text."""
         self.places[f"{role}_more"] = more or self.places.get(f"{role}_more", "")
-        kind = "ok" if answered else "ask"
-        sentence = f"{text} {self.places[f'{role}_more']}".rstrip()
-        self.places[f"{role}_text"].markdown(line_text(kind, *sentences(sentence)), width="stretch")
+        self.places[f"{role}_said"] = f"{text} {self.places[f'{role}_more']}".rstrip()
+        self._say_again(role, "ok" if answered else "ask")
+
+    def _say_again(self, role: str, kind: str) -> None:
+        """Write into a setting's line what it says, with this icon."""
+        self.places[f"{role}_text"].markdown(line_text(kind, *sentences(self.places[f"{role}_said"])), width="stretch")
 
     def fill(self, facts: Sequence[Fact], roles: Roles) -> None:
         """Draw a line for each fact; what is asked of a setting is drawn in its line."""
@@ -152,6 +155,10 @@ class Gate:
                 self._setting_line(fact, roles)
             elif fact.severity != Severity.NOTE:
                 self._open_line(number, fact, roles)
+        doubted = {name for fact in facts if fact.severity == Severity.BLOCKING for name in _repairable(fact)}
+        for role in doubted.intersection(SETTINGS):
+            if self.places.get(f"{role}_said") and not any(fact.kind == role for fact in facts):
+                self._say_again(role, "caution")
         for number, entry in enumerate(repaired):
             self._answer_line(f"repaired_{number}", f"{entry.title}. {entry.fact.text}", entry.undo(roles))
         for number, fact in enumerate(confirmed):
@@ -231,6 +238,11 @@ class Gate:
             entry = Repaired(fact, repair.title, roles, after)
             st.session_state[f"repaired_{self.mark}"] = (*entries, entry)
         self.write(after)
+
+
+def _repairable(fact: Fact) -> set[str]:
+    """Return the settings that a fact's repairs would change."""
+    return {name for repair in fact.repairs for name in repair.changes}
 
 
 def line(key: str) -> Any:

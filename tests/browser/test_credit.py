@@ -59,10 +59,13 @@ def test_a_score_read_the_wrong_way_round_is_stopped_before_the_verdict(look: Op
     button, blocking = view.keyed("use_roles").get_by_role("button"), view.keyed("gate_blocking")
     expect(button).to_be_disabled()
     expect(blocking).to_contain_text("AUC 0.")
+    setting = view.keyed("gate_positive")
+    expect(setting).to_contain_text("warning")  # the icon: it is not taken for right
     blocking.get_by_role("button", name=re.compile("predicts 1")).first.click()
     expect(button).to_be_enabled()
     answers = view.keyed("gate_answers")
     expect(answers).to_contain_text("predicts 1")
+    expect(setting).not_to_contain_text("warning")
     answers.get_by_role("button", name="Undo").first.click()
     expect(button).to_be_disabled()
     view.in_order()
