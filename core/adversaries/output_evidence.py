@@ -35,7 +35,7 @@ from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 _FEWEST = 40
 """Fewest records of a group from whom a model of the label is learned; of fewer, their rate.
 
-Also the fewest scores from which their mean, and what their values tell, is learned.
+Also the fewest scores from which their mean is learned, and what their values tell: of few learners, a quarter.
 """
 
 _FEWEST_WITHOUT = 12
@@ -573,7 +573,7 @@ class Evidence:
                     residual.append(
                         ResidualEvidence(of_learners=of_learners, predictors=predictors, logits=logits, spread=spread)
                     )
-            if taught.sum() >= _FEWEST:
+            if taught.sum() >= min(_FEWEST, records.learners.size / 4):
                 for column in _value_columns(outputs, records.learners).T:
                     tables.append(Table.of(column, before.groups, before.n_groups))
         present = visible[everybody]
