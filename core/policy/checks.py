@@ -7,12 +7,10 @@ every study brings those of its own checks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import Any
 
 from core.estimates import MOST_TESTED
 from core.studies import STUDIES
-from core.study import Check, Redacted, Study
+from core.study import Check, Redacted
 
 _ORDER = (
     "attribute_excess",
@@ -39,19 +37,22 @@ class _Checks(Mapping[str, Check]):
     """Name -> Check, in the order of a policy: what the studies declare, whichever there are."""
 
     def __getitem__(self, name: str) -> Check:
-        return _declared(tuple(STUDIES.values()))[name]
+        for check in _declared():
+            if check.name == name:
+                return check
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_declared(tuple(STUDIES.values())))
+        names = [check.name for check in _declared()]
+        return iter([name for name in _ORDER if name in names] + [name for name in names if name not in _ORDER])
 
     def __len__(self) -> int:
-        return len(_declared(tuple(STUDIES.values())))
+        return sum(1 for _ in _declared())
 
 
-@cache
-def _declared(studies: tuple[Study[Any, Any], ...]) -> dict[str, Check]:
-    found = {check.name: check for study in studies for check in study.declared}
-    return {name: found[name] for name in (*_ORDER, *(name for name in found if name not in _ORDER))}
+def _declared() -> Iterator[Check]:
+    for study in STUDIES.values():
+        yield from study.declared
 
 
 CHECKS = _Checks()

@@ -63,8 +63,9 @@ class RecordedJob(Job):
 
 
 def steps() -> object:
-    """Return how far the jobs are."""
-    return [(job.state, job.done, len(job.partial)) for job in RecordedJob.started]
+    """Return how far the jobs are; one that another thread has only begun to make is left out."""
+    made = [job for job in RecordedJob.started if hasattr(job, "state")]
+    return [(job.state, job.done, len(job.partial)) for job in made]
 
 
 def sweep_job() -> RecordedJob:
