@@ -40,6 +40,33 @@ FOREIGN = "This server does not go by that name; its operator may add the name t
 CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
 """Routes nobody needs: figures on everybody's sessions, and the door for programs."""
 
+CONTENT_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        # Streamlit's page holds scripts and styles of its own in line, and its charts compile theirs.
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "media-src 'self' data: blob:",
+        "worker-src 'self' blob:",
+        "frame-src 'self' data: blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+"""What a page of this server may load, and from where: from this server alone; no other page may frame it."""
+
+HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+}
+"""Headers of every answer."""
+
 FILES = re.compile(r"/(media|_stcore/upload_file)/")
 """Where files go out and in, after the server's own path."""
 
@@ -77,6 +104,8 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer here, or let the request pass."""
         app = self.app
+        if scope["type"] == "http":
+            send = with_headers(send)
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
             hosts = headers.getlist("host")
@@ -96,6 +125,19 @@ class Door:
                 elif path == "/oauth2callback":
                     send = leading_there(scope, send)
         await app(scope, receive, send)
+
+
+def with_headers(send: Send) -> Send:
+    """Set `HEADERS` in an answer."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers[name] = value
+        await send(message)
+
+    return sending
 
 
 def base() -> str:

@@ -6,7 +6,11 @@ Arrays in, frozen results out. Nothing in this package imports Streamlit, prints
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# onnxruntime calls its vendor and keeps a device's number unless this is said before it is imported.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
     from core.notebook import audit

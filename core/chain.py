@@ -83,6 +83,12 @@ class Record:
     number: int = 0
     hash: str = FIRST
     """Of the last entry followed."""
+    latest: str = ""
+    """Latest time that an entry followed says it was written at."""
+
+    def next_time(self) -> str:
+        """Return the time for the next entry: now, or the latest time of those before, if a clock was ahead then."""
+        return max(now(), self.latest)
 
     @classmethod
     def of(cls, links: Iterable[Link]) -> Self:
@@ -105,6 +111,7 @@ class Record:
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
         self.number, self.hash = number, link.hash
+        self.latest = max(self.latest, str(body.get("time", "")))
 
     def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
         """Take in what an entry of some kind says; what its body lacks, or a kind that is not known, is an error."""

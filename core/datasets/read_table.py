@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import zoneinfo
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,7 @@ def read_columns(
     """
     sizes = {"max_columns": max_columns, "max_rows": max_rows}
     arguments = {"content": content, "name": name, **sizes, "office": office, "header": header}
-    modules = ("core.datasets.read_table", "pandas", "pyarrow.parquet")
+    modules = ("core.datasets.read_table:rehearse", "pandas", "pyarrow.parquet")
     function = "core.datasets.read_table:columns_of"
     told, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
     if columns is None:
@@ -153,6 +154,24 @@ def columns_of(
     return {"notes": notes}, pa.table(columns, names=names)
 
 
+def rehearse() -> None:
+    """Read small tables of our own, so that the libraries import what they put off: a confined child cannot."""
+    import io
+
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    lines = [f"{number},{number / 7},{number % 2 == 0},2020-01-{number % 28 + 1:02},é" for number in range(60)]
+    text = "\n".join(["whole,share,fact,day,word", *lines, ""])
+    parquet = io.BytesIO()
+    columns = {"whole": list(range(60)), "word": ["é"] * 60}
+    pyarrow.parquet.write_table(pa.table(columns), parquet)
+    files = {"a.csv": text.encode(), "b.csv": text.encode("cp1252"), "c.csv": text.encode("utf-16")}
+    files["d.parquet"] = parquet.getvalue()
+    for name, content in files.items():
+        columns_of(None, content=content, name=name, max_columns=10, max_rows=100, office=True, header=True)
+
+
 def _check_name(name: str, ending: str) -> None:
     if ending in _PICKLE_NAMES:
         raise InputError(
@@ -187,16 +206,34 @@ def _check_kind(content: bytes, name: str, ending: str) -> None:
 
 
 def series_of(column: Any) -> pandas.Series:
-    """Return the column for a frame: whole numbers and true/false with gaps as nullable, dates as times."""
+    """Column of a frame: whole numbers and true/false with gaps as nullable, dates as times in UTC.
+
+    Raises ValueError if the column is of a type that the process which read the file never sends.
+    """
     import pandas as pd
     import pyarrow as pa
 
     kind, nullable = column.type, None
+    if not _is_plain(kind):
+        raise ValueError(f"a column must be of a plain type, got {kind}")
     if column.null_count and pa.types.is_integer(kind):
         nullable = pd.UInt64Dtype() if pa.types.is_unsigned_integer(kind) else pd.Int64Dtype()
     elif column.null_count and pa.types.is_boolean(kind):
         nullable = pd.BooleanDtype()
-    return column.to_pandas(types_mapper=lambda _: nullable, date_as_object=False)
+    return column.to_pandas(types_mapper=lambda _: nullable)
+
+
+_TIME_UNIT = "us"
+
+
+def _is_plain(kind: Any) -> bool:
+    """Whether a type needs no conversion that a value of it, or its name, could make fail."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    times = (pa.timestamp(_TIME_UNIT), pa.duration(_TIME_UNIT))
+    plain = (types.is_integer, types.is_boolean, types.is_float64, types.is_string, types.is_large_string)
+    return kind in times or types.is_null(kind) or any(fits(kind) for fits in plain)
 
 
 _PARQUET_BATCH = 2_000
@@ -256,9 +293,10 @@ def _flat(column: Any, name: str) -> Any:
         column = column.cast(pa.string())  # the shortest decimal: 0.7, not 0.699999988
     if types.is_decimal(kind) or types.is_floating(kind):
         return column.cast(pa.float64())
-    kept = (types.is_integer, types.is_boolean, types.is_date, types.is_timestamp, types.is_duration)
-    if any(fits(kind) for fits in kept):
+    if types.is_integer(kind) or types.is_boolean(kind):
         return column
+    if types.is_date(kind) or types.is_timestamp(kind) or types.is_duration(kind):
+        return _times(column, name)
     try:
         if not types.is_nested(kind):
             return cleaned(column.cast(pa.string()))
@@ -268,3 +306,50 @@ def _flat(column: Any, name: str) -> Any:
         f"Column {quoted(name)} must hold one text or number a cell, got lists or records or raw bytes; convert or "
         "delete it."
     )
+
+
+_FIXED_ZONE = re.compile(r"[+-]([01]\d|2[0-3]):?[0-5]\d", re.ASCII)
+_ZONES = frozenset(zoneinfo.available_timezones())
+"""Names of time zones that the system knows."""
+
+_DAY = 24 * 3600 * 10**6
+_FIRST_MOMENT, _LAST_MOMENT = -719_162 * _DAY, 2_932_897 * _DAY
+"""The years 1 to 9999, in microseconds since 1970: what a calendar can write."""
+
+
+def _times(column: Any, name: str) -> Any:
+    """Dates and moments in UTC, and durations, in microseconds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import types
+
+    zone = column.type.tz if types.is_timestamp(column.type) else None
+    if zone is not None and zone not in _ZONES and not _FIXED_ZONE.fullmatch(zone):
+        raise InputError(
+            f"Column {quoted(name)} must be in a time zone that is known, got {quoted(zone)}; store its times in UTC."
+        )
+    is_duration = types.is_duration(column.type)
+    unit = pa.duration(_TIME_UNIT) if is_duration else pa.timestamp(_TIME_UNIT)
+    outside = InputError(
+        f"Column {quoted(name)} must hold dates of the years 1 to 9999, or durations of as many years at most; correct "
+        "or empty the others."
+    )
+    try:
+        # The instant stays what it is; finer digits than microseconds are cut.
+        instants = column.cast(pa.timestamp(column.type.unit)) if zone is not None else column
+        times = instants.cast(unit, safe=False) if _is_finer(instants.type) else instants.cast(unit)
+    except pa.ArrowInvalid:
+        raise outside from None
+    numbers = times.cast(pa.int64())
+    extremes = pc.min_max(numbers).as_py()
+    lowest, highest = extremes["min"], extremes["max"]
+    if lowest is not None and (lowest < _FIRST_MOMENT or highest >= _LAST_MOMENT):
+        raise outside
+    return times
+
+
+def _is_finer(kind: Any) -> bool:
+    """Whether a type counts nanoseconds."""
+    from pyarrow import types
+
+    return not types.is_date(kind) and kind.unit == "ns"

@@ -330,8 +330,10 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
     rare = [v for v in ordered if sizes[v] < MINIMUM_PER_GROUP]
     if len(rare) == 1 and len(ordered) >= _COMPANY and sizes[ordered[-2]] < 2 * MINIMUM_PER_GROUP:
         rare = ordered[-2:]  # a lone rare value joins one that is hardly less rare, where others stay by themselves
-    together = len(rare) > 1 and sum(int(sizes[v]) for v in rare) >= MINIMUM_PER_GROUP
-    kept = [v for v in ordered if not (together and v in rare)]
+    rare_people = int(sizes[rare].sum())
+    together = len(rare) > 1 and rare_people >= MINIMUM_PER_GROUP
+    merged = set(rare) if together else set()
+    kept = [value for value in ordered if value not in merged]
     rest = "other values"
     while rest in kept:
         rest = f"all {rest}"

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints
-from core.chain import now
 from core.datasets.columns import quoted
 from core.desk.books import Account, Books, Released, export_bytes, refuse_a_second_budget
 from core.desk.noise import (
@@ -48,6 +47,9 @@ from core.validation import choice
 if TYPE_CHECKING:
     from core.database import Store
     from core.desk.ledger_tables import Transaction
+
+MOST_WRONG_FILES = 20
+"""Files with the registered people and other values that are compared with the registered one, in its lifetime."""
 
 _LONGEST = 80
 _ENOUGH = (1 + LEVEL) / 2  # sum and count each may miss in half of the remaining cases
@@ -105,8 +107,9 @@ class Ledger:
     ) -> Registration:
         """Give a test set and an attribute their one budget, and release the noisy size of the disadvantaged group.
 
-        Raises `InputError` if the name is taken, two identifiers have one normal form, or people with these identifiers
-        have a budget: for an attribute of this name, or for another one and `another_attribute` is not said.
+        Raises `InputError` if the name is taken, two identifiers have one normal form, the labels are the attribute, or
+        people with these identifiers have a budget: for an attribute of this name, or for another one and
+        `another_attribute` is not said.
 
         Parameters
         ----------
@@ -130,13 +133,18 @@ class Ledger:
             told = amount_text(price)
             raise InputError(f"count_epsilon must be at most the budget of {amount_text(whole)}, got {told}.")
         check_different(test_set.ids, FORM)
+        if test_set.labels_tell_attribute:
+            raise InputError(
+                "The true outcome must say something else than the sensitive attribute, got the same for everybody: "
+                "how many have the outcome is public."
+            )
         with self._store.writing() as change:
             books, key = change.record(), change.key()
             refuse_a_second_budget(books, name, columns, test_set, key, another_attribute=another_attribute)
             noisy = int((test_set.attribute == 0).sum()) + discrete_laplace(10**6, price, self._randbelow)
             body = {
                 "kind": "registered",
-                "time": now(),
+                "time": books.next_time(),
                 "name": name,
                 "columns": columns.to_dict(),
                 "another_attribute": bool(another_attribute),
@@ -197,7 +205,7 @@ class Ledger:
                 return LedgerAnswer(metric=metric, asker=asker, reason=reason, remaining=left)
             secret = (test_set.attribute[test_set.order(account.form)] == 0) & plan.people
             body = _answered(books.number + 1, plan, secret, self._randbelow)
-            body |= {"name": name, "asker": asker, "time": now(), "spent": account.spent + plan.charged}
+            body |= {"name": name, "asker": asker, "time": books.next_time(), "spent": account.spent + plan.charged}
             change.charge(name, account.budget, plan.charged)
             change.add(books, body)
             return account.answers[-1]
@@ -298,14 +306,19 @@ def _is_registered(change: Transaction, books: Books, account: Account, test_set
     """Return whether a file is the registered one, which is a fact about the attribute.
 
     So all wrong files get the same answer, and one with the registered people and anything else different is put on
-    record as a guess, once.
+    record as a guess, once. After `MOST_WRONG_FILES` of these no file is looked at any more, not even the right one.
     """
+    if len(account.wrong_files) >= MOST_WRONG_FILES:
+        raise InputError(
+            f"{quoted(account.name)} is closed: {MOST_WRONG_FILES} files with its people and other values were tried, "
+            "and each tells whether a guess of the attribute is right."
+        )
     key, sealed = change.key(), account.body["seals"]
     whole = test_set.seal(key, account.form)
     if whole == sealed["whole"]:
         return True
     if test_set.seal_of_people(key, account.form) == sealed["people"] and whole not in account.wrong_files:
-        change.add(books, {"kind": "mismatched", "name": account.name, "time": now(), "file": whole})
+        change.add(books, {"kind": "mismatched", "name": account.name, "time": books.next_time(), "file": whole})
     return False
 
 

@@ -232,6 +232,13 @@ class TestSet:
         """Return the number of people with label 1, which counts as public; None without labels."""
         return None if self.labels is None else int(self.labels.sum())
 
+    @property
+    def labels_tell_attribute(self) -> bool:
+        """Return whether everybody's label is their attribute, or the other value of it."""
+        if self.labels is None:
+            return False
+        return np.array_equal(self.labels, self.attribute) or np.array_equal(self.labels, 1 - self.attribute)
+
     def order(self, form: int = FORM) -> npt.NDArray[np.intp]:
         """Return the positions of the people, sorted by their identifiers' form."""
         return self._in_form(form)[1]
@@ -290,10 +297,21 @@ def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
     """
     frame = frame_of(content, name)
     labels = None
+    _refuse_attribute_as_label(columns)
     if columns.label is not None:
         labels = _binary(frame, columns.label, columns.positive, name, flag="the positive label")
     attribute = _binary(frame, columns.attribute, columns.advantaged, name, flag="the advantaged value")
     return TestSet(ids=tuple(_filled(frame, columns.id, name)), attribute=attribute, labels=labels)
+
+
+def _refuse_attribute_as_label(columns: Columns) -> None:
+    """Refuse the attribute's own column as the true outcome, whose counts are public."""
+    label = columns.label
+    if label is not None and normal_form(label) == normal_form(columns.attribute):
+        raise InputError(
+            f"The true outcome must be another column than the sensitive attribute, got {quoted(label)} for both: how "
+            "many have the outcome is public."
+        )
 
 
 def predictions_of(

@@ -1,10 +1,7 @@
-"""A model as ONNX: its graph is read and checked, then run by onnxruntime on one thread of the processor.
+"""A model as ONNX: its graph is read and checked (`core.models.onnx_format`), then run by onnxruntime on one thread.
 
-The runtime would open other files that the graph names as its weights, and knows operators beyond the standard. So the
-graph is read here first, by a description of the few fields that matter (ONNX 1.23, onnx-ml.proto); the rest passes
-unread. Then it is run as it stands, without being rewritten first. ONNX computes in 32-bit floats as a rule, so scores
-agree with the model they were exported from to about seven digits, and a decision can differ where a score lies that
-close to the border.
+ONNX computes in 32-bit floats as a rule, so scores agree with the model they were exported from to about seven digits,
+and a decision can differ where a score lies that close to the border.
 """
 
 from __future__ import annotations
@@ -19,99 +16,11 @@ import numpy.typing as npt
 from core.datasets.columns import listed, quoted
 from core.errors import InputError
 from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
+from core.models.onnx_format import read_graph, smallest_model
 from core.models.structure import onnx_structure
 
 if TYPE_CHECKING:
     import pandas
-
-DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
-"""Where operators may come from: the standard's own."""
-
-_FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
-    "Model": (("ir_version", 1, "int64"), ("graph", 7, "Graph"), ("functions", 25, "*Blank")),
-    "Graph": (("node", 1, "*Node"), ("initializer", 5, "*Tensor")),
-    "Node": (
-        ("input", 1, "*string"),
-        ("output", 2, "*string"),
-        ("op_type", 4, "string"),
-        ("attribute", 5, "*Attribute"),
-        ("domain", 7, "string"),
-    ),
-    "Attribute": (
-        ("name", 1, "string"),
-        ("s", 4, "bytes"),
-        ("t", 5, "Tensor"),
-        ("g", 6, "Graph"),
-        ("ints", 8, "*int64"),
-        ("strings", 9, "*bytes"),
-        ("tensors", 10, "*Tensor"),
-        ("graphs", 11, "*Graph"),
-    ),
-    "Tensor": (("dims", 1, "*int64"), ("external_data", 13, "*Blank"), ("data_location", 14, "int32")),
-    "Blank": (),
-}
-"""Message -> (field, number, type); a star means repeated."""
-
-
-def read_graph(content: bytes, name: str) -> Any:
-    """Return the file as a message with the fields of `_FIELDS`.
-
-    Refused is what is not ONNX, has weights in other files, or operators that the standard does not have.
-    """
-    from google.protobuf.message import DecodeError
-
-    model = _message_class()()
-    try:
-        model.ParseFromString(content)
-    except (DecodeError, RecursionError):
-        model = None
-    if model is None or not model.ir_version or not model.graph.node:
-        raise InputError(f"The file {quoted(name)} is not ONNX, or is damaged; ask for it again.")
-    if model.functions:
-        raise _refused(name, "it defines functions of its own", "export it with these written out")
-    waiting = [model.graph]
-    while waiting:
-        graph = waiting.pop()
-        tensors = list(graph.initializer)
-        for node in graph.node:
-            if node.domain not in DOMAINS:
-                raise _refused(
-                    name,
-                    f"its operator {quoted(node.op_type)} of {quoted(node.domain)} is not part of the ONNX standard",
-                    "export it with standard operators only",
-                )
-            for attribute in node.attribute:
-                tensors += [attribute.t, *attribute.tensors]
-                waiting += [*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs]
-        if any(tensor.data_location or tensor.external_data for tensor in tensors):
-            raise _refused(name, "its weights lie in another file", "export it as one file")
-    return model
-
-
-def _refused(name: str, reason: str, remedy: str) -> InputError:
-    return InputError(f"The ONNX file {quoted(name)} is refused because {reason}; {remedy}.")
-
-
-def _message_class() -> Any:
-    """Build the message's class from `_FIELDS`, in a pool of its own."""
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-
-    kinds = descriptor_pb2.FieldDescriptorProto
-    plain = {name: getattr(kinds, f"TYPE_{name.upper()}") for name in ("int32", "int64", "string", "bytes")}
-    file = descriptor_pb2.FileDescriptorProto(name="onnx_part.proto", package="onnx_part", syntax="proto2")
-    for title, fields in _FIELDS.items():
-        message = file.message_type.add(name=title)
-        for name, number, kind in fields:
-            label = kinds.LABEL_REPEATED if kind.startswith("*") else kinds.LABEL_OPTIONAL
-            kind = kind.removeprefix("*")
-            added = message.field.add(name=name, number=number, label=label)
-            added.type = plain.get(kind, kinds.TYPE_MESSAGE)
-            if kind not in plain:
-                added.type_name = f".onnx_part.{kind}"
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("onnx_part.Model"))
-
 
 _CELLS = {
     "float": (np.float32, "number"),
@@ -315,3 +224,10 @@ def _classes(nodes: list[Any]) -> tuple[Any, ...] | None:
             found.add(_listed(one))
     known = [classes for classes in found if len(classes) >= 2]
     return known[0] if len(known) == 1 else None
+
+
+def rehearse() -> None:
+    """Open and ask a small model of our own: a confined child cannot import what libraries put off until then."""
+    import pandas as pd
+
+    open_onnx(smallest_model(), "rehearsal.onnx").ask(pd.DataFrame({"x": np.zeros(2)}))

@@ -21,7 +21,8 @@ import numpy as np
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
-from core.models.structure import structure_of
+from core.models.structure import KEPT, structure_of
+from core.untrusted.places import is_path_or_address
 
 if TYPE_CHECKING:
     import pandas
@@ -54,6 +55,12 @@ REFUSED_LOADERS = {
 
 REFUSED_TYPES = ("sklearn.svm._classes.NuSVC", "sklearn.svm._classes.SVC")
 """Support vector machines with a kernel: libsvm writes where the sizes in the file say."""
+
+REQUIRED_VALUES = {"input": ("content",), "memory": (None,)}
+"""Setting of an estimator -> the values it may have: with others it would open files that cells or settings name."""
+
+FUNCTION_SETTINGS = ("func", "inverse_func", "score_func")
+"""Settings of an estimator that may be a function, one of those that skops trusts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +96,21 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
     import skops.io
 
     try:
-        _look_through(content, name)
+        kept_as = _look_through(content, name)
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             unknown = skops.io.get_untrusted_types(data=content)
-            if foreign := sorted(set(unknown) - set(ALLOWED_TYPES)):
+            foreign = sorted(set(unknown) - set(ALLOWED_TYPES))
+            if foreign and kept_as:
+                raise InputError(
+                    f"The file {quoted(name)} is refused because it stores training records themselves ({kept_as}), in "
+                    f"the type {quoted(foreign[0], 80)}: anybody with the file can read them; ask for another kind of "
+                    "model, or for its answers as a column of the table."
+                )
+            if foreign:
                 raise _refused(name, f"the type {quoted(foreign[0], 80)}")
             estimator = skops.io.loads(content, trusted=[one for one in ALLOWED_TYPES if one in unknown])
-            names, kinds = _features(estimator)
+            names, kinds = _features(estimator, name)
             reveals = structure_of(estimator).notes
     except (InputError, MemoryError):
         raise
@@ -113,8 +127,12 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
     )
 
 
-def _look_through(content: bytes, name: str) -> None:
-    """Refuse an archive that is no skops file, or that holds what runs code of its author's choice."""
+def _look_through(content: bytes, name: str) -> str:
+    """Refuse an archive that is no skops file, or that holds what runs code of its author's choice.
+
+    Returns what training records inside serve as, one of `KEPT`'s values, "" where none are seen.
+    """
+    kept_as = ""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             if "schema.json" not in archive.namelist():
@@ -131,9 +149,41 @@ def _look_through(content: bytes, name: str) -> None:
             what = REFUSED_LOADERS.get(str(part.get("__loader__")), "the type" if title in REFUSED_TYPES else "")
             if what:
                 raise _refused(name, f"{what} {quoted(title, 80)}")
+            _check_settings(part, name)
+            kept_as = next((serves_as for attribute, serves_as in KEPT.items() if attribute in part), kept_as)
             waiting.extend(part.values())
         elif isinstance(part, list):
             waiting.extend(part)
+    return kept_as
+
+
+def _check_settings(part: dict[str, Any], name: str) -> None:
+    """Refuse an object of which a setting names a file, an address, or a function to call."""
+    content = part.get("content")
+    attributes = content.get("content") if isinstance(content, dict) else None
+    if not str(part.get("__module__")).startswith("sklearn.") or not isinstance(attributes, dict):
+        return
+    title = str(part.get("__class__"))
+    for setting, node in attributes.items():
+        if not isinstance(node, dict):
+            continue
+        loader = node.get("__loader__")
+        is_function = loader == "FunctionNode" and setting not in FUNCTION_SETTINGS
+        is_type = loader == "TypeNode" and setting != "dtype"
+        if is_function or is_type:
+            raise _setting_refused(name, title, setting, "a function to call")
+        value = json.loads(node["content"]) if loader == "JsonNode" else ...
+        if setting in REQUIRED_VALUES and value not in REQUIRED_VALUES[setting]:
+            raise _setting_refused(name, title, setting, "files to open")
+        if isinstance(value, str) and is_path_or_address(value):
+            raise _setting_refused(name, title, setting, "a file or an address")
+
+
+def _setting_refused(name: str, title: str, setting: str, what: str) -> InputError:
+    return InputError(
+        f"The file {quoted(name)} is refused because {quoted(setting, 40)} of its {quoted(title, 40)} names {what}; "
+        "ask for the model without it, or as ONNX."
+    )
 
 
 def _refused(name: str, what: str) -> InputError:
@@ -158,13 +208,13 @@ def _version_notes(warned: list[warnings.WarningMessage]) -> tuple[str, ...]:
     )
 
 
-def _features(estimator: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _features(estimator: Any, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of a fitted classifier's features (none if it was fitted without), and what each must hold."""
     from sklearn.base import is_classifier
     from sklearn.utils.validation import check_is_fitted
 
     if not is_classifier(estimator):
-        raise ValueError(f"it holds a {type(estimator).__name__} and no classifier")
+        raise _no_classifier(estimator, name)
     check_is_fitted(estimator)
     if np.ndim(estimator.classes_) != 1 or len(estimator.classes_) < 2:
         raise ValueError("it does not choose between two answers")
@@ -178,6 +228,20 @@ def _features(estimator: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
             if all(isinstance(one, types) or one != one for one in known):
                 kinds[place] = kind
     return names, tuple(kinds[place] for place in range(width))
+
+
+def _no_classifier(estimator: Any, name: str) -> InputError:
+    from sklearn.base import is_regressor
+
+    title = type(estimator).__name__
+    if is_regressor(estimator):
+        return InputError(
+            f"The model in {quoted(name)} predicts a number ({title}), and FairLeak audits classifiers; ask for the "
+            "classifier that decides about people."
+        )
+    return InputError(
+        f"The file {quoted(name)} holds a {title} and no classifier; ask for the model that decides about people."
+    )
 
 
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
@@ -210,3 +274,18 @@ def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:
     if told and all(isinstance(one, (bool, np.bool_)) for one in told):
         return [place for place, taken in zip(places, told, strict=True) if taken]
     return [names.index(one) if isinstance(one, str) else places[int(one)] for one in told]
+
+
+def rehearse() -> None:
+    """Load and ask a small model of our own: a confined child cannot import what libraries put off until then."""
+    import pandas as pd
+    import skops.io
+    from sklearn.compose import make_column_transformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    frame = pd.DataFrame({"number": [0.0, 1.0] * 20, "word": ["a", "b"] * 20})
+    encoded = make_column_transformer((OneHotEncoder(sparse_output=False), ["word"]), remainder="passthrough")
+    fitted = make_pipeline(encoded, HistGradientBoostingClassifier(max_iter=1)).fit(frame, frame["word"])
+    open_skops(skops.io.dumps(fitted), "rehearsal.skops").ask(frame)

@@ -25,7 +25,7 @@ _FREE = 10
 _MOST_PARTS = 200_000
 """Parts of a model that are looked at."""
 
-_KEPT = {"support_vectors_": "support vectors", "_fit_X": "nearest neighbours", "X_train_": "a Gaussian process"}
+KEPT = {"support_vectors_": "support vectors", "_fit_X": "nearest neighbours", "X_train_": "a Gaussian process"}
 """Attribute that holds training records, row by row -> what they serve as."""
 
 _LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_")
@@ -83,7 +83,7 @@ def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
         told = getattr(part, "__dict__", {})
         share = told.get("subsample")  # a name or a number of records elsewhere
         sampled |= bool(told.get("bootstrap")) or (isinstance(share, float) and share < 1.0)
-        for name, serves_as in _KEPT.items():
+        for name, serves_as in KEPT.items():
             if (records := told.get(name)) is not None and np.ndim(records) == 2 and records.shape[0] > kept:
                 kept, kept_as = int(records.shape[0]), serves_as
         for name in _LEARNED:
@@ -134,7 +134,7 @@ def _parts(estimator: Any) -> Iterator[Any]:
 
 
 def onnx_structure(graph: Any) -> Structure:
-    """Return what a graph, as `core.models.onnx_model.read_graph` reads it, keeps of training records."""
+    """Return what a graph, as `core.models.onnx_format.read_graph` reads it, keeps of training records."""
     vectors, operators = 0, set()
     for node in graph.node:
         operators.add(node.op_type)

@@ -34,8 +34,8 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.serialize import plain
 
-OUTSIDE = ("fingerprint", "times")
-"""What the fingerprint leaves out: itself, and what differs between two runs that found the same."""
+OUTSIDE = ("fingerprint",)
+"""What the fingerprint leaves out: itself."""
 
 THRESHOLD = 10
 """Counts below this are withheld from the disclosure edition."""

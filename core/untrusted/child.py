@@ -172,7 +172,9 @@ class ForkedProcess:
 
     def kill(self) -> None:
         """End it at once; one that has ended is left alone, as its number may be another's by now."""
-        ended = self._code is not None or select.select([self._heard], [], [], 0)[0]
+        said = select.poll()  # select() knows no file numbered 1024 or more
+        said.register(self._heard, select.POLLIN)
+        ended = self._code is not None or said.poll(0)
         if not ended and self.pid > 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -225,18 +227,31 @@ class FreshProcess:
 
 
 class Watch:
-    """Ends a process that takes too long or, where the system sets no limit, too much memory.
+    """Ends a process that takes too long, says nothing for too long or, where the system sets no limit, grows too much.
 
     `reason` is "time" or "memory" once it has ended the process, else "".
+
+    Parameters
+    ----------
+    seconds, silence : float
+        Longest time in all, and longest time without a word of progress.
+    memory : int
+        Most bytes that it may grow by.
     """
 
-    def __init__(self, process: ForkedProcess | FreshProcess, seconds: float, memory: int) -> None:
+    def __init__(self, process: ForkedProcess | FreshProcess, *, seconds: float, silence: float, memory: int) -> None:
         self.reason = ""
         self._process, self._memory = process, memory
-        self._until = time.monotonic() + seconds
+        self._silence = silence
+        self._end = time.monotonic() + seconds
+        self._until = min(self._end, time.monotonic() + silence)
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
+
+    def heard(self) -> None:
+        """Take note of a word of progress."""
+        self._until = min(self._end, time.monotonic() + self._silence)
 
     def stop(self) -> None:
         """Watch no longer."""
@@ -245,7 +260,7 @@ class Watch:
 
     def _look(self) -> None:
         first = None if FORKS else _resident(self._process.pid)
-        while not self._done.wait(max(0.0, self._until - time.monotonic()) if first is None else _POLL):
+        while not self._done.wait(_POLL):
             if time.monotonic() >= self._until:
                 self.reason = "time"
             elif first is not None and (_resident(self._process.pid) or 0) > first + self._memory:
@@ -285,6 +300,7 @@ def ask_child(
     arguments: Mapping[str, Any],
     *,
     seconds: float,
+    silence: float | None = None,
     modules: tuple[str, ...] = (),
     report: Callable[..., None] | None = None,
     memory: int = MEMORY,
@@ -292,9 +308,11 @@ def ask_child(
 ) -> tuple[dict[str, Any], pyarrow.Table | None]:
     """Call a function, "module:name", in a child of its own, and return its answer.
 
-    `what` is what the file is called at the beginning of a sentence; `modules` are imported before the child is
-    bounded. The function is called with a function for progress (heard by `report`), and the arguments, which are
-    whatever can be pickled. Raises `InputError`: what the function refuses, or how the child ended.
+    `what` is what the file is called at the beginning of a sentence; `modules` are imported, and called where they
+    name a function, before the child is bounded. It ends after `seconds`, or `silence` seconds (None: as many) after
+    its last word of progress. The function is called with a function for progress (heard by `report`), and the
+    arguments, which are whatever can be pickled. Raises `InputError`: what the function refuses, or how the child
+    ended.
     """
     too_much = (
         f"{what} needs more than {memory // 1024**2:,} MB of memory, the most one file may take; use a smaller one."
@@ -302,13 +320,15 @@ def ask_child(
     with _places:
         process = start(modules, "core.untrusted.opening:serve", memory=memory)
         started = time.monotonic()
-        watch = Watch(process, seconds + _GRACE, memory)
+        most_silence = seconds if silence is None else min(seconds, silence)
+        watch = Watch(process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=memory)
         try:
             with contextlib.suppress(OSError):  # it ended before it had read the question; how is found below
                 pickle.dump((function, dict(arguments), seconds), process.questions, protocol=5)
                 process.questions.flush()
             kind, told, table = read_frame(process.answers, most=answer)
             while kind is Kind.PROGRESS:
+                watch.heard()
                 if report is not None:
                     report(*told["told"])
                 kind, told, table = read_frame(process.answers, most=answer)

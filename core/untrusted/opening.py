@@ -7,11 +7,13 @@ other way as pickles; they are our own, and the child may trust them.
 from __future__ import annotations
 
 import contextlib
+import encodings
 import gc
 import importlib
 import json
 import os
 import pickle
+import pkgutil
 import select
 import signal
 import socket
@@ -22,11 +24,20 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from core.errors import FairLeakError
+from core.untrusted.confinement import confine
 
 if TYPE_CHECKING:
     import pyarrow
 
-_READERS = ("core.datasets.read_table", "core.models.opening_models", "sklearn.ensemble", "skops.io", "onnxruntime")
+_READERS = (
+    "core.datasets.read_table:rehearse",
+    "core.models.skops_model:rehearse",
+    "core.models.onnx_model:rehearse",
+    "core.models.opening_models",
+    "sklearn.ensemble",
+)
+"""What the warm process imports and calls while nobody waits."""
+
 _FILES = 64
 _GIVEN_UP = 3
 _SENDING = 60.0  # for a question of 200 MB on a busy machine
@@ -34,16 +45,20 @@ _SENDING = 60.0  # for a question of 200 MB on a busy machine
 
 def warm() -> None:
     """Import the readers, and fork a child for each order, until the server is gone."""
+    _import_codecs()
     orders = socket.socket(fileno=int(sys.argv[2]))
     ready = select.poll()
     ready.register(orders, select.POLLIN)
     gc.disable()  # looking through everything would copy the pages it shares with its children
-    to_import = list(_READERS)
+    to_import, imported = list(_READERS), set[str]()
     children: dict[int, tuple[int, int]] = {}
     while True:
         events = ready.poll(0 if to_import else None)
         if not events:
-            _import(to_import.pop(0))
+            name = to_import.pop(0)
+            if name not in imported:
+                _import(name)
+                imported.add(name)
             continue
         for event, _ in events:
             if event != orders.fileno():
@@ -64,7 +79,9 @@ def warm() -> None:
                 continue
             connection, status = handles
             for name in order["modules"]:
-                _import(name)
+                if name not in imported:
+                    _import(name)
+                    imported.add(name)
             gc.freeze()
             pid = os.fork()
             if pid == 0:
@@ -82,16 +99,29 @@ def warm() -> None:
 def alone() -> None:
     """Open one file in a process that was started for it."""
     order = json.loads(sys.argv[2])
+    _import_codecs()
     for name in order["modules"]:
         _import(name)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
     _called(order["serve"])(sys.stdin.buffer, answers, order)
 
 
 def _import(name: str) -> None:
-    with contextlib.suppress(ImportError):  # who needs it will say so
-        importlib.import_module(name)
+    """Import a module, and call its function if one is named, "module:function"; each does its work once."""
+    with contextlib.suppress(Exception):  # who needs it will say so
+        if ":" in name:
+            _called(name)()
+        else:
+            importlib.import_module(name)
+
+
+def _import_codecs() -> None:
+    """Import every codec of Python's: a text's encoding is known too late, when no file may be opened."""
+    for module in pkgutil.iter_modules(encodings.__path__, "encodings."):
+        _import(module.name)
 
 
 def _say(status: int, number: int) -> None:
@@ -121,21 +151,23 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
         except MemoryError:
             write_frame(answers, Kind.MEMORY, {})
         else:
+            called = _called(function)
             _alarm(seconds)
-            _answer(answers, function, arguments)
+            confine()
+            _answer(answers, called, arguments)
     except BaseException:
         os._exit(_GIVEN_UP)
     os._exit(0)
 
 
-def _answer(answers: BinaryIO, function: str, arguments: dict[str, Any]) -> None:
+def _answer(answers: BinaryIO, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
     """Call a function and send what it says."""
 
     def report(*told: Any) -> None:
         write_frame(answers, Kind.PROGRESS, {"told": told})
 
     try:
-        told, table = _called(function)(report, **arguments)
+        told, table = function(report, **arguments)
     except FairLeakError as error:
         write_frame(answers, Kind.REFUSED, {"sentence": str(error)})
     except MemoryError:

@@ -7,6 +7,7 @@ only who may do what. Roles are judged in every run, so that a change of secrets
 from __future__ import annotations
 
 import os
+import string
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -139,15 +140,23 @@ def judged(claims: Mapping[str, Any], rules: Mapping[str, Any], now: float) -> S
         return Standing(None, name, ENDED, until)
     held = {value for value in _listed(claims, rules.get("claim")) if "@" not in value}
     if verified:
-        held.add(address.casefold())
+        held.add(_without_case(address))
     for role in reversed(Role):
-        names = {name.casefold() if "@" in name else name for name in _texts(rules.get(role.value))}
+        names = {_without_case(name) if "@" in name else name for name in _texts(rules.get(role.value))}
         if names & held:
             return Standing(role, name, until=until)
     reason = UNLISTED
     if address and not verified:
         reason += f" The provider does not say that {address} is verified, so the address counts for nothing."
     return Standing(None, name, reason, until)
+
+
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def _without_case(address: str) -> str:
+    """Return an address with A to Z in lower case; other letters are different ones, however alike they look."""
+    return address.translate(_LOWER)
 
 
 def _name(claims: Mapping[str, Any], address: str) -> str:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
+import importlib
 import os
+import resource
 import signal
+import socket
+import subprocess
+import sys
+import threading
 import time
 
 
@@ -25,9 +33,82 @@ def between(report):
 
 
 def surroundings(report):
-    files = len(os.listdir("/proc/self/fd")) - 1 if os.path.isdir("/proc/self/fd") else 0
-    output = [os.readlink(f"/proc/self/fd/{one}") for one in (1, 2)]
-    return {"environment": sorted(os.environ), "files": files, "output": output}, None
+    answers = {}
+    for number in range(1024):
+        try:
+            os.lseek(number, 0, os.SEEK_CUR)
+            answers[number] = "a file"
+        except OSError as error:
+            answers[number] = errno.errorcode[error.errno]
+    lines = [number for number, answer in answers.items() if answer == "ESPIPE"]
+    files = [number for number, answer in answers.items() if answer == "a file"]
+    return {"environment": sorted(os.environ), "lines": lines, "files": files}, None
+
+
+def _reads(path):
+    with open(path, "rb") as file:
+        return file.read(40)
+
+
+def _connects(family, address):
+    with socket.socket(family, socket.SOCK_STREAM) as line:
+        line.connect(address)
+
+
+ATTEMPTS = {
+    "a file by its path": lambda: _reads("/etc/passwd"),
+    "a file beside": lambda: _reads("secret.txt"),
+    "its own environment": lambda: _reads("/proc/self/environ"),
+    "its parent's environment": lambda: _reads(f"/proc/{os.getppid()}/environ"),
+    "its own memory": lambda: _reads("/proc/self/mem"),
+    "a list of files": lambda: os.listdir("/"),
+    "whether a file is there": lambda: os.stat("/etc/passwd"),
+    "where it is": os.getcwd,
+    "where a link leads": lambda: os.readlink("/proc/self/exe"),
+    "a new file": lambda: os.open("/tmp/fairleak-hostile", os.O_CREAT | os.O_WRONLY),
+    "a new file beside": lambda: os.open("new", os.O_CREAT | os.O_WRONLY),
+    "a new folder": lambda: os.mkdir("/tmp/fairleak-hostile"),
+    "a file to be gone": lambda: os.unlink("/tmp/fairleak-hostile"),
+    "another name": lambda: os.rename("/tmp/a", "/tmp/b"),
+    "a file in memory": lambda: os.memfd_create("a"),
+    "a pipe": os.pipe,
+    "a connection": lambda: _connects(socket.AF_INET, ("127.0.0.1", 9)),
+    "a connection by the newer protocol": lambda: _connects(socket.AF_INET6, ("::1", 9)),
+    "a local connection": lambda: _connects(socket.AF_UNIX, "\0fairleak"),
+    "a name of the network": lambda: socket.getaddrinfo("localhost", 80),
+    "a process": os.fork,
+    "a program": lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
+    "a shell": lambda: subprocess.run("true", shell=True, check=True),
+    "a module": lambda: importlib.import_module("this"),
+    "a library": lambda: ctypes.CDLL("libBrokenLocale.so.1"),
+    "a signal to its parent": lambda: os.kill(os.getppid(), 0),
+    "another user": lambda: os.setuid(1),
+    "another root": lambda: os.chroot("."),
+    "more open files": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096)),
+    "more time": lambda: signal.setitimer(signal.ITIMER_REAL, 0),
+}
+"""What a file that has taken over its reader would try."""
+
+
+def attempts(report):
+    """Try everything, and tell what was not refused."""
+    done = []
+    for name, attempt in ATTEMPTS.items():
+        try:
+            attempt()
+        except (OSError, ImportError, ValueError, subprocess.SubprocessError):
+            continue
+        done.append(name)
+    return {"done": done}, None
+
+
+def threads(report):
+    """Compute in a thread of its own, which stays allowed."""
+    made = []
+    thread = threading.Thread(target=lambda: made.append(1))
+    thread.start()
+    thread.join()
+    return {"made": made}, None
 
 
 def sleep(report):
@@ -56,8 +137,8 @@ def leave(report):
 
 
 def _ended_by(number):
-    os.kill(os.getpid(), number)
-    signal.pause()
+    signal.raise_signal(number)
+    time.sleep(600)
 
 
 def divide(report):

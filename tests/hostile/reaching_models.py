@@ -1,0 +1,274 @@
+"""Model files that try to reach other files, the environment, the network, processes, or time without end.
+
+Each is made anew in a folder with a secret beside it, which no answer may tell.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    SparseTensorProto,
+    StringStringEntryProto,
+    TensorProto,
+    helper,
+    numpy_helper,
+)
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from tests.model_samples import as_skops, binary, closed, graph, logistic, node, nodes_of, numbers, opened, said
+
+SECRET = "the-server's-secret-0123456789-abcdefghij"
+SECRET_FILE = "secret.txt"
+
+_FLOAT, _INT64, _BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+_ADD = helper.make_node("Add", ["x", "w"], ["p"])
+_NEG = helper.make_node("Neg", ["x"], ["p"])
+
+
+def _outside(location: str = SECRET_FILE, kind: int = _FLOAT, name: str = "w") -> TensorProto:
+    """Tensor of two numbers whose bytes lie in a file."""
+    tensor = TensorProto(name=name, data_type=kind, dims=[2], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=location)
+    return tensor
+
+
+def _sparse(*, values_outside: bool = True, indices_outside: bool = False) -> SparseTensorProto:
+    """Sparse tensor whose values or places lie in a file."""
+    values = _outside() if values_outside else numpy_helper.from_array(np.ones(2, np.float32), "w")
+    indices = _outside(kind=_INT64, name="") if indices_outside else numpy_helper.from_array(np.arange(2), "")
+    return SparseTensorProto(values=values, indices=indices, dims=[2])
+
+
+def _constant(**attribute: Any) -> Any:
+    return helper.make_node("Constant", [], ["w"], **attribute)
+
+
+def _branching(inner: list[Any], **more: Any) -> bytes:
+    """Model whose weights are made in both branches of an If."""
+    told = [helper.make_tensor_value_info("w", _FLOAT, [2])]
+    branch = helper.make_graph(inner, "branch", [], told, **more)
+    yes = numpy_helper.from_array(np.array(True), "c")
+    chosen = helper.make_node("If", ["c"], ["w"], then_branch=branch, else_branch=branch)
+    return graph([chosen, _ADD], initializer=[yes])
+
+
+def _with_function(inner: list[Any]) -> bytes:
+    sets = [helper.make_opsetid("", 17)]
+    function = helper.make_function("own", "F", [], ["w"], inner, sets)
+    calling = helper.make_node("F", [], ["w"], domain="own")
+    return graph([calling, _ADD], functions=[function], domains=[helper.make_opsetid("own", 1)])
+
+
+def _altered(change: Callable[[ModelProto], object]) -> bytes:
+    """Model that hands on its input, changed."""
+    model = ModelProto.FromString(graph([_NEG]))
+    change(model)
+    return bytes(model.SerializeToString())
+
+
+def _with_entry(part: str, key: str, value: str) -> bytes:
+    """Model with an entry of metadata in one of its parts."""
+
+    def change(model: ModelProto) -> None:
+        places = {"model": model, "graph": model.graph, "node": model.graph.node[0], "input": model.graph.input[0]}
+        places[part].metadata_props.append(StringStringEntryProto(key=key, value=value))
+
+    return _altered(change)
+
+
+def _with_bytes(content: bytes) -> bytes:
+    """Model with a field behind it that no description of the format has."""
+    return graph([_NEG]) + content
+
+
+def _with_attribute(change: Callable[[AttributeProto], object]) -> bytes:
+    attribute = AttributeProto(name="own")
+    change(attribute)
+
+    def change_model(model: ModelProto) -> None:
+        model.graph.node[0].attribute.append(attribute)
+
+    return _altered(change_model)
+
+
+def _endless(depth: int = 1) -> bytes:
+    """Loops that never end, `depth` of them one inside the other."""
+    names = [("i0", _INT64, []), ("c0", _BOOL, []), ("v0", _FLOAT, None)]
+    given = [("n0", _BOOL, []), ("o0", _FLOAT, None)]
+    inner = [helper.make_node("Identity", ["c0"], ["n0"]), helper.make_node("Identity", ["v0"], ["o0"])]
+    for level in range(1, depth):
+        body = _loop_body(inner, names, given)
+        names = [(f"i{level}", _INT64, []), (f"c{level}", _BOOL, []), (f"v{level}", _FLOAT, None)]
+        given = [(f"n{level}", _BOOL, []), (f"o{level}", _FLOAT, None)]
+        inner = [
+            helper.make_node("Identity", [f"c{level}"], [f"n{level}"]),
+            helper.make_node("Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=body),
+        ]
+    ever = numpy_helper.from_array(np.array(True), "ever")
+    loop = helper.make_node("Loop", ["", "ever", "x"], ["p"], body=_loop_body(inner, names, given))
+    return graph([loop], initializer=[ever])
+
+
+def _loop_body(nodes: list[Any], names: Any, given: Any) -> GraphProto:
+    parts = [[helper.make_tensor_value_info(*value) for value in part] for part in (names, given)]
+    return helper.make_graph(nodes, "body", *parts)
+
+
+def _endless_in_a_branch() -> bytes:
+    """Loop of 2^63 rounds in a branch that is taken."""
+    names = [("i", _INT64, []), ("c", _BOOL, []), ("v", _FLOAT, None)]
+    given = [("n", _BOOL, []), ("o", _FLOAT, None)]
+    inner = [helper.make_node("Identity", ["c"], ["n"]), helper.make_node("Exp", ["v"], ["o"])]
+    often = numpy_helper.from_array(np.array(2**63 - 1), "often")
+    ever = numpy_helper.from_array(np.array(True), "ever")
+    loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_body(inner, names, given))
+    branch = helper.make_graph([loop], "branch", [], [helper.make_tensor_value_info("w", _FLOAT, None)])
+    chosen = helper.make_node("If", ["ever"], ["p"], then_branch=branch, else_branch=branch)
+    return graph([chosen], initializer=[often, ever])
+
+
+def _sequence_input() -> bytes:
+    def change(model: ModelProto) -> None:
+        model.graph.input[0].type.Clear()
+        model.graph.input[0].type.sparse_tensor_type.elem_type = _FLOAT
+
+    return _altered(change)
+
+
+ONNX: dict[str, Callable[[], bytes]] = {
+    "weights in a file beside": lambda: graph([_ADD], initializer=[_outside()]),
+    "weights in a file by its path": lambda: graph([_ADD], initializer=[_outside("/etc/passwd")]),
+    "weights in a file above": lambda: graph([_ADD], initializer=[_outside("../../etc/passwd")]),
+    "weights in memory by its address": lambda: graph([_ADD], initializer=[_outside("*/_ORT_MEM_ADDR_/*")]),
+    "a constant in a file": lambda: graph([_constant(value=_outside()), _ADD]),
+    "sparse weights in a file": lambda: graph([_ADD], sparse=[_sparse()]),
+    "places of sparse weights in a file": lambda: graph(
+        [_ADD], sparse=[_sparse(values_outside=False, indices_outside=True)]
+    ),
+    "sparse weights inside": lambda: graph([_ADD], sparse=[_sparse(values_outside=False)]),
+    "a sparse constant in a file": lambda: graph([_constant(sparse_value=_sparse()), _ADD]),
+    "a sparse constant in a branch": lambda: _branching([_constant(sparse_value=_sparse())]),
+    "a constant in a branch": lambda: _branching([_constant(value=_outside())]),
+    "weights of a branch": lambda: _branching(
+        [helper.make_node("Identity", ["v"], ["w"])], initializer=[_outside(name="v")]
+    ),
+    "sparse weights of a branch": lambda: _branching(
+        [helper.make_node("Identity", ["w0"], ["w"])],
+        sparse_initializer=[
+            SparseTensorProto(values=_outside(name="w0"), indices=numpy_helper.from_array(np.arange(2), ""), dims=[2])
+        ],
+    ),
+    "a constant in a function": lambda: _with_function([_constant(value=_outside())]),
+    "a sparse constant in a function": lambda: _with_function([_constant(sparse_value=_sparse())]),
+    "several tensors in files": lambda: _with_attribute(lambda made: made.tensors.append(_outside())),
+    "several sparse tensors": lambda: _with_attribute(lambda made: made.sparse_tensors.append(_sparse())),
+    "a word of a function": lambda: _with_attribute(lambda made: setattr(made, "ref_attr_name", "a")),
+    "a type of its own": lambda: _with_attribute(
+        lambda made: made.tp.optional_type.elem_type.tensor_type.SetInParent()
+    ),
+    "a program of another vendor": lambda: graph(
+        [helper.make_node("EPContext", ["x"], ["p"], domain="com.microsoft", ep_cache_context=SECRET_FILE)],
+        domains=[helper.make_opsetid("com.microsoft", 1)],
+    ),
+    "a Python function": lambda: graph(
+        [helper.make_node("PyOp", ["x"], ["p"], domain="ai.onnx.contrib", module="os", class_name="system")],
+        domains=[helper.make_opsetid("ai.onnx.contrib", 1)],
+    ),
+    "a picture to decode": lambda: graph([helper.make_node("ImageDecoder", ["x"], ["p"])]),
+    "settings of the runtime": partial(_with_entry, "model", "ort_config", '{"session_options": {}}'),
+    "metadata with a path": partial(_with_entry, "model", "weights", "/etc/passwd"),
+    "metadata with an address": partial(_with_entry, "graph", "source", "https://example.org/w.bin"),
+    "metadata of an operator": partial(_with_entry, "node", "data", "../secret.txt"),
+    "metadata of an input": partial(_with_entry, "input", "data", "file:secret.txt"),
+    "a part of a tensor": lambda: graph(
+        [_ADD],
+        initializer=[TensorProto(name="w", data_type=_FLOAT, dims=[2], segment=TensorProto.Segment(begin=0, end=2))],
+    ),
+    "steps of training": lambda: _altered(lambda model: model.training_info.add().algorithm.node.add(op_type="Neg")),
+    "a sparse input": _sequence_input,
+    "a field of tomorrow": partial(_with_bytes, b"\xfa\x01\x03abc"),
+    "a group of fields": partial(_with_bytes, b"\xa3\x06\x08\x01\xa4\x06"),
+    "a loop without end": _endless,
+    "a loop in a loop without end": partial(_endless, 3),
+    "a loop of 2^63 rounds in a branch": _endless_in_a_branch,
+}
+"""What it tries -> how the file is made."""
+
+
+def _vectorized(vectorizer: Any) -> bytes:
+    """Text classifier whose vectorizer is changed after it was fitted."""
+    fitted = make_pipeline(vectorizer, LogisticRegression()).fit(["aaa bb", "aa ccc"] * 30, [0, 1] * 30)
+    return as_skops(fitted)
+
+
+def _with_setting(vectorizer: Any, **settings: Any) -> bytes:
+    fitted = make_pipeline(vectorizer, LogisticRegression()).fit(["aaa bb", "aa ccc"] * 30, [0, 1] * 30)
+    fitted.steps[0][1].set_params(**settings)
+    return as_skops(fitted)
+
+
+def _with_node(setting: str, made: dict[str, Any]) -> bytes:
+    """Text classifier whose vectorizer has one setting written by hand."""
+    schema, members = opened(_vectorized(CountVectorizer()))
+    schema = copy.deepcopy(schema)
+    nodes_of(schema, "CountVectorizer")[0]["content"]["content"][setting] = made
+    return closed(schema, members)
+
+
+def _with_memory(place: str) -> bytes:
+    fitted = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(numbers(), binary())
+    fitted.memory = place
+    return as_skops(fitted)
+
+
+def _named_in_estimator(setting: str, made: dict[str, Any]) -> bytes:
+    schema, members = opened(as_skops(logistic()))
+    schema = copy.deepcopy(schema)
+    nodes_of(schema, "LogisticRegression")[0]["content"]["content"][setting] = made
+    return closed(schema, members)
+
+
+SKOPS: dict[str, Callable[[], bytes]] = {
+    "counts of files named in cells": lambda: _with_setting(CountVectorizer(), input="filename"),
+    "counts of open files": lambda: _with_setting(CountVectorizer(), input="file"),
+    "hashes of files named in cells": lambda: _with_setting(HashingVectorizer(), input="filename"),
+    "weights of files named in cells": lambda: _with_setting(TfidfVectorizer(), input="filename"),
+    "a store of results on disk": partial(_with_memory, "/tmp/fairleak-store"),
+    "a store of results beside": partial(_with_memory, "store"),
+    "a list of words in a file": lambda: _with_setting(CountVectorizer(), stop_words="/etc/passwd"),
+    "words at an address": lambda: _with_setting(CountVectorizer(), vocabulary="https://example.org/words"),
+    "words of a home folder": lambda: _with_setting(CountVectorizer(), vocabulary="~/.ssh/id_rsa"),
+    "a function as its analyser": partial(_with_node, "analyzer", node("FunctionNode", "numpy.add")),
+    "a function that reads as its analyser": partial(_with_node, "analyzer", node("FunctionNode", "numpy.fromfile")),
+    "a type as its tokenizer": partial(_with_node, "tokenizer", node("TypeNode", "builtins.str")),
+    "open as its tokenizer": partial(_with_node, "tokenizer", node("TypeNode", "builtins.open")),
+    "an estimator as its preprocessor": partial(
+        _with_node, "preprocessor", node("TypeNode", "sklearn.pipeline.Pipeline")
+    ),
+    "a process as a setting": partial(_named_in_estimator, "solver", node("FunctionNode", "subprocess.Popen")),
+    "a memory map as a setting": partial(_named_in_estimator, "coef_", node("TypeNode", "numpy.memmap")),
+    "an address as a setting": partial(_named_in_estimator, "solver", said("http://127.0.0.1:9/")),
+    "a pattern that backtracks": lambda: _with_setting(CountVectorizer(), token_pattern=r"(?:a+)+$"),
+}
+"""What it tries -> how the file is made."""
+
+ENDLESS = (
+    "a loop without end",
+    "a loop in a loop without end",
+    "a loop of 2^63 rounds in a branch",
+)
+"""Those that only compute; the limit of time ends them."""
+
+ANSWERS = ("a pattern that backtracks",)
+"""Those that reach nothing and may answer."""

@@ -1,0 +1,74 @@
+"""A model file reaches nothing: it is refused in one sentence, and what lies on the server stays there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.errors import InputError
+from core.models import model_files, onnx_model
+from core.models.model_files import read_model
+from core.untrusted import ask_child
+from tests.hostile.reaching_models import ANSWERS, ENDLESS, ONNX, SECRET, SECRET_FILE, SKOPS
+from tests.model_samples import NUMBERS, people
+
+FILES = {
+    **{f"{kind}.onnx": made for kind, made in ONNX.items()},
+    **{f"{kind}.skops": made for kind, made in SKOPS.items()},
+}
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder of the server with a secret, before the process that opens files is started."""
+    (tmp_path / SECRET_FILE).write_text(SECRET)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_model_reaches_nothing(name: str, beside: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(model_files, "MAX_SECONDS", 2.0)
+    kind = name.rpartition(".")[0]
+    cells = people() if name.endswith(".onnx") else pd.DataFrame({"text": [str(beside / SECRET_FILE)] * 60})
+    try:
+        model = read_model(FILES[name](), "m" + Path(name).suffix)
+        model.answers(cells, features=NUMBERS[:2] if name.endswith(".onnx") else ["text"])
+    except InputError as error:
+        told = str(error)
+    else:
+        assert kind in ANSWERS
+        return
+    assert SECRET[:8] not in told
+    assert "\n" not in told and told.endswith(".")
+    if kind in ENDLESS:
+        assert "was stopped after 2 seconds" in told
+    elif kind not in ANSWERS:
+        assert "is refused because" in told
+
+
+def run_unread(report: object, *, content: bytes) -> tuple[dict[str, str], None]:
+    """Open a file with the runtime, without looking through it before."""
+    session = onnx_model._session(content)
+    (answer,) = session.run(["p"], {"x": np.zeros((2, 2), np.float32)})
+    return {"answer": repr(answer)}, None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines a process")
+@pytest.mark.parametrize(
+    "kind",
+    ["weights in a file beside", "weights in a file by its path", "sparse weights in a file", "a constant in a file"],
+)
+def test_the_runtime_reads_no_file_even_of_a_model_that_was_let_in(kind: str, beside: Path):
+    with pytest.raises(InputError, match="broke its reader"):
+        ask_child(
+            "The file 'a'",
+            f"{__name__}:run_unread",
+            {"content": ONNX[kind]()},
+            seconds=20,
+            modules=("core.models.onnx_model:rehearse",),
+        )
