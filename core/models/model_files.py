@@ -23,6 +23,7 @@ from core.errors import InputError
 from core.fingerprint import fingerprint_frame
 from core.models.model_answers import Answers, RawAnswers, Takes, decide, matched
 from core.untrusted import ask_child
+from core.untrusted.confinement import is_unconfined_allowed
 from core.validation import unit_interval
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ def _ask(
         seconds=seconds,
         silence=BATCH_SECONDS,
         modules=_MODULES[kind],
+        must_be_confined=not is_unconfined_allowed(),
         report=report,
     )
 

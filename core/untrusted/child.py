@@ -305,14 +305,15 @@ def ask_child(
     report: Callable[..., None] | None = None,
     memory: int = MEMORY,
     answer: int = ANSWER,
+    must_be_confined: bool = False,
 ) -> tuple[dict[str, Any], pyarrow.Table | None]:
     """Call a function, "module:name", in a child of its own, and return its answer.
 
     `what` is what the file is called at the beginning of a sentence; `modules` are imported, and called where they
     name a function, before the child is bounded. It ends after `seconds`, or `silence` seconds (None: as many) after
     its last word of progress. The function is called with a function for progress (heard by `report`), and the
-    arguments, which are whatever can be pickled. Raises `InputError`: what the function refuses, or how the child
-    ended.
+    arguments, which are whatever can be pickled. With `must_be_confined` nothing is opened where the kernel does not
+    keep the child from everything else. Raises `InputError`: what the function refuses, or how the child ended.
     """
     too_much = (
         f"{what} needs more than {memory // 1024**2:,} MB of memory, the most one file may take; use a smaller one."
@@ -324,7 +325,7 @@ def ask_child(
         watch = Watch(process, seconds=seconds + _GRACE, silence=most_silence + _GRACE, memory=memory)
         try:
             with contextlib.suppress(OSError):  # it ended before it had read the question; how is found below
-                pickle.dump((function, dict(arguments), seconds), process.questions, protocol=5)
+                pickle.dump((function, dict(arguments), seconds, must_be_confined), process.questions, protocol=5)
                 process.questions.flush()
             kind, told, table = read_frame(process.answers, most=answer)
             while kind is Kind.PROGRESS:

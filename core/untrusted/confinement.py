@@ -21,8 +21,20 @@ from typing import Any
 PROTECTIONS = ("files", "network", "processes")
 """What a child can be kept from; a confined child is kept from all three."""
 
+UNCONFINED = (
+    "Model files are not opened here: this system cannot keep the process that opens them from other files, the "
+    "network and other processes. FAIRLEAK_ALLOW_UNCONFINED=1, or fairleak dashboard --allow-unconfined, opens them "
+    "all the same; use it for files of people you trust."
+)
+"""What is said where a model file is refused for want of confinement."""
+
 ALLOW_UNCONFINED = "FAIRLEAK_ALLOW_UNCONFINED"
 """Environment variable: 1 if model files are opened where a child cannot be confined."""
+
+
+def is_unconfined_allowed() -> bool:
+    """Return whether the user lets model files be opened where nothing confines the process that does."""
+    return os.environ.get(ALLOW_UNCONFINED) == "1"
 
 
 def confine() -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from core.errors import FairLeakError
-from core.untrusted.confinement import confine
+from core.untrusted.confinement import PROTECTIONS, UNCONFINED, confine
 
 if TYPE_CHECKING:
     import pyarrow
@@ -147,14 +147,17 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
         _bound(order["memory"])
         _alarm(_SENDING)
         try:
-            function, arguments, seconds = pickle.load(questions)
+            function, arguments, seconds, must_be_confined = pickle.load(questions)
         except MemoryError:
             write_frame(answers, Kind.MEMORY, {})
         else:
             called = _called(function)
             _alarm(seconds)
-            confine()
-            _answer(answers, called, arguments)
+            protections = confine()
+            if must_be_confined and protections != PROTECTIONS:
+                write_frame(answers, Kind.REFUSED, {"sentence": UNCONFINED})
+            else:
+                _answer(answers, called, arguments)
     except BaseException:
         os._exit(_GIVEN_UP)
     os._exit(0)
