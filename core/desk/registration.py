@@ -234,8 +234,8 @@ class TestSet:
 
     @property
     def labels_tell_attribute(self) -> bool:
-        """Return whether everybody's label is their attribute, or the other value of it."""
-        if self.labels is None:
+        """Return whether labels of both values are the attribute for everybody, or the other value of it."""
+        if self.labels is None or self.labels.min() == self.labels.max():
             return False
         return np.array_equal(self.labels, self.attribute) or np.array_equal(self.labels, 1 - self.attribute)
 

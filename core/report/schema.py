@@ -2,9 +2,9 @@
 
 A report has the keys of the types whose values stand in it, and no others. Numbers are shares (0.05 for 5 points). null
 stands where nothing was measured or where an edition withholds a number; the texts inf and -inf stand for infinities.
-The fingerprint is the SHA-256 over the report without the keys fingerprint and times, as JSON with sorted keys, no
-blanks, in UTF-8, every character written as itself but for quotation marks, backslashes, control characters and those
-that steer how text is shown (U+007F-009F, 061C, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB), which are escaped.
+The fingerprint is the SHA-256 over the report without the key fingerprint, as JSON with sorted keys, no blanks, in
+UTF-8, every character written as itself but for quotation marks, backslashes, control characters and those that steer
+how text is shown (U+007F-009F, 061C, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB), which are escaped.
 
 A kind of values is a type; {key: kind} is an object, [kind] a list, a set of texts one of them, a pattern a text that
 it fits, (kind, None) the same or null, and a function whatever it holds for.

@@ -68,11 +68,12 @@ def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_jso
         model=replace(AUDIT.model, tolerance=np.float64(0.001), achieved=float("0.0008")),
     )
     first, second = json.loads(to_json(document(AUDIT))), json.loads(to_json(document(twin)))
-    assert first.pop("times") != second.pop("times")
+    for differing in ("times", "fingerprint"):
+        assert first.pop(differing) != second.pop(differing)
     assert json.dumps(first) == json.dumps(second)
     assert to_json(document(AUDIT)) == to_json(document(sample()))
     found = document(AUDIT)
-    inside = {name: value for name, value in found.items() if name not in ("fingerprint", "times")}
+    inside = {name: value for name, value in found.items() if name != "fingerprint"}
     text = json.dumps(inside, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert found["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
 
