@@ -8,6 +8,7 @@ people sign in, it also asks for a role before a file goes in or out, and leads 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import re
@@ -217,20 +218,30 @@ def look_at_roles() -> None:
 
 async def end_sessions() -> None:
     """End sessions whose time is up: Streamlit by itself keeps them until another session loses its connection."""
-    waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
     while True:
         await asyncio.sleep(LOOK_EVERY)
         look_at_roles()
-        ended = waiting.expire()
-        for _, info in ended:
-            info.session.shutdown()
-            # Streamlit holds on to its last session; these two are where an uploaded file and its table may be.
-            info.session.session_state.clear()
-            info.session._fragment_storage.clear()
-        if ended:
-            import pyarrow
+        end_expired_sessions()
 
-            pyarrow.default_memory_pool().release_unused()  # malloc's too: both are one
+
+def end_expired_sessions() -> None:
+    """End the sessions whose time is up, and let go of all they hold.
+
+    A function of its own: the names of a coroutine that goes on would keep the last session, and its table, for good.
+    """
+    waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
+    ended = [info.session for _, info in waiting.expire()]
+    for session in ended:
+        session.shutdown()
+        # Streamlit may hold on to a session; these are where an uploaded file, its table and a page's names may be.
+        session.session_state.clear()
+        session.session_state._new_widget_state.widget_metadata.clear()
+        session._fragment_storage.clear()
+    if ended:
+        import pyarrow
+
+        gc.collect()  # pages and their functions refer to each other
+        pyarrow.default_memory_pool().release_unused()  # malloc's too: both are one
 
 
 async def prepare_work() -> None:

@@ -61,6 +61,8 @@ class Client:
     """A session without a browser: asks for pages, and lets parts of a page run again as often as the page says."""
 
     def __init__(self, server: Server) -> None:
+        self.sliders: dict[str, tuple[str, str]] = {}
+        """Label of a slider on the page -> its identifier, and that of the part of the page it draws again."""
         self._address = f"ws://localhost:{server.port}/_stcore/stream"
         self._connect(SEEDS[0])
 
@@ -71,7 +73,7 @@ class Client:
         self._socket = self._open.enter_context(connect(self._address, subprotocols=[Subprotocol("streamlit")], **told))
         self._page, self._seed = "", seed
 
-    def open(self, page: str, seed: int) -> float:
+    def open(self, page: str, seed: int, *, patient: float = PATIENT) -> float:
         """Go to a page; return the seconds until it shows its finding. Another seed is a link to a session anew."""
         if seed != self._seed:
             self.close()
@@ -80,7 +82,7 @@ class Client:
         began, found, due = time.monotonic(), False, dict[str, tuple[float, float]]()
         before, told = found, set[str]()
         self._run()
-        while time.monotonic() < began + PATIENT:
+        while time.monotonic() < began + patient:
             now = time.monotonic()
             for part, (at, every) in due.items():
                 if at <= now:
@@ -98,6 +100,8 @@ class Client:
                 before, found, told = found, False, set()
             elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 element = message.delta.new_element
+                if element.WhichOneof("type") == "slider":
+                    self.sliders[element.slider.label] = (element.slider.id, message.delta.fragment_id)
                 found = found or element.markdown.body.startswith("## ")
             elif kind == "script_finished" and message.script_finished != DONE.FINISHED_SUCCESSFULLY:
                 found = found or before  # it was a part alone, or another run follows: the page stays
