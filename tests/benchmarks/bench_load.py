@@ -33,6 +33,7 @@ from typing import Any
 import psutil
 from playwright.sync_api import sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Element_pb2 import Element
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.util import calc_hash
 from websockets.sync.client import connect
@@ -57,6 +58,11 @@ GIVES_WAY = 5
 DONE = ForwardMsg.ScriptFinishedStatus
 
 
+def shows_finding(element: Element) -> bool:
+    """Return whether an element is a page's finding."""
+    return bool(element.markdown.body.startswith("## "))
+
+
 class Client:
     """A session without a browser: asks for pages, and lets parts of a page run again as often as the page says."""
 
@@ -73,8 +79,13 @@ class Client:
         self._socket = self._open.enter_context(connect(self._address, subprotocols=[Subprotocol("streamlit")], **told))
         self._page, self._seed = "", seed
 
-    def open(self, page: str, seed: int, *, patient: float = PATIENT) -> float:
-        """Go to a page; return the seconds until it shows its finding. Another seed is a link to a session anew."""
+    def open(
+        self, page: str, seed: int, *, until: Callable[[Element], bool] = shows_finding, patient: float = PATIENT
+    ) -> float:
+        """Go to a page; return the seconds until it shows its finding, or what `until` knows.
+
+        Another seed is a link to a session anew.
+        """
         if seed != self._seed:
             self.close()
             self._connect(seed)
@@ -102,7 +113,7 @@ class Client:
                 element = message.delta.new_element
                 if element.WhichOneof("type") == "slider":
                     self.sliders[element.slider.label] = (element.slider.id, message.delta.fragment_id)
-                found = found or element.markdown.body.startswith("## ")
+                found = found or until(element)
             elif kind == "script_finished" and message.script_finished != DONE.FINISHED_SUCCESSFULLY:
                 found = found or before  # it was a part alone, or another run follows: the page stays
             elif kind == "script_finished" and found:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Browser, expect
 
 from core.datasets import CATALOG
 from tests.browser.conftest import Open
 from tests.browser.driver import ROOT, Server
 from tests.browser.tables import people
 from tests.browser.view import View
+from tests.browser.watched import COUNTS, MARKERS
+from tests.patience import PATIENT
 
 FOLDERS = (Path(tempfile.gettempdir()), ROOT, Path.home() / ".cache", Path.home() / ".streamlit", Path("/dev/shm"))
 BROWSERS_OWN = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps
@@ -106,3 +111,46 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     assert_built_in_only(returned)
     assert marker not in returned.page.content()
     assert holding(marker, moment) == []
+
+
+PAGES = ("Correction", "Membership", "Bias queries", "AttriGuard", "Model card", "Report")
+"""Pages that keep a table in the names of their functions while they are shown."""
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.long if page != "AttriGuard" else ()) for page in PAGES]
+)
+def test_a_table_leaves_the_server_s_memory_with_its_session(page: str, browser: Browser, tmp_path: Path):
+    gone, stays = (f"{word}{uuid4().hex[:12]}" for word in ("Gone", "Stays"))
+    counts = tmp_path / "counts.json"
+    environment = {
+        MARKERS: f"{gone},{stays}",
+        COUNTS: str(counts),
+        "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "2",
+    }
+    with Server(module="tests.browser.watched", environment=environment) as server:
+
+        def counted() -> dict[str, int]:
+            counts.unlink(missing_ok=True)
+            os.kill(server.pid, signal.SIGUSR1)
+            end = time.monotonic() + PATIENT
+            while not counts.exists() and time.monotonic() < end:
+                time.sleep(0.1)
+            return json.loads(counts.read_text())
+
+        views = {}
+        for marker in (gone, stays):
+            view = views[marker] = View(browser, server.address)
+            view.open("data")
+            view.bring_people(people(woman=marker).replace(b"age,", f"{marker}age,".encode(), 1), group=marker)
+            view.go(page)
+            view.idle()
+        assert min(counted().values()) >= 1
+        views[gone].close()
+        end = time.monotonic() + PATIENT
+        while counted()[gone] and time.monotonic() < end:
+            time.sleep(1.0)
+        after = counted()
+        views[stays].close()
+    assert after[gone] == 0
+    assert after[stays] >= 1
