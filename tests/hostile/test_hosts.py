@@ -198,6 +198,16 @@ def test_closed_routes(server: Server, method: str, target: str):
     assert "link:" not in head.lower()
 
 
+@pytest.mark.parametrize("target", ["/", "{asset}", "/_stcore/health", "/_stcore/metrics", "/nothing/here"])
+@pytest.mark.parametrize("host", ["localhost", "evil.example"])
+def test_no_other_page_may_frame_an_answer_or_guess_what_it_is(server: Server, asset: str, target: str, host: str):
+    head = answer(server, "GET", target.format(asset=asset), f"Host: {host}")[1].lower()
+    assert "x-frame-options: deny" in head
+    assert "x-content-type-options: nosniff" in head
+    assert "frame-ancestors 'none'" in head
+    assert head.count("content-security-policy:") == 1
+
+
 def test_the_script_alone_guards_its_websocket(script: Server):
     assert websocket(script, "Host: evil.example", "Origin: http://evil.example") in (400, 403)
     assert websocket(script, "Host: evil.example") == 403

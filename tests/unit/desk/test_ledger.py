@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import chain
 from core.desk import Columns, Ledger, LedgerAnswer, TestSet, example_ledger, open_ledger, verify_export
+from core.desk import test_set_of as file_of
 from core.desk.findings import ceiling, expected, price, prices, suggested_price
+from core.desk.ledger import MOST_WRONG_FILES
 from core.desk.noise import millionths
 from core.errors import FairLeakError, InputError
 from core.estimates import percent
@@ -320,6 +323,44 @@ def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set: Te
     assert verify_export(ledger.record()[0]).n_entries == 2 + counted
 
 
+def test_so_many_guesses_and_no_more_are_compared(tmp_path: Path):
+    """Each wrong file tells one fact about the attribute exactly; twenty of them close the registration."""
+    ledger = fresh(tmp_path)
+    told = []
+    for person in range(MOST_WRONG_FILES + 5):
+        guess = people().attribute.copy()
+        guess[person] = 1 - guess[person]
+        with pytest.raises(InputError) as quoted:
+            ledger.quote(NAME, changed(attribute=guess), H, epsilon=0.1)
+        told.append(str(quoted.value))
+    assert len(set(told[:MOST_WRONG_FILES])) == len(set(told[MOST_WRONG_FILES:])) == 1
+    assert "'loans' is closed: 20 files" in told[-1]
+    with pytest.raises(InputError, match="is closed"):  # the right one too: a difference would tell
+        ledger.quote(NAME, people(), H, epsilon=0.1)
+    assert ledger.status(NAME).wrong_files == MOST_WRONG_FILES
+    assert verify_export(ledger.record()[0]).ok
+
+
+@pytest.mark.parametrize("labels", [people().attribute, 1 - people().attribute])
+def test_the_attribute_is_no_true_outcome(labels: Any, tmp_path: Path):
+    with pytest.raises(InputError, match="must say something else than the sensitive attribute"):
+        fresh(tmp_path, changed(labels=labels))
+    content = b"id,sex\n" + b"".join(b"p%d,%d\n" % (person, person % 2) for person in range(9))
+    columns = Columns(attribute="sex", label=" SEX")
+    with pytest.raises(InputError, match="must be another column than the sensitive attribute, got ' SEX' for both"):
+        file_of(content, "people.csv", columns)
+
+
+def test_a_clock_that_was_ahead_does_not_break_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    ledger = fresh(tmp_path)
+    for time in ("2031-05-06T07:08:09Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"):
+        monkeypatch.setattr(chain, "now", lambda time=time: time)
+        ask(ledger, question(len(time) + ledger.status(NAME).wrong_files + len(ledger.status(NAME).answers)))
+    asked = [answer.asked for answer in ledger.status(NAME).answers]
+    assert asked == ["2031-05-06T07:08:09Z"] * 3
+    assert verify_export(ledger.record()[0]).ok
+
+
 def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path: Path):
     told = []
     flipped = np.where(np.arange(60) == 0, 1 - people().attribute, people().attribute)
@@ -334,7 +375,14 @@ def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path: Path):
     assert told[:3] == told[3:] and told[2] == "registered"
 
 
-@pytest.mark.parametrize("attribute", [np.zeros(60, int), np.ones(60, int), people().labels])
+def labels_and_one_more() -> Any:
+    """Attribute that all people with a positive label have, and one other."""
+    attribute = people().labels.copy()
+    attribute[np.flatnonzero(attribute == 0)[0]] = 1
+    return attribute
+
+
+@pytest.mark.parametrize("attribute", [np.zeros(60, int), np.ones(60, int), labels_and_one_more()])
 def test_an_empty_group_is_accepted_and_answered_like_any_other(attribute: Any, tmp_path: Path):
     """Otherwise what succeeds would tell that both groups occur, among all people or those with a positive label."""
     test_set = changed(attribute=attribute)

@@ -26,7 +26,7 @@ RULES: dict[str, Any] = {
     "claim": "groups",
     "officer": ["olga@example.org", "officers"],
     "auditor": ["auditors", "both"],
-    "asker": ["askers", "both"],
+    "asker": ["askers", "both", "sam@example.org", "mike@example.org", "strasse@example.org"],
 }
 
 
@@ -52,6 +52,10 @@ def without(*names: str, **more: Any) -> dict[str, Any]:
         (without("email", groups=["olga@example.org"]), None),
         (without("email", groups={"officers": True}), None),
         (without(email="olga@example.org.evil.net"), None),
+        (without(email="\N{LATIN SMALL LETTER LONG S}am@example.org"), None),
+        (without(email="mi\N{KELVIN SIGN}e@example.org"), None),
+        (without(email="stra\N{LATIN SMALL LETTER SHARP S}e@example.org"), None),
+        (without(email="SAM@EXAMPLE.ORG"), Role.ASKER),
         (without("is_logged_in"), None),
         (without(is_logged_in="true"), None),
         (without("exp"), None),
