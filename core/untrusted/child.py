@@ -130,7 +130,8 @@ class _Warm:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    start_new_session=True,
+                    # Apart from the terminal's Ctrl-C; in a session of its own it would not give way to this process.
+                    process_group=0,
                 )
             self._orders, self._owner = ours, os.getpid()
         return self._orders
