@@ -55,7 +55,7 @@ class Entry(Result):
     parts: dict[str, str]
     """Fingerprints of data, model, plan, policy, self-test and code."""
     digest: str
-    """SHA-256 of the document's text, which holds the times that a fingerprint leaves out."""
+    """SHA-256 of the document's text."""
     deleted: Deletion | None = None
 
     @property
@@ -202,4 +202,4 @@ def parts_of(document: Mapping[str, Any]) -> dict[str, str]:
 
 def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """Return what differs between the parts of two reports, such as "data, policy"."""
-    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "results"
+    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "run anew"

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import io
+import time
 from dataclasses import dataclass
 
 import pandas as pd
 import skops.io
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 from sklearn.tree import DecisionTreeClassifier
 
 from tests.browser.conftest import Open
+from tests.browser.driver import Server
+from tests.browser.hurried import SECONDS
 from tests.browser.reports import downloaded
 from tests.browser.tables import people
 from tests.browser.view import View
+from tests.hostile.reaching_models import endless
 from tests.hostile.test_files import killer
+from tests.patience import MINUTE, PATIENT
 
 
 @dataclass(frozen=True)
@@ -98,3 +103,34 @@ def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
     sender.go("Model")
     sender.found("%")
     sender.in_order()
+
+
+KILLED_WITHIN = 5.0
+"""Seconds after the limit in which a model that never ends has ended; more on a machine that others use (patience)."""
+
+
+def test_a_model_that_never_ends_is_ended_while_others_go_on(browser: Browser):
+    with Server(module="tests.browser.hurried") as server:
+        other, sender = View(browser, server.address), View(browser, server.address)
+        other.open("correction")
+        other.found("%")
+        sender.open("data")
+        sender.bring_people(people())
+        began = time.monotonic()
+        sender.give("model_file", "endless.onnx", endless(column="age", width=1))
+        refused = sender.warnings.filter(has_text="endless.onnx")
+        moves = 0
+        while not refused.count():
+            end, told = (("End", 0.2), ("Home", 0.0))[moves % 2]
+            other.field("told").press(end)
+            other.until(
+                lambda told=told: [mark["x"] for mark in other.points("told_chart")] == [[told]], f"a marker at {told}"
+            )
+            moves += 1
+        took = time.monotonic() - began
+        expect(refused).to_contain_text("was stopped after 8 seconds, the longest it may take")
+        other.in_order()
+        for view in (other, sender):
+            view.close()
+    assert moves >= 2
+    assert took <= SECONDS + KILLED_WITHIN * PATIENT / MINUTE

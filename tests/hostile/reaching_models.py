@@ -102,7 +102,7 @@ def _with_attribute(change: Callable[[AttributeProto], object]) -> bytes:
     return _altered(change_model)
 
 
-def _endless(depth: int = 1) -> bytes:
+def endless(depth: int = 1, *, column: str = "x", width: int = 2) -> bytes:
     """Loops that never end, `depth` of them one inside the other."""
     names = [("i0", _INT64, []), ("c0", _BOOL, []), ("v0", _FLOAT, None)]
     given = [("n0", _BOOL, []), ("o0", _FLOAT, None)]
@@ -116,8 +116,8 @@ def _endless(depth: int = 1) -> bytes:
             helper.make_node("Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=body),
         ]
     ever = numpy_helper.from_array(np.array(True), "ever")
-    loop = helper.make_node("Loop", ["", "ever", "x"], ["p"], body=_loop_body(inner, names, given))
-    return graph([loop], initializer=[ever])
+    loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_body(inner, names, given))
+    return graph([loop], inputs=((column, _FLOAT, [None, width]),), initializer=[ever])
 
 
 def _loop_body(nodes: list[Any], names: Any, given: Any) -> GraphProto:
@@ -199,8 +199,8 @@ ONNX: dict[str, Callable[[], bytes]] = {
     "a sparse input": _sequence_input,
     "a field of tomorrow": partial(_with_bytes, b"\xfa\x01\x03abc"),
     "a group of fields": partial(_with_bytes, b"\xa3\x06\x08\x01\xa4\x06"),
-    "a loop without end": _endless,
-    "a loop in a loop without end": partial(_endless, 3),
+    "a loop without end": endless,
+    "a loop in a loop without end": partial(endless, 3),
     "a loop of 2^63 rounds in a branch": _endless_in_a_branch,
 }
 """What it tries -> how the file is made."""
