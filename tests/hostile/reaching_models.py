@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from onnx import (
     AttributeProto,
     GraphProto,
@@ -21,6 +22,7 @@ from onnx import (
     helper,
     numpy_helper,
 )
+from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -218,6 +220,15 @@ def _with_setting(vectorizer: Any, **settings: Any) -> bytes:
     return as_skops(fitted)
 
 
+def _backtracking() -> bytes:
+    """Classifier of a table's column of text, by a pattern whose search doubles with every letter."""
+    texts = pd.DataFrame({"text": ["aaa bb", "aa ccc"] * 30})
+    counts = CountVectorizer()
+    fitted = make_pipeline(make_column_transformer((counts, "text")), LogisticRegression()).fit(texts, [0, 1] * 30)
+    fitted[0].named_transformers_["countvectorizer"].token_pattern = r"(?:a+)+$"
+    return as_skops(fitted)
+
+
 def _with_node(setting: str, made: dict[str, Any]) -> bytes:
     """Text classifier whose vectorizer has one setting written by hand."""
     schema, members = opened(_vectorized(CountVectorizer()))
@@ -259,7 +270,7 @@ SKOPS: dict[str, Callable[[], bytes]] = {
     "a process as a setting": partial(_named_in_estimator, "solver", node("FunctionNode", "subprocess.Popen")),
     "a memory map as a setting": partial(_named_in_estimator, "coef_", node("TypeNode", "numpy.memmap")),
     "an address as a setting": partial(_named_in_estimator, "solver", said("http://127.0.0.1:9/")),
-    "a pattern that backtracks": lambda: _with_setting(CountVectorizer(), token_pattern=r"(?:a+)+$"),
+    "a pattern that backtracks": _backtracking,
 }
 """What it tries -> how the file is made."""
 
@@ -267,8 +278,9 @@ ENDLESS = (
     "a loop without end",
     "a loop in a loop without end",
     "a loop of 2^63 rounds in a branch",
+    "a pattern that backtracks",
 )
 """Those that only compute; the limit of time ends them."""
 
-ANSWERS = ("a pattern that backtracks",)
-"""Those that reach nothing and may answer."""
+SLOW_TEXT = "a" * 60 + "b"
+"""Text about which the pattern above would think for longer than there are stars."""

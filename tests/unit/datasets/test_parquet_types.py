@@ -1,0 +1,136 @@
+"""Parquet columns of every type, at the ends of its range: read, or refused in one sentence."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.datasets import read_table
+from core.datasets.columns import as_text, describe_columns
+from core.errors import InputError
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+RECORDS = 60
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+YEAR_1, YEAR_10000 = -62_135_596_800, 253_402_300_800
+"""Seconds from 1970 to the first moment of the year."""
+
+KNOWN_ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Etc/GMT+12", "EST5EDT", "+05:30", "-23:59")
+UNKNOWN_ZONES = (
+    "Not/AZone",
+    "utc",
+    "GMT+3",
+    "europe/berlin",
+    "../../etc/passwd",
+    "/etc/localtime",
+    "Europe/Berlin\0x",
+    "+25:99",
+    "+5",
+    "Europe/Berlin ",
+    "\N{RIGHT-TO-LEFT OVERRIDE}",
+    "x" * 5000,
+    "\N{ARABIC-INDIC DIGIT ONE}",
+)
+
+
+def parquet(column: pa.Array) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"x": column, "y": list(range(len(column)))}), sink)
+    return sink.getvalue()
+
+
+def whole(value: int, kind: pa.DataType | None = None) -> pa.Array:
+    return pa.array([value] * RECORDS, kind or pa.int64())
+
+
+def moments(value: int, unit: str, zone: str | None = None) -> pa.Array:
+    return whole(value).view(pa.timestamp(unit, zone))
+
+
+def text_of(column: pa.Array) -> str:
+    """Text of the first cell, after all that a page does with a table that was read."""
+    table = read_table(parquet(column), "a.parquet")
+    describe_columns(table.frame)
+    return str(as_text(table.frame["x"]).iloc[0])
+
+
+@pytest.mark.parametrize("zone", UNKNOWN_ZONES)
+def test_a_time_zone_nobody_knows_is_one_sentence(zone: str):
+    with pytest.raises(InputError, match="must be in a time zone that is known") as caught:
+        text_of(moments(0, "us", zone))
+    assert_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("zone", KNOWN_ZONES)
+def test_moments_of_a_zone_are_read_in_utc(zone: str):
+    assert text_of(moments(1_709_200_800_000_000, "us", zone)) == "2024-02-29 10:00:00"
+
+
+@pytest.mark.parametrize("unit", PER_SECOND)
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_moments_of_the_calendar_are_read_and_others_refused(unit: str, zone: str | None):
+    scale = PER_SECOND[unit]
+    for seconds, inside in ((YEAR_1, True), (YEAR_1 - 1, False), (YEAR_10000 - 1, True), (YEAR_10000, False)):
+        if unit == "ns" and abs(seconds) * scale > HIGHEST:
+            continue
+        column = moments(seconds * scale, unit, zone)
+        if inside:
+            assert text_of(column)[:4] in ("0001", "1-01", "9999")
+        else:
+            with pytest.raises(InputError, match="must hold dates of the years 1 to 9999"):
+                text_of(column)
+    for value in (LOWEST, LOWEST + 1, HIGHEST):
+        if unit == "s":
+            value //= 1000  # Parquet knows milliseconds and shorter
+        column = moments(value, unit, zone)
+        if unit == "ns":
+            assert text_of(column)[:4] in ("1677", "2262")
+        else:
+            with pytest.raises(InputError, match="must hold dates of the years 1 to 9999"):
+                text_of(column)
+
+
+EXTREMES: dict[str, Any] = {
+    "the first date": lambda: whole(-(2**31), pa.int32()).view(pa.date32()),
+    "the last date": lambda: whole(2**31 - 1, pa.int32()).view(pa.date32()),
+    "the first date in milliseconds": lambda: whole(LOWEST // 86_400_000 * 86_400_000 + 86_400_000).view(pa.date64()),
+    "the last date in milliseconds": lambda: whole(HIGHEST // 86_400_000 * 86_400_000).view(pa.date64()),
+    "the longest time in seconds": lambda: whole(HIGHEST).view(pa.duration("s")),
+    "the longest time in nanoseconds": lambda: whole(LOWEST).view(pa.duration("ns")),
+    "a clock before midnight": lambda: whole(-5, pa.int32()).view(pa.time32("s")),
+    "a clock beyond midnight": lambda: whole(HIGHEST).view(pa.time64("us")),
+    "a clock of nanoseconds": lambda: whole(86_399_999_999_999).view(pa.time64("ns")),
+    "a decimal of 76 digits": lambda: pa.array([Decimal(10) ** 70] * RECORDS, pa.decimal256(76, 0)),
+    "a decimal of 30 places": lambda: pa.array([Decimal("1e-30")] * RECORDS, pa.decimal128(38, 30)),
+    "the largest whole number": lambda: whole(2**64 - 1, pa.uint64()),
+    "half an infinity": lambda: pa.array(np.full(RECORDS, np.inf, np.float16)),
+    "no number": lambda: pa.array([float("nan")] * RECORDS),
+    "bytes that are no text": lambda: pa.array([b"\xff\xfe"] * RECORDS),
+    "a text that is none": lambda: pa.array([b"\xff\xfe"] * RECORDS).view(pa.string()),
+    "bytes of one length": lambda: pa.array([b"\xff" * 16] * RECORDS, pa.binary(16)),
+    "identifiers": lambda: pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"\xff" * 16] * RECORDS, pa.binary(16))),
+    "a record": lambda: pa.array([{"a": 1}] * RECORDS),
+    "pairs": lambda: pa.array([[("a", 1)]] * RECORDS, pa.map_(pa.string(), pa.int64())),
+    "a view of texts": lambda: pa.array(["ok"] * RECORDS, pa.string_view()),
+    "moments by their number": lambda: moments(0, "us", "Europe/Berlin").dictionary_encode(),
+    "nothing": lambda: pa.nulls(RECORDS),
+}
+
+
+@pytest.mark.parametrize("kind", EXTREMES)
+def test_a_type_at_its_end_is_read_or_one_sentence(kind: str):
+    content = parquet(EXTREMES[kind]())
+    try:
+        table = read_table(content, "a.parquet")
+    except InputError as error:
+        assert_one_sentence(str(error))
+    else:
+        describe_columns(table.frame)
+        as_text(table.frame["x"]).nunique()
