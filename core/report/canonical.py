@@ -71,7 +71,7 @@ def _number(value: float) -> float | int | str | None:
 
 
 def to_json(document: dict[str, Any]) -> str:
-    """Return a strict document as JSON with sorted keys, a line an entry; equal audits differ in "times" and "fingerprint"."""
+    """Return a strict document as JSON with sorted keys, a line an entry; equal ones differ in two keys alone."""
     return f"{_dumped(document, indent=1)}\n"
 
 

@@ -14,7 +14,6 @@ import os
 import platform
 import struct
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +44,7 @@ def confine() -> tuple[str, ...]:
     tuple of str
         Those of `PROTECTIONS` that the kernel enforces from now on.
     """
-    _enter_empty_folder()
+    os.chdir(os.sep)  # away from where the server was started; nothing is made here, so that nothing can be left
     os.environ.clear()
     if sys.platform != "linux" or sys.byteorder != "little":
         _limit_open_files()
@@ -59,14 +58,6 @@ def confine() -> tuple[str, ...]:
         return PROTECTIONS
     _limit_processes()
     return by_landlock
-
-
-def _enter_empty_folder() -> None:
-    """Make an empty folder the current one, and delete it: no relative path leads anywhere."""
-    with contextlib.suppress(OSError):
-        folder = tempfile.mkdtemp(prefix="fairleak-")
-        os.chdir(folder)
-        os.rmdir(folder)
 
 
 def _limit_open_files() -> None:
