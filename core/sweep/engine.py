@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import tempfile
 import threading
 import time
 import warnings
@@ -257,7 +258,9 @@ def _in_processes(jobs: Jobs, dataset: AuditDataset, n_jobs: int, measure: Measu
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     work = joblib.delayed(measure_in_process)
-    with joblib.parallel_config(backend="loky", inner_max_num_threads=1), _workers_born_deaf():
+    # Its folder for memory mapping stays empty; it would lie in /dev/shm.
+    own = {"temp_folder": tempfile.gettempdir()}
+    with joblib.parallel_config("loky", inner_max_num_threads=1, **own), _workers_born_deaf():
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", max_nbytes=None, batch_size=1)
         results = parallel(work(index, config, dataset, measure, os.getpid()) for index, config in jobs)
     try:

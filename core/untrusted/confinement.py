@@ -14,7 +14,6 @@ import os
 import platform
 import struct
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +44,6 @@ def confine() -> tuple[str, ...]:
     tuple of str
         Those of `PROTECTIONS` that the kernel enforces from now on.
     """
-    _enter_empty_folder()
     os.environ.clear()
     if sys.platform != "linux" or sys.byteorder != "little":
         _limit_open_files()
@@ -61,12 +59,18 @@ def confine() -> tuple[str, ...]:
     return by_landlock
 
 
-def _enter_empty_folder() -> None:
-    """Make an empty folder the current one, and delete it: no relative path leads anywhere."""
-    with contextlib.suppress(OSError):
-        folder = tempfile.mkdtemp(prefix="fairleak-")
-        os.chdir(folder)
-        os.rmdir(folder)
+def enter_empty_folder() -> None:
+    """Make an empty folder the current one, and delete it: no relative path leads anywhere.
+
+    Called before the length of files is limited. Which folder is for temporary files is not tried, as `tempfile` would.
+    """
+    own = os.path.join(os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp", f"fairleak-{os.getpid()}")
+    try:
+        os.mkdir(own, 0o700)
+        os.chdir(own)
+        os.rmdir(own)
+    except OSError:
+        os.chdir(os.sep)
 
 
 def _limit_open_files() -> None:

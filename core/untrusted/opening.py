@@ -24,7 +24,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from core.errors import FairLeakError
-from core.untrusted.confinement import PROTECTIONS, UNCONFINED, confine
+from core.untrusted.confinement import PROTECTIONS, UNCONFINED, confine, enter_empty_folder
 
 if TYPE_CHECKING:
     import pyarrow
@@ -144,6 +144,7 @@ def _called(function: str) -> Callable[..., Any]:
 def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
     """Answer one question; never returns."""
     try:
+        enter_empty_folder()
         _bound(order["memory"])
         _alarm(_SENDING)
         try:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -52,6 +53,8 @@ class Server:
         The module that is run, Streamlit's command or one around it.
     path : str
         Where it is told to be on its host, if not at the top.
+    under : sequence of str
+        Beginning of the command, of a program that runs the rest.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Server:
         environment: dict[str, str | None] | None = None,
         module: str = "streamlit",
         path: str = "",
+        under: Sequence[str] = (),
     ) -> None:
         self.port = free_port()
         self.address = f"http://localhost:{self.port}/{path}".rstrip("/")
@@ -69,7 +73,7 @@ class Server:
         changed = folders | (environment or {})
         kept = {k: v for k, v in os.environ.items() if k not in changed} | {"OMP_NUM_THREADS": "1"}
         self._environment = kept | {k: v for k, v in changed.items() if v is not None}
-        self._command = [sys.executable, "-m", module, "run", str(app)]
+        self._command = [*under, sys.executable, "-m", module, "run", str(app)]
         self._command += ["--server.port", str(self.port), "--server.headless", "true"]
         self._command += ["--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]
 

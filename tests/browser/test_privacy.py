@@ -6,9 +6,7 @@ import json
 import os
 import re
 import signal
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,43 +15,13 @@ from playwright.sync_api import Browser, expect
 
 from core.datasets import CATALOG
 from tests.browser.conftest import Open
-from tests.browser.driver import ROOT, Server
+from tests.browser.driver import Server
+from tests.browser.reports import judged
 from tests.browser.tables import people
 from tests.browser.view import View
 from tests.browser.watched import COUNTS, MARKERS
+from tests.markers import holding
 from tests.patience import PATIENT
-
-FOLDERS = (Path(tempfile.gettempdir()), ROOT, Path.home() / ".cache", Path.home() / ".streamlit", Path("/dev/shm"))
-BROWSERS_OWN = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps
-LARGEST = 500 * 1024**2
-
-
-def written_since(moment: float) -> Iterator[Path]:
-    """Yield the files in `FOLDERS` that were written after a moment."""
-    for folder in FOLDERS:
-        for place, names, files in os.walk(folder):
-            names[:] = [name for name in names if not name.startswith(BROWSERS_OWN)]
-            for path in (Path(place) / name for name in files):
-                try:
-                    told = path.lstat()
-                    if told.st_mtime >= moment and path.is_file() and told.st_size < LARGEST:
-                        yield path
-                except OSError:  # gone meanwhile
-                    continue
-
-
-def holding(marker: str, moment: float) -> list[Path]:
-    """Return the files written after a moment that hold the marker."""
-    spellings = [marker.encode(code) for code in ("utf-8", "utf-16-le", "utf-32-le")]
-    found = []
-    for path in written_since(moment):
-        try:
-            content = path.read_bytes()
-        except OSError:
-            continue
-        if any(spelling in content for spelling in spellings):
-            found.append(path)
-    return found
 
 
 def released(server: Server) -> list[int]:
@@ -79,7 +47,7 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     marker = f"Marker{uuid4().hex}"
     moment = time.time() - 1
     owner = look("data")
-    owner.bring_people(people(woman=marker), group=marker)
+    owner.bring_people(people(woman=marker).replace(b"age,", f"age_{marker},".encode(), 1), group=marker)
     expect(owner.finding).to_contain_text(marker)
     owner.go("Correction")
     owner.found("sex", "%")
@@ -95,6 +63,11 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     owner.until(lambda: len(owner.trained()) >= 2, "two trained models")
     owner.stop_training()
     assert marker not in owner.page.url
+    assert holding(marker, moment) == []
+    assert marker not in server.log.read_text()
+
+    owner.go("Report")
+    judged(owner)
     assert holding(marker, moment) == []
     assert marker not in server.log.read_text()
 

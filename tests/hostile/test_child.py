@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -14,6 +13,7 @@ from core.errors import InputError
 from core.untrusted import ask_child
 from core.untrusted import child as processes
 from tests.hostile import tasks
+from tests.patience import finished
 
 TASKS = "tests.hostile.tasks"
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,7 +118,7 @@ def test_a_child_of_an_ordinary_user_can_open_nothing():
         "print(confine() == PROTECTIONS, attempts(None)[0], threads(None)[0], flush=True)\n"
         "os._exit(0)"
     )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, cwd=ROOT)
+    ran = finished([sys.executable, "-c", script], cwd=ROOT)
     assert ran.stdout.strip() == "True {'done': []} {'made': [1]}", ran.stderr
 
 

@@ -1,0 +1,37 @@
+"""A server calls nobody, and writes nothing: not when a page is visited, and not when a file is uploaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.driver import Server
+from tests.browser.tables import people
+from tests.browser.view import View
+from tests.hostile.system_calls import calls, can_trace, changed_outside, reached, semaphores_left, under
+from tests.hostile.test_quiet import FOLDERS
+from tests.markers import ROOT
+
+
+@pytest.mark.skipif(not can_trace(), reason="no strace here, or it may not look at processes (ptrace)")
+def test_a_server_calls_nobody_with_a_page_visited_and_a_file_uploaded(browser: Browser, tmp_path: Path):
+    own = {name: tmp_path / folder for name, folder in FOLDERS.items()}
+    for folder in own.values():
+        folder.mkdir()
+    environment: dict[str, str | None] = {name: str(folder) for name, folder in own.items()}
+    environment |= {"FAIRLEAK_DATA": None, "ORT_DISABLE_TELEMETRY": None, "PYTHONDONTWRITEBYTECODE": "1"}
+    with Server(environment=environment, under=under(tmp_path / "strace")) as server:
+        view = View(browser, server.address)
+        view.open("data")
+        view.bring_people(people())
+        view.go("Membership")
+        view.in_order()
+        view.close()
+    made = calls(tmp_path / "strace", ROOT)
+    assert any("127.0.0.1" in call.arguments for call in made)  # where it is found
+    assert reached(made) == []
+    assert changed_outside(made, own["TMPDIR"]) == []
+    assert [folder for folder in own.values() if any(folder.iterdir())] == []
+    assert semaphores_left(made) == []

@@ -1,0 +1,175 @@
+"""Programs under strace, and what they reached: addresses beyond this machine, and files that they changed.
+
+A name that is looked up is a packet to a name server, so it counts as an address.
+"""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.patience import wait_until
+
+STRACE = shutil.which("strace")
+
+SENT = ("connect", "sendto", "sendmsg", "sendmmsg", "bind")
+"""System calls that name an address."""
+
+OPENED = ("open", "openat", "openat2", "creat")
+CHANGED = (
+    *OPENED,
+    *("mkdir", "mkdirat", "mknod", "mknodat", "rmdir", "unlink", "unlinkat", "truncate"),
+    *("rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat"),
+    *("chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utimensat"),
+    *("setxattr", "lsetxattr", "removexattr", "lremovexattr"),
+)
+"""System calls that name a file and may change it."""
+
+FORKED = ("clone", "clone3", "fork", "vfork")
+MOVED = ("chdir", "fchdir")
+
+WRITING = re.compile(r"\bO_(WRONLY|RDWR|CREAT|TRUNC|TMPFILE)\b")
+HERE = ("AF_UNIX", "AF_NETLINK", "AF_UNSPEC")
+"""Kinds of addresses that lead nowhere but to this machine."""
+
+NO_FILE = re.compile(r"/dev/null|/dev/shm/sem\.[^/]*")
+"""Paths under which nothing can be kept: a semaphore holds a number."""
+
+HARMLESS = ("ENOENT", "EEXIST", "ENOTDIR")
+"""Why a file was not changed that nobody could have changed: it, or its folder, is not there or is there already."""
+
+_LINE = re.compile(r"(\w+)\((.*?)(?:\)\s+= (.*)|\s*<unfinished \.\.\.>)")
+_ARGUMENT = re.compile(r'(?:"(?:[^"\\]|\\.)*"|<[^>]*>|[^,"<])+')
+_FAMILY = re.compile(r'sa_family=(AF_\w+)(?:[^{}"]*?(?:inet_addr\(|inet_pton\(AF_INET6, )"([^"]+)")?')
+_FOLDER = re.compile(r"(?:AT_FDCWD|\d+)<(/.*?)(?:\(deleted\))?>")
+_ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
+_LETTERS = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"v": b"\v", b"f": b"\f"}
+
+
+class Call(NamedTuple):
+    """A system call with what strace tells of it, and the folder its process was in."""
+
+    name: str
+    arguments: str
+    result: str
+    folder: str
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.arguments}) = {self.result}"
+
+
+@functools.cache
+def can_trace() -> bool:
+    """Whether strace is there, and the system lets it look at a process."""
+    if STRACE is None:
+        return False
+    return subprocess.run([STRACE, "-f", "-qq", "-e", "trace=none", "true"], capture_output=True).returncode == 0
+
+
+def under(folder: Path) -> list[str]:
+    """Return the beginning of a command whose system calls are to be noted in a new folder, a file for each process.
+
+    The program stays a child of who starts it; strace looks at it from aside. What is sent is not noted.
+    """
+    folder.mkdir()
+    names = (*SENT, *CHANGED, *FORKED, *MOVED)
+    options = ["-D", "-ff", "-y", "-q", "-s", "0", "--seccomp-bpf"]
+    return [str(STRACE), *options, "-e", f"trace={','.join(f'?{name}' for name in names)}", "-o", str(folder / "calls")]
+
+
+def calls(folder: Path, start: Path) -> list[Call]:
+    """Return what was noted in a folder, once all that the program began has ended; it was started in `start`."""
+    wait_until(lambda: all(map(_is_whole, folder.iterdir())), "the end of all that is traced")
+    texts = {path.suffix[1:]: path.read_text("utf-8", "backslashreplace") for path in folder.iterdir()}
+    places = dict.fromkeys(texts, str(start))
+    read: list[Call] = []
+    for process in sorted(texts, key=int):
+        place = places[process]
+        for call in map(_LINE.match, texts[process].splitlines()):
+            if call is None:
+                continue
+            name, arguments, result = call[1], call[2], call[3] or "?"
+            if name in FORKED:
+                places[result.split()[0]] = place
+            elif name in MOVED and result.startswith("0"):
+                place = _paths(arguments, place)[0]
+            else:
+                read.append(Call(name, arguments, result, place))
+    return read
+
+
+def _is_whole(path: Path) -> bool:
+    return path.read_bytes().rstrip().rpartition(b"\n")[2].startswith(b"+++ ")
+
+
+def _paths(arguments: str, place: str) -> list[str]:
+    """Return the paths among arguments, each in the folder before it; or that folder where it is alone."""
+    found, folder = [], place
+    parts = [part.strip() for part in _ARGUMENT.findall(arguments)]
+    for part in parts:
+        if part.startswith('"'):
+            found.append(os.path.normpath(os.path.join(folder, _text(part))))
+            folder = place
+        elif given := _FOLDER.fullmatch(part):
+            folder = _text(given[1])
+    return found or [folder]
+
+
+def _text(told: str) -> str:
+    """Return a text that strace quotes."""
+
+    def letter(found: re.Match[bytes]) -> bytes:
+        if found[1]:
+            return bytes([int(found[1], 8)])
+        return _LETTERS.get(found[2], found[2])
+
+    return os.fsdecode(_ESCAPE.sub(letter, os.fsencode(told.removesuffix("...").strip('"'))))
+
+
+def reached(made: list[Call]) -> list[str]:
+    """Return the calls that named an address beyond this machine."""
+    return [str(call) for call in made if call.name in SENT and any(map(_is_beyond, _FAMILY.findall(call.arguments)))]
+
+
+def _is_beyond(told: tuple[str, str]) -> bool:
+    family, address = told
+    if family in HERE:
+        return False
+    if not address:
+        return True
+    known = ipaddress.ip_address(address)
+    return not (getattr(known, "ipv4_mapped", None) or known).is_loopback
+
+
+def changed(made: list[Call]) -> Iterator[tuple[str, str]]:
+    """Yield each path that a call changed, or tried to, and the call."""
+    for call in made:
+        if call.name not in CHANGED or any(word in call.result for word in HARMLESS):
+            continue
+        if call.name in OPENED and call.name != "creat" and not WRITING.search(call.arguments):
+            continue
+        paths = _paths(call.arguments, call.folder)
+        if call.name.startswith("symlink"):
+            paths = paths[1:]  # where it leads is not touched
+        elif "xattr" in call.name:
+            paths = paths[:1]
+        for path in paths:
+            yield path, str(call)
+
+
+def changed_outside(made: list[Call], *folders: Path) -> list[str]:
+    """Return the calls that changed a file in none of these folders."""
+    inside = tuple(f"{folder}/" for folder in folders)
+    return [call for path, call in changed(made) if not (NO_FILE.fullmatch(path) or f"{path}/".startswith(inside))]
+
+
+def semaphores_left(made: list[Call]) -> list[str]:
+    """Return the semaphores made that are still there."""
+    return sorted({path for path, _ in changed(made) if path.startswith("/dev/shm/") and os.path.exists(path)})

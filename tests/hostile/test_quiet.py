@@ -1,0 +1,144 @@
+"""An uploaded file calls nobody: from import to the report nothing leaves this machine or is written elsewhere.
+
+Each program runs under strace with folders of its own, which are empty before: home, cache, temporary files. The
+server is in `tests.browser.test_quiet`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests import model_samples
+from tests.hostile.system_calls import Call, calls, can_trace, changed_outside, reached, semaphores_left, under
+from tests.markers import holding
+from tests.patience import finished
+
+pytestmark = pytest.mark.skipif(not can_trace(), reason="no strace here, or it may not look at processes (ptrace)")
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = {
+    "HOME": "home",
+    "TMPDIR": "tmp",
+    "XDG_CACHE_HOME": "cache",
+    "XDG_CONFIG_HOME": "config",
+    "XDG_DATA_HOME": "data",
+    "XDG_STATE_HOME": "state",
+}
+
+SET = ("FAIRLEAK_DATA", "JOBLIB_", "ORT_")
+"""Beginnings of variables that the programs are not given."""
+
+SMALLER = {"questions": 0, "canaries": 100, "repeats": 200}
+"""Lines of the plan that would take long."""
+
+NOTEBOOK = """
+import pandas as pd
+from core import audit
+
+found = audit(pd.read_csv("people.csv"), label="approved", attribute="sex", predictions="told", favourable="yes")
+assert found._repr_html_()
+"""
+
+
+class Quiet:
+    """A user with folders of their own, and the programs they run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = folder / "place"
+        self.place.mkdir()
+        self._strace = folder / "strace"
+        self.own = {name: folder / own for name, own in FOLDERS.items()}
+        for own in self.own.values():
+            own.mkdir()
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run Python in the user's place, under strace."""
+        # This process has imported FairLeak: what that sets is to be set anew.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(SET)}
+        changed = {name: str(own) for name, own in self.own.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
+        changed["PYTHONPATH"] = os.pathsep.join((str(ROOT), kept.get("PYTHONPATH", "")))
+        command = [*under(self._strace), sys.executable, *arguments]
+        return finished(command, cwd=self.place, env=kept | changed, progress=self._noted)
+
+    def _noted(self) -> int:
+        return sum(path.stat().st_size for path in self._strace.glob("*"))
+
+    def calls(self) -> list[Call]:
+        """Return the system calls of what was run."""
+        return calls(self._strace, self.place)
+
+    def assert_quiet(self) -> None:
+        """Check that nobody was called, and nothing written but in the place and, for a while, as temporary files."""
+        made = self.calls()
+        assert reached(made) == []
+        assert changed_outside(made, self.place, self.own["TMPDIR"]) == []
+        assert [own for own in self.own.values() if any(own.iterdir())] == []
+        assert semaphores_left(made) == []
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Quiet:
+    """A user."""
+    return Quiet(tmp_path)
+
+
+def people(**columns: str) -> pd.DataFrame:
+    """Return people of the model files with a sex and somebody's answers; columns may be renamed."""
+    found = model_samples.people()[[*model_samples.NUMBERS, "approved"]]
+    right = np.random.default_rng(3).random(len(found)) < 0.8
+    told = np.where(right == (found["approved"] == "yes"), "yes", "no")
+    return found.assign(sex=["F" if i % 3 else "M" for i in range(len(found))], told=told).rename(columns=columns)
+
+
+def test_importing_calls_nobody(quiet: Quiet):
+    """The runtime of ONNX models would, some of a second later."""
+    done = quiet.run("-c", "import core, onnxruntime, time; time.sleep(1)")
+    assert done.returncode == 0, done.stderr
+    quiet.assert_quiet()
+
+
+def test_the_runtime_of_models_is_not_quiet_by_itself(quiet: Quiet):
+    done = quiet.run("-c", "import onnxruntime, time; time.sleep(1)")
+    assert done.returncode == 0, done.stderr
+    if not changed_outside(quiet.calls(), quiet.place, quiet.own["TMPDIR"]):
+        pytest.skip("this build of onnxruntime has no telemetry")
+
+
+def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
+    people().to_csv(quiet.place / "people.csv", index=False)
+    done = quiet.run("-c", NOTEBOOK)
+    assert done.returncode == 0, done.stderr
+    quiet.assert_quiet()
+    assert [path.name for path in quiet.place.iterdir()] == ["people.csv"]
+
+
+def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet: Quiet):
+    marker, moment = f"marker{uuid4().hex}", time.time() - 1
+    table, model, plan, report = (quiet.place / name for name in ("people.csv", "m.onnx", "plan.toml", "report"))
+    told = people(age=marker, told=f"told_{marker}").replace({"sex": {"F": f"F {marker}"}})
+    told.to_csv(table, index=False)
+    model.write_bytes(model_samples.as_onnx(model_samples.logistic(), model_samples.numbers()[:1]))
+    made = ["init", "--file", table, "--model", model, "--label", "approved", "--favourable", "yes"]
+    written = finished([sys.executable, "-m", "core", *made], cwd=ROOT)
+    assert written.returncode == 0, written.stderr
+    text = written.stdout
+    for name, value in SMALLER.items():
+        text = re.sub(rf"(?m)^{name} = \d+", f"{name} = {value}", text)
+    plan.write_text(text, encoding="utf-8")
+
+    done = quiet.run("-m", "core", "audit", str(plan), "--out", str(report), "--no-self-test", "--quiet")
+    assert done.returncode in (0, 1, 2), done.stderr
+    quiet.assert_quiet()
+    assert sorted(quiet.place.iterdir()) == sorted((table, model, plan, report))
+    asked = {path for path in holding(marker, moment) if report in path.parents}
+    assert asked and set(holding(marker, moment)) == asked | {table, plan}

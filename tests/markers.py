@@ -1,0 +1,42 @@
+"""Looking for a word of somebody's table in the files that this machine keeps."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FOLDERS = (Path(tempfile.gettempdir()), ROOT, Path.home() / ".cache", Path.home() / ".streamlit", Path("/dev/shm"))
+BROWSERS_OWN = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps
+LARGEST = 500 * 1024**2
+
+
+def written_since(moment: float) -> Iterator[Path]:
+    """Yield the files in `FOLDERS` that were written after a moment."""
+    for folder in FOLDERS:
+        for place, names, files in os.walk(folder):
+            names[:] = [name for name in names if not name.startswith(BROWSERS_OWN)]
+            for path in (Path(place) / name for name in files):
+                try:
+                    told = path.lstat()
+                    if told.st_mtime >= moment and path.is_file() and told.st_size < LARGEST:
+                        yield path
+                except OSError:  # gone meanwhile
+                    continue
+
+
+def holding(marker: str, moment: float) -> list[Path]:
+    """Return the files written after a moment that hold the marker."""
+    spellings = [marker.encode(code) for code in ("utf-8", "utf-16-le", "utf-32-le")]
+    found = []
+    for path in written_since(moment):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if any(spelling in content for spelling in spellings):
+            found.append(path)
+    return found
