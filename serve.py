@@ -227,7 +227,7 @@ async def end_sessions() -> None:
 def end_expired_sessions() -> None:
     """End the sessions whose time is up, and let go of all they hold.
 
-    A function of its own: the names of a coroutine that goes on would keep the last session, and its table, for good.
+    A function of its own: the names of a coroutine that goes on would keep the last session, and its table.
     """
     waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
     ended = [info.session for _, info in waiting.expire()]

@@ -202,4 +202,4 @@ def parts_of(document: Mapping[str, Any]) -> dict[str, str]:
 
 def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """Return what differs between the parts of two reports, such as "data, policy"."""
-    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "run anew"
+    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "run again"

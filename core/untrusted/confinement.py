@@ -37,7 +37,7 @@ def is_unconfined_allowed() -> bool:
 
 
 def confine() -> tuple[str, ...]:
-    """Give up everything but computing, memory and the open connection, for good.
+    """Give up everything but computing, memory and the open connection; nothing gives it back.
 
     Returns
     -------
