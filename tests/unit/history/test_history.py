@@ -38,12 +38,14 @@ def test_what_is_kept_comes_back_as_it_was(history: History, place: str):
     assert verify_report(to_json(again.document(first)), signed=first.short).holds
 
 
-def test_the_same_audit_twice_is_one_entry(history: History):
+def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another(history: History):
     first = keep(history)
-    later = report()
-    later["times"] = {"started": "2031-01-01T00:00:00Z", "seconds": 1}  # which no fingerprint covers
-    assert history.keep(later, project=f"  {PROJECT} ", who="somebody else") == first
+    assert history.keep(report(), project=f"  {PROJECT} ", who="somebody else") == first
     assert history.entries() == (first,)
+    later = report() | {"times": {"started": "2031-01-01T00:00:00Z", "seconds": 1}}
+    later["fingerprint"] = report_fingerprint(later)
+    assert history.keep(later, project=PROJECT, who=WHO) != first
+    assert len(history.entries()) == 2
 
 
 def test_what_is_no_internal_report_is_not_kept(tmp_path: Path):
