@@ -41,7 +41,15 @@ from core.datasets.columns import (
     usable_columns,
 )
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
+from core.datasets.roles import (
+    MINIMUM_PER_GROUP,
+    Roles,
+    as_written,
+    check_values,
+    crossed_columns,
+    groups_of,
+    with_crossed,
+)
 from core.datasets.splits import SETS, kinds_of_records, named_sets, repeated_records
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -77,6 +85,7 @@ class Selection:
 
 def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     """Choose the records and columns of a table that its roles allow; raises as `build_dataset`."""
+    check_values(frame, roles)
     crossed = crossed_columns(frame, roles.sensitive)
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
@@ -466,6 +475,7 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
 
 def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
     """Return the predicted labels of the known records, 1 for the positive value; 0 where there is no answer."""
+    check_values(frame, roles)  # one of several predictions has its turn only now
     roles = as_written(frame, roles)
     column = frame.loc[known, roles.prediction]
     text = as_text(column)

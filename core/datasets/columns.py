@@ -190,6 +190,15 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     return f"{told} and {len(names) - most} more" if len(names) > most else told
 
 
+def check_distinct(column: pandas.Series, role: str, most: int, *, remedy: str = "") -> None:
+    """Refuse a column of more distinct values than its role can have, before anything goes through them one by one."""
+    distinct = column.nunique()
+    if distinct > most:
+        raise InputError(
+            f"The {role} {quoted(column.name)} must have at most {most:,} distinct values, got {distinct:,}{remedy}."
+        )
+
+
 def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return one row a column: name, kind, missing cells, distinct values and the most frequent value."""
     import pandas as pd
@@ -318,10 +327,11 @@ def _stray(text: pandas.Series) -> pandas.Series:
     import pandas as pd
 
     present = text.dropna()
-    values = pd.Series(present.unique())
+    codes, values = present.factorize()
     if len(values) <= _FEW_VALUES:
         return present[:0]
-    stray = present[present.isin(values[pd.to_numeric(values, errors="coerce").isna()])]
+    no_number = pd.to_numeric(pd.Series(values), errors="coerce").isna().to_numpy(dtype=bool)
+    stray = present[no_number[codes]]
     return stray if len(present) - len(stray) >= _MOSTLY_NUMBERS * len(present) else stray[:0]
 
 
