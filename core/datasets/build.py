@@ -85,7 +85,6 @@ class Selection:
 
 def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     """Choose the records and columns of a table that its roles allow; raises as `build_dataset`."""
-    check_values(frame, roles)
     crossed = crossed_columns(frame, roles.sensitive)
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
@@ -161,6 +160,7 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]
         taken[column] = name
     if unknown := [c for c in roles.excluded if c not in frame.columns]:
         raise InputError(f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}.")
+    check_values(frame.drop(columns=[roles.sensitive] if crossed else []), roles)
     values = as_text(frame[roles.label]).dropna().unique().tolist()
     if len(values) < 2:
         raise InputError(

@@ -32,6 +32,7 @@ _PARTS = re.compile(r"[A-ZÄÖÜ]?[a-zà-ÿß]+|[A-ZÄÖÜ]+(?![a-z])|#")
 _FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
 _NUMBERING = "numbers the records"
 _IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
+_NUMBER_BEGINS = r"\s*[+-]?(\.?[0-9]|[iI])"
 _MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
 
 
@@ -330,7 +331,10 @@ def _stray(text: pandas.Series) -> pandas.Series:
     codes, values = present.factorize()
     if len(values) <= _FEW_VALUES:
         return present[:0]
-    no_number = pd.to_numeric(pd.Series(values), errors="coerce").isna().to_numpy(dtype=bool)
+    texts = pd.Series(values)
+    no_number = ~texts.str.match(_NUMBER_BEGINS).to_numpy(dtype=bool)  # which spares most texts a conversion
+    perhaps = pd.to_numeric(texts[~no_number], errors="coerce")
+    no_number[~no_number] = perhaps.isna().to_numpy(dtype=bool)
     stray = present[no_number[codes]]
     return stray if len(present) - len(stray) >= _MOSTLY_NUMBERS * len(present) else stray[:0]
 

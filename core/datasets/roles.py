@@ -309,7 +309,7 @@ def check_values(frame: pandas.DataFrame, roles: Roles) -> None:
 
 def _check_role(column: pandas.Series, role: str, roles: Roles) -> None:
     if role != "sensitive":
-        remedy = "; numbers from 0 to 1 are scores" * (role == "prediction" and is_numeric(column))
+        remedy = "; choose scores as the score" * (role == "prediction" and is_numeric(column))
         check_distinct(column, "column of sets" if role == "sets" else role, MOST_LABELS, remedy=remedy)
     elif roles.at_most is None and not roles.cuts:
         remedy = "; choose another column, or limits for numbers"

@@ -84,10 +84,9 @@ def text_columns(
     if all(could_be_number(title) for place, title in enumerate(names) if place not in unnamed):
         raise _no_header("only numbers", names)
     check_names(names, without=unnamed)
-    most, blank = min(max_rows, MOST_CELLS // len(names)), 0
-    columns = _plain_columns(content, encoding, separator, first, most, header=header)
-    if columns is None:
-        columns, blank = _columns(records, first, most, office=office)
+    most = min(max_rows, MOST_CELLS // len(names))
+    plain = _plain_columns(content, encoding, separator, first, most, header=header)
+    columns, blank = _columns(records, first, most, office=office) if plain is None else (plain, 0)
     if notes is None:
         columns = [_undoubted(column, separator) for column in columns]
     else:
@@ -277,8 +276,8 @@ def _plain_columns(
             return None
         columns = [column[1:] for column in columns]
     columns = [cleaned(column) for column in columns]
-    place = next((place for place, name in enumerate(names) if name.strip() not in MISSING_WORDS), None)
-    repeated = place is None or pc.any(pc.equal(columns[place], names[place].strip())).as_py()
+    told = next((place for place, name in enumerate(names) if name.strip() not in MISSING_WORDS), None)
+    repeated = told is None or pc.any(pc.equal(columns[told], names[told].strip())).as_py()
     empty = all(column.null_count for column in columns) and pc.any(_all_missing(columns)).as_py()
     return None if repeated or empty else columns
 
