@@ -155,7 +155,8 @@ def suggested_group(column: pandas.Series) -> str:
     """
     sizes = as_text(column).value_counts()
     size = sizes.min() if len(sizes) <= 2 else sizes.max()
-    return min(map(str, sizes.index[sizes == size]), default="")
+    first = sizes.index[sizes == size]
+    return str(first.min()) if len(first) else ""
 
 
 def suggested_limit(column: pandas.Series) -> float | None:

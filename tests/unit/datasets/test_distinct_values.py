@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from core.datasets import Roles, build_dataset, cautions, read_table
 from core.datasets.input_check import Severity, check_input
+from core.datasets.role_suggestion import suggested_group
 from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, MOST_GROUPS, groups_of
 from core.errors import InputError
 from core.fingerprint import _hashes
@@ -175,3 +176,11 @@ def read(content: bytes, *, header: bool) -> tuple[object, ...]:
 def test_texts_are_hashed_as_pandas_hashes_them(cells: list[str | None]):
     column = pd.Series(cells, dtype="str")
     assert _hashes(column).tolist() == pd.util.hash_array(column.to_numpy(), categorize=True).tolist()
+
+
+@given(st.lists(st.sampled_from(["f", "m", "é", "Z", "", "\U0001f600", None]), max_size=12))
+def test_the_first_group_that_is_guessed_is_what_counting_says(cells: list[str | None]):
+    counts = Counter(cell for cell in cells if cell is not None)
+    sign = 1 if len(counts) <= 2 else -1
+    guessed = min(counts, key=lambda value: (sign * counts[value], value), default="")
+    assert suggested_group(pd.Series(cells, dtype="str")) == guessed
