@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 import core
 from core.errors import FairLeakError
@@ -61,13 +62,22 @@ def _digest(begun: str, parts: tuple[Any, ...]) -> str:
 
 def fingerprint_frame(frame: pandas.DataFrame) -> str:
     """Return the SHA-256 of a table: column names, types and every cell in row order."""
-    import pandas as pd
-
     digest = hashlib.sha256(core.__version__.encode())
     for position, column in enumerate(frame.columns):
         digest.update(f"\x00column\x00{column}\x00{frame.dtypes.iloc[position]}".encode())
-        digest.update(pd.util.hash_array(frame.iloc[:, position].to_numpy(), categorize=True).tobytes())
+        digest.update(_hashes(frame.iloc[:, position]).tobytes())
     return digest.hexdigest()
+
+
+def _hashes(column: pandas.Series) -> npt.NDArray[np.uint64]:
+    """Return a hash of each cell, as `pandas.util.hash_array` has them; of texts each is hashed once."""
+    import pandas as pd
+
+    if not isinstance(column.dtype, pd.StringDtype):
+        return pd.util.hash_array(column.to_numpy(), categorize=True)
+    codes, texts = column.factorize()
+    hashes = pd.util.hash_array(texts.to_numpy(dtype=object), categorize=False)
+    return np.append(hashes, np.iinfo(np.uint64).max)[codes]  # the last stands for a missing cell, of code -1
 
 
 @cache

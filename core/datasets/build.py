@@ -41,7 +41,15 @@ from core.datasets.columns import (
     usable_columns,
 )
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
+from core.datasets.roles import (
+    MINIMUM_PER_GROUP,
+    Roles,
+    as_written,
+    check_values,
+    crossed_columns,
+    groups_of,
+    with_crossed,
+)
 from core.datasets.splits import SETS, kinds_of_records, named_sets, repeated_records
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -152,6 +160,7 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]
         taken[column] = name
     if unknown := [c for c in roles.excluded if c not in frame.columns]:
         raise InputError(f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}.")
+    check_values(frame.drop(columns=[roles.sensitive] if crossed else []), roles)
     values = as_text(frame[roles.label]).dropna().unique().tolist()
     if len(values) < 2:
         raise InputError(
@@ -466,6 +475,7 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
 
 def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
     """Return the predicted labels of the known records, 1 for the positive value; 0 where there is no answer."""
+    check_values(frame, roles)  # one of several predictions has its turn only now
     roles = as_written(frame, roles)
     column = frame.loc[known, roles.prediction]
     text = as_text(column)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.datasets.columns import as_text, is_numeric, set_aside
 from core.datasets.role_suggestion import Suggestion, names_attribute
-from core.datasets.roles import CROSS, MOST_GROUPS, Roles
+from core.datasets.roles import CROSS, MOST_GROUPS, MOST_LABELS, Roles
 from core.errors import InputError
 from core.serialize import Result
 
@@ -32,9 +32,6 @@ COLUMN_ROLES: Mapping[str, str] = {
 
 A column that is crossed with the sensitive attribute makes a group of each pair of values.
 """
-
-MOST_LABELS = 50
-"""Most distinct values of a label."""
 
 _FIRST_ROWS, _FIRST_VALUES = 1_000, 3
 

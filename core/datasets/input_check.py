@@ -6,6 +6,7 @@ Data page, ``fairleak init``, ``fairleak audit`` and the notebook read this one 
 
 Blocking facts, by `Fact.kind`:
 
+- ``too_many_values``: a label, a prediction, sets or an attribute with more values than it can have; said alone.
 - ``label_missing``, ``label_is_attribute``, ``label_one_value``, ``favourable``: without an answer there is no audit.
 - ``label_equals_attribute``, ``label_is_prediction``: the label says what the attribute or the model says.
 - ``inverted_predictions``: less accurate than always guessing the majority *and* than the opposite of each prediction.
@@ -32,7 +33,7 @@ from core.datasets.direction_facts import direction_facts
 from core.datasets.input_facts import Fact, Repair, Severity
 from core.datasets.label_facts import label_facts, label_questions
 from core.datasets.output_facts import output_facts, repeated_records
-from core.datasets.roles import Roles, crossed_columns, with_crossed
+from core.datasets.roles import Roles, crossed_columns, value_problems, with_crossed
 
 if TYPE_CHECKING:
     import pandas
@@ -56,6 +57,12 @@ def check_input(frame: pandas.DataFrame, roles: Roles, *, guesses: Collection[st
     if not frame.columns.is_unique or not len(frame):
         return ()
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    problems = tuple(
+        Fact(kind="too_many_values", severity=Severity.BLOCKING, text=text, key=f"data.{role}", columns=(column,))
+        for role, column, text in value_problems(frame, roles)
+    )
+    if problems:
+        return problems
     table = CheckedTable(
         frame=with_crossed(frame, roles.sensitive),
         input_roles=roles,

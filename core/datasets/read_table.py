@@ -210,6 +210,7 @@ def series_of(column: Any) -> pandas.Series:
 
     Raises ValueError if the column is of a type that the process which read the file never sends.
     """
+    import numpy as np
     import pandas as pd
     import pyarrow as pa
 
@@ -220,6 +221,10 @@ def series_of(column: Any) -> pandas.Series:
         nullable = pd.UInt64Dtype() if pa.types.is_unsigned_integer(kind) else pd.Int64Dtype()
     elif column.null_count and pa.types.is_boolean(kind):
         nullable = pd.BooleanDtype()
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        nullable = pd.StringDtype(
+            "pyarrow", na_value=np.nan
+        )  # what pandas takes by itself, without a Python text a cell
     return column.to_pandas(types_mapper=lambda _: nullable)
 
 

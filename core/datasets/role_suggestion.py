@@ -153,9 +153,10 @@ def suggested_group(column: pandas.Series) -> str:
 
     Of two that are equally frequent it is the first by name.
     """
-    counts = _counts(column)
-    sign = 1 if len(counts) <= 2 else -1
-    return min(counts, key=lambda value: (sign * counts[value], value), default="")
+    sizes = as_text(column).value_counts()
+    size = sizes.min() if len(sizes) <= 2 else sizes.max()
+    first = sizes.index[sizes == size]
+    return str(first.min()) if len(first) else ""
 
 
 def suggested_limit(column: pandas.Series) -> float | None:
@@ -387,6 +388,8 @@ def _word_of_yes(values: Collection[str]) -> str:
 
 def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str]) -> str:
     """Return the label's value for which scores are highest, or predictions 1 most often; "" if they do not tell."""
+    if len(values) > MOST_LABELS:
+        return ""
     rows = sample_rows(len(frame))
     label = as_text(frame[roles.label].iloc[rows]).to_numpy(dtype=object, na_value="")
     if roles.score:

@@ -20,11 +20,11 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from core.datasets.columns import as_text, is_number, is_numeric, listed, quoted
+from core.datasets.columns import as_text, check_distinct, is_number, is_numeric, listed, quoted
 from core.errors import InputError
 from core.param import Param
 from core.serialize import Result
@@ -184,9 +184,10 @@ def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
 def _meant(frame: pandas.DataFrame, column: str, said: tuple[str, ...]) -> tuple[str, ...]:
     if column not in frame.columns or not frame.columns.is_unique:
         return said
-    there = [str(value) for value in as_text(frame[column]).dropna().unique()]
-    if len(there) > 2 * _MOST_VALUES or set(said) <= set(there):
+    values = as_text(frame[column]).dropna().unique()
+    if len(values) > 2 * _MOST_VALUES or set(said) <= set(values):
         return said
+    there = [str(value) for value in values]
     same = [[one for one in there if _loosely(one) == _loosely(value)] for value in said]
     return tuple(
         found[0] if value not in there and len(found) == 1 else value for value, found in zip(said, same, strict=True)
@@ -266,6 +267,12 @@ MINIMUM_PER_GROUP = 30
 
 MOST_GROUPS = 20
 
+MOST_LABELS = 50
+"""Most distinct values of a label, of predicted labels, and of a column of sets."""
+
+MOST_ATTRIBUTE_VALUES = 10_000
+"""Most distinct values of a sensitive attribute whose groups are made of values."""
+
 _SHOWN_CELLS = 3
 """Cells too small that a message names."""
 
@@ -274,6 +281,39 @@ _COMPANY = 4
 
 Groups = tuple["pandas.Series", tuple[str, ...], str]
 """Codes (missing where the value is), names by code, and a note on values taken together ("" without one)."""
+
+
+def value_problems(frame: pandas.DataFrame, roles: Roles) -> Iterator[tuple[str, str, str]]:
+    """Yield role, column and a sentence for each column of more distinct values than its role can have."""
+    columns = {
+        "label": (roles.label,),
+        "prediction": (roles.prediction,),
+        "sets": (roles.sets,),
+        "sensitive": crossed_columns(frame, roles.sensitive) or (roles.sensitive,),
+    }
+    for role, names in columns.items():
+        for name in names:
+            if name not in frame.columns or not frame.columns.is_unique:
+                continue
+            try:
+                _check_role(frame[name], role, roles)
+            except InputError as error:
+                yield role, name, str(error)
+
+
+def check_values(frame: pandas.DataFrame, roles: Roles) -> None:
+    """Refuse roles of which a column has more distinct values than it can have; one that is not there has none."""
+    for _, _, sentence in value_problems(frame, roles):
+        raise InputError(sentence)
+
+
+def _check_role(column: pandas.Series, role: str, roles: Roles) -> None:
+    if role != "sensitive":
+        remedy = "; choose scores as the score" * (role == "prediction" and is_numeric(column))
+        check_distinct(column, "column of sets" if role == "sets" else role, MOST_LABELS, remedy=remedy)
+    elif roles.at_most is None and not roles.cuts:
+        remedy = "; choose another column, or limits for numbers"
+        check_distinct(column, "sensitive attribute", MOST_ATTRIBUTE_VALUES, remedy=remedy)
 
 
 def groups_of(column: pandas.Series, roles: Roles) -> Groups:
@@ -289,6 +329,7 @@ def groups_of(column: pandas.Series, roles: Roles) -> Groups:
     ways = [bool(roles.group), roles.at_most is not None, roles.each, bool(roles.cuts)]
     if sum(ways) > 1:
         raise InputError(f"The groups of {name} must be formed by values or by a limit, got both.")
+    _check_role(column, "sensitive", roles)
     if CROSS in roles.sensitive and not any(ways[:2] + ways[3:]):
         return _cells(column, name)
     if roles.each:
@@ -325,19 +366,19 @@ def _chosen_names(group: tuple[str, ...]) -> tuple[str, str]:
 
 def _each_value(column: pandas.Series, name: str) -> Groups:
     text = as_text(column)
-    sizes = text.value_counts()
-    ordered = sorted(sizes.index, key=lambda value: (-int(sizes[value]), str(value)))
+    sizes = {str(value): int(size) for value, size in text.value_counts().items()}
+    ordered = sorted(sizes, key=lambda value: (-sizes[value], value))
     rare = [v for v in ordered if sizes[v] < MINIMUM_PER_GROUP]
     if len(rare) == 1 and len(ordered) >= _COMPANY and sizes[ordered[-2]] < 2 * MINIMUM_PER_GROUP:
         rare = ordered[-2:]  # a lone rare value joins one that is hardly less rare, where others stay by themselves
-    rare_people = int(sizes[rare].sum())
+    rare_people = sum(sizes[value] for value in rare)
     together = len(rare) > 1 and rare_people >= MINIMUM_PER_GROUP
     merged = set(rare) if together else set()
     kept = [value for value in ordered if value not in merged]
     rest = "other values"
     while rest in kept:
         rest = f"all {rest}"
-    names = tuple([str(v) for v in kept] + [rest] * together)
+    names = tuple(kept + [rest] * together)
     if not 2 <= len(names) <= MOST_GROUPS:
         raise InputError(
             f"With a group for each value {name} must have 2 to {MOST_GROUPS} of them, got {len(names)}; choose a "
@@ -353,11 +394,10 @@ def _cells(column: pandas.Series, name: str) -> Groups:
     text = as_text(column)
     sizes = text.value_counts()
     sides = [dict.fromkeys(side) for side in zip(*(value.split(CROSS, 1) for value in sizes.index), strict=False)]
+    n_cells = math.prod(map(len, sides)) * bool(sides)
+    if not 2 <= n_cells <= MOST_GROUPS:
+        raise InputError(f"{name} must have 2 to {MOST_GROUPS} cells, got {n_cells}; cross columns of fewer values.")
     people = {cell: int(sizes.get(cell, 0)) for cell in map(CROSS.join, itertools.product(*sides))}
-    if not 2 <= len(people) <= MOST_GROUPS:
-        raise InputError(
-            f"{name} must have 2 to {MOST_GROUPS} cells, got {len(people)}; cross columns of fewer values."
-        )
     small = sorted((cell for cell in people if people[cell] < MINIMUM_PER_GROUP), key=lambda cell: people[cell])
     if small:
         told = ", ".join(f"{people[cell]} in {quoted(cell)}" for cell in small[:_SHOWN_CELLS])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from core.datasets.columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, shown
 from core.datasets.name_patterns import ANSWER_WORDS, SCORE_NAMES
-from core.datasets.roles import Roles, as_written, crossed_columns, groups_of, with_crossed
+from core.datasets.roles import Roles, as_written, check_values, crossed_columns, groups_of, with_crossed
 from core.datasets.score_evidence import is_ordered
 from core.errors import InputError
 from core.estimates import percent
@@ -75,6 +75,10 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
         `label` and `sensitive` may be empty; what needs them is left out, as it is where the groups break a rule.
     """
     found = _header(frame)
+    try:
+        check_values(frame, roles)
+    except InputError:  # which the input check says
+        return tuple(found)
     crossed = crossed_columns(frame, roles.sensitive)
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
@@ -186,7 +190,9 @@ def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     if prediction in frame and np.array_equal(*(as_text(frame[name]).factorize()[0] for name in (label, prediction))):
         point = f"The label {shown(label)} says the same as the prediction {shown(prediction)} in every record."
         return [Caution(point=point, more=f"{more}Give the role Label to the column with the true outcome.")]
-    if score not in frame or not is_ordered(frame[label], frame[score]):  # a model file's scores are not in it
+    if score not in frame or not is_numeric(frame[score]):  # a model file's scores are not in it
+        return []
+    if not is_ordered(frame[label], frame[score]):
         return []
     point = f"The label {shown(label)} follows from the score {shown(score)} in every record."
     role = "Give it the role Prediction, and the role Label to the column with the true outcome."

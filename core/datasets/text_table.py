@@ -22,12 +22,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain, islice
 from typing import Any
 
 from core.datasets.columns import (
     BLANKS,
+    MISSING_WORDS,
     MOST_CELLS,
     check_names,
     check_rows,
@@ -43,6 +44,7 @@ _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many letters
 _SAMPLE_RECORDS = 200
 _BATCH = 20_000
+_PIECE = 1 << 22  # letters of a plain file that are cut into cells at a time
 
 
 def text_columns(
@@ -82,7 +84,9 @@ def text_columns(
     if all(could_be_number(title) for place, title in enumerate(names) if place not in unnamed):
         raise _no_header("only numbers", names)
     check_names(names, without=unnamed)
-    columns, blank = _columns(records, first, min(max_rows, MOST_CELLS // len(names)), office=office)
+    most = min(max_rows, MOST_CELLS // len(names))
+    plain = _plain_columns(content, encoding, separator, first, most, header=header)
+    columns, blank = _columns(records, first, most, office=office) if plain is None else (plain, 0)
     if notes is None:
         columns = [_undoubted(column, separator) for column in columns]
     else:
@@ -227,6 +231,64 @@ def _broken(reason: str, line: int, last: int) -> InputError:
     )
 
 
+def _plain_columns(
+    content: bytes, encoding: str, separator: str, names: list[str], max_rows: int, *, header: bool
+) -> list[Any] | None:
+    """Return what `_columns` does where each line is a record, and no cell holds a quotation mark or a line end.
+
+    Quotation marks around a whole cell are none in it. Returned is None for any other file, and for one with something
+    to say of a line (another width, no filled cell, the names once more, one too many): `_columns` reads those.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = content.removeprefix(codecs.BOM_UTF8) if encoding == "utf-8-sig" else content.decode(encoding).encode()
+    text = text.replace(b"\r\n", b"\n").rstrip(b"\n")
+    if b"\r" in text:
+        return None
+    quotes = b'"' in text
+    parts: list[list[Any]] = [[] for _ in names]
+    start = count = 0
+    while start < len(text):
+        end = len(text) if len(text) - start <= _PIECE else text.rfind(b"\n", start, start + _PIECE)
+        if end < 0:
+            return None
+        lines = pc.split_pattern(pa.array([text[start:end]], pa.string()), "\n").flatten()
+        rows = pc.split_pattern(lines, separator)
+        widths = pc.min_max(rows.value_lengths()).as_py()
+        longest = pc.max(pc.binary_length(lines)).as_py()
+        if set(widths.values()) != {len(names)} or longest >= csv.field_size_limit():
+            return None
+        for place, part in enumerate(parts):
+            cells = pc.list_element(rows, place)
+            if quotes:
+                cells = pc.replace_substring_regex(cells, r'^"([^"]*)"$', r"\1")
+                if pc.any(pc.match_substring(cells, '"')).as_py():
+                    return None
+            part.append(cells)
+        count += len(rows)
+        start = end + 1
+    if count - header > max_rows:
+        return None
+    columns = [pa.chunked_array(part, pa.string()) for part in parts]
+    if header:
+        if [column[0].as_py().strip() for column in columns] != [name.strip() for name in names]:
+            return None
+        columns = [column[1:] for column in columns]
+    columns = [cleaned(column) for column in columns]
+    told = next((place for place, name in enumerate(names) if name.strip() not in MISSING_WORDS), None)
+    repeated = told is None or pc.any(pc.equal(columns[told], names[told].strip())).as_py()
+    empty = all(column.null_count for column in columns) and pc.any(_all_missing(columns)).as_py()
+    return None if repeated or empty else columns
+
+
+def _all_missing(columns: Sequence[Any]) -> Any:
+    """Return of each record whether no cell of it is filled."""
+    import pyarrow.compute as pc
+
+    return reduce(pc.and_, [pc.is_null(column) for column in columns])
+
+
 def _columns(
     records: Iterator[tuple[int, list[str]]], header: list[str], max_rows: int, *, office: bool
 ) -> tuple[list[Any], int]:
@@ -290,6 +352,8 @@ _THOUSANDS = {",": ",", ".": r"\.", " ": _BLANKS, "'": "['\u2019]"}
 _EXAMPLES = {",": "1,234", ".": "1.234", " ": "1 234", "'": "1’234"}
 _WHOLE, _CODE, _NONZERO_WHOLE = r"^-?\d+$", r"^[+-]?0\d", r"^[+-]?0*[1-9]\d*$"
 _LONG_CODE = 9  # digits
+_FIRST = 100  # cells that are looked at before all of them
+_MARK = f"[,.'\u2019{BLANKS}]"
 
 _PERCENT = f"{_BLANKS}?%$"
 _CURRENCIES = "(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CAD|AUD)"
@@ -328,7 +392,7 @@ def _every(cells: Any, pattern: str) -> bool:
     """Return whether there are cells and all of them match; a look at the first hundred saves the look at all."""
     import pyarrow.compute as pc
 
-    parts = (cells[:100], cells)
+    parts = (cells[:_FIRST], cells)
     return bool(len(cells)) and all(pc.all(pc.match_substring_regex(part, pattern)).as_py() for part in parts)
 
 
@@ -340,6 +404,8 @@ def _some(cells: Any, pattern: str) -> bool:
 
 def _ways_of(filled: Any) -> tuple[_Way, ...]:
     """Return the ways in which every one of the filled cells is a number: none, one, or two."""
+    if not _some(filled, _MARK):
+        return (_Way("."),) if _every(filled, _Way(".").pattern) else ()
     comma, point = _some(filled, ","), _some(filled, r"\.")
     apart = [mark for mark in " '" if _some(filled, _THOUSANDS[mark])]
     if apart:
@@ -418,19 +484,21 @@ def _looked_at(column: Any) -> _Numbers | None:
     """Return the column as numbers in one or two ways of writing, or None if it is text."""
     import pyarrow.compute as pc
 
-    sample = column.drop_null()[:100].to_pylist()
-    if not sample or not all(re.search(r"\d|[iI][nN][fF]", cell) for cell in sample):
+    sample = column.drop_null()[:_FIRST]
+    if not len(sample) or not all(re.search(r"\d|[iI][nN][fF]", cell) for cell in sample.to_pylist()):
+        return None
+    if len(sample) < len(column) and _looked_at(sample) is None:  # cells that fit no way spare a look at all others
         return None
     cells = pc.replace_substring(column, "\u2212", "-")
     filled, unit, doubt = cells.drop_null(), "", ""
-    if _some(filled[:100], _PERCENT):
+    if _some(filled[:_FIRST], _PERCENT):
         unit = "%"
         if not _every(filled, _PERCENT):
             doubt = "some numbers have a percent sign and some have none"
         elif _some(filled, "[eE]"):
             doubt = "percentages with an exponent stand in it"
         cells = pc.replace_substring_regex(cells, _PERCENT, "")
-    elif _some(filled[:100], _MONEY):
+    elif _some(filled[:_FIRST], _MONEY):
         signs = pc.unique(pc.replace_substring_regex(filled, r"[^\p{Sc}A-Z]", "")).to_pylist()
         unit = str(signs[0])
         if len(signs) > 1 or not _every(filled, _MONEY):

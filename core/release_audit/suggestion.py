@@ -14,7 +14,7 @@ from core.correction import true_tolerance
 from core.datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
 from core.datasets.columns import as_text, quoted
 from core.datasets.input_check import Fact, check_input
-from core.datasets.roles import as_written, crossed_columns, with_crossed
+from core.datasets.roles import as_written, check_values, crossed_columns, with_crossed
 from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
 from core.fairness import unfairness
@@ -108,6 +108,7 @@ def suggested_plan(
         if not found:
             reason = reasons["sensitive" if role == "attribute" else role]
             raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
+    check_values(table.frame, roles)
     roles = _with_values(table, roles, reasons, positive=positive, favourable=favourable)
     roles = replace(roles, confirmed=confirmed)
     kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
@@ -222,6 +223,7 @@ def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
 
 
 def _check_named(table: Table, *, attribute: str, label: str, prediction: str) -> None:
+    check_values(table.frame, Roles(label=label, positive="", sensitive="", prediction=prediction))
     frame = with_crossed(table.frame, attribute)
     for role, name in (("sensitive attribute", attribute), ("label", label), ("prediction", prediction)):
         if name and name not in frame.columns:

@@ -515,8 +515,10 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
 
 def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[str, ...]:
     """Ask for the values of the first group."""
-    values, kept = values_of(frame, sensitive), same.group if same else ()
-    options = [value for place, value in enumerate(values) if place < _MOST_VALUES or value in kept]
+    kept = same.group if same else ()
+    options = values_of(frame, sensitive, _MOST_VALUES)
+    there = set(as_text(frame[sensitive]).dropna().unique()) if kept else set()
+    options += [value for value in kept if value in there and value not in options]
     preset = [value for value in kept if value in options]
     return tuple(
         st.multiselect(

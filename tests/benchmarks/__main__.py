@@ -14,6 +14,7 @@ NAMES = (
     "pages",
     "audit",
     "untrusted",
+    "distinct",
 )
 
 for number, name in enumerate(NAMES):

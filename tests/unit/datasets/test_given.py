@@ -158,7 +158,7 @@ BAD = {
     "label twice": (of("hired"), ("Label and prediction", "'hired' twice")),
     "prediction and score are one": (of("s", score="s"), ("Prediction and score", "'s' twice")),
     "empty": (of("void"), ("prediction", "'void'", "empty")),
-    "scores as labels": (of("s"), ("'s'", "0.", "as the score")),
+    "scores as labels": (of("s"), ("'s'", "at most 50", "as the score")),
     "no test": (of("untested", "sets"), ("'untested'", "test")),
 }
 

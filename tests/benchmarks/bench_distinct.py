@@ -1,0 +1,94 @@
+"""Time over the distinct values of a column: ``python -m tests.benchmarks.bench_distinct``.
+
+A table has 2 to the power of 12 to 20 records, another value of one column in each. Limit: from one size to the next
+the time grows 2.6 times at most on average over the larger half (n log n), for ``fairleak init``, for what the Data
+page runs, and for what an audit runs before a model is trained; reading the file is in each of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
+from core.datasets.column_roles import summarise_columns
+from core.datasets.columns import describe_columns
+from core.datasets.input_check import check_input
+from core.errors import InputError
+from core.release_audit import suggested_plan
+from core.release_audit.answers import require_answers
+from tests.benchmarks.measuring import seconds, verdicts
+
+_POWERS = range(12, 21)
+_MOST = 2.6
+_NAME = "people.csv"
+_ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", each=True)
+
+
+def _content(rows: int, column: str) -> bytes:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"id": np.arange(rows), "sex": rng.choice(["f", "m"], rows)})
+    frame["age"] = rng.integers(18, 80, rows)
+    frame["hired"] = rng.choice(["no", "yes"], rows)
+    frame[column] = [f"v{number}x" for number in rng.permutation(rows)]
+    return frame.to_csv(index=False).encode()
+
+
+def _init(table: Table) -> None:
+    suggested_plan(table, _NAME, label="hired").facts()
+
+
+def _page(table: Table) -> None:
+    summarise_columns(table.frame)
+    describe_columns(table.frame)
+    suggest_roles(table.frame)
+    check_input(table.frame, _ROLES)
+    cautions(table.frame, _ROLES)
+    build_dataset(table, _ROLES)
+
+
+def _audit(table: Table) -> None:
+    require_answers(table, _ROLES)
+    build_dataset(table, _ROLES)
+
+
+_WORK: dict[str, Callable[[Table], None]] = {"init": _init, "Data page": _page, "audit": _audit}
+
+
+def _answered(work: Callable[[Table], None], content: bytes) -> None:
+    """Read a table and do the work, up to the sentence that refuses it, if one does."""
+    table = read_table(content, _NAME)
+    try:
+        work(table)
+    except InputError:
+        return
+
+
+def _elapsed(work: Callable[[Table], None], content: bytes) -> float:
+    return seconds(lambda: _answered(work, content), clock=time.perf_counter)  # the process that reads counts, too
+
+
+def main() -> None:
+    """Print the seconds at each size, the ratios of successive sizes, and whether the limit is kept to."""
+    print("Distinct values of a column, as many as records: seconds, and how many times those of half as many")
+    reached = []
+    for column in ("sex", "hired", "id", "age"):
+        contents = {power: _content(2**power, column) for power in _POWERS}
+        for name, work in _WORK.items():
+            _answered(work, contents[_POWERS[0]])  # imports are not timed
+            times = [_elapsed(work, part) for part in contents.values()]
+            ratios = [later / earlier for earlier, later in pairwise(times)]
+            told = ", ".join(f"{took:.2f} ({ratio:.1f})" for took, ratio in zip(times[1:], ratios, strict=True))
+            print(f"{column:>6}, {name:>9}: {times[0]:.2f}, {told}", flush=True)
+            late = ratios[len(ratios) // 2 :]
+            mean = float(np.exp(np.mean(np.log(late))))
+            reached.append((f"{name} grows {mean:.2f} times with each doubling of {column}", mean <= _MOST))
+    verdicts(reached)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""Columns of very many distinct values: counted and refused before anything goes through them, or read as ever."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.datasets import Roles, build_dataset, cautions, read_table
+from core.datasets.input_check import Severity, check_input
+from core.datasets.role_suggestion import suggested_group
+from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, MOST_GROUPS, groups_of
+from core.errors import InputError
+from core.fingerprint import _hashes
+from core.release_audit import suggested_plan
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+text_table = importlib.import_module("core.datasets.text_table")
+
+ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("f",))
+CASES = {
+    "values of the attribute": ("sex", ROLES, "10,000"),
+    "each value of the attribute": ("sex", replace(ROLES, group=(), each=True), "10,000"),
+    "crossed": ("sex", replace(ROLES, sensitive=f"sex{CROSS}place", group=()), "10,000"),
+    "label": ("hired", ROLES, "50"),
+    "prediction": ("answer", replace(ROLES, prediction="answer"), "50"),
+    "sets": ("part", replace(ROLES, sets="part"), "50"),
+}
+
+
+def csv_of(rows: int, column: str = "", cell: str = "v{}x") -> bytes:
+    """Return a table of so many people, one of whose columns has another value in each record."""
+    cells = {"id": "{}", "sex": "fm", "age": "", "hired": ["yes", "no", "no"], "answer": ["no", "yes"], "place": "ab"}
+    cells["part"] = ["train", "test"]
+    lines = [",".join(cells)]
+    for row in range(rows):
+        record = {name: values[row % len(values)] for name, values in cells.items() if values}
+        record |= {"id": str(row), "age": str(20 + row % 41)}
+        if column:
+            record[column] = cell.format(row)
+        lines.append(",".join(record[name] for name in cells))
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("rows", [32_000, 200_000, pytest.param(2_000_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("column", "roles", "most"), CASES.values(), ids=CASES)
+def test_as_many_values_as_records_are_refused_in_one_sentence(column: str, roles: Roles, most: str, rows: int):
+    table = read_table(csv_of(rows, column), "t.csv")
+    with pytest.raises(InputError) as refused:
+        build_dataset(table, roles)
+    assert_one_sentence(str(refused.value), (f"'{column}'", f"at most {most} distinct values", f"got {rows:,}"))
+    (fact,) = check_input(table.frame, roles)
+    assert fact.severity is Severity.BLOCKING and fact.text == str(refused.value)
+    assert cautions(table.frame, roles) == ()
+
+
+@pytest.mark.parametrize("named", [{}, {"attribute": "sex"}])
+def test_a_plan_is_refused_for_its_attribute(named: dict[str, str]):
+    table = read_table(csv_of(32_000, "sex"), "t.csv")
+    with pytest.raises(InputError, match="'sex' must have at most 10,000 distinct values, got 32,000") as refused:
+        suggested_plan(table, "t.csv", **named)
+    assert_one_sentence(str(refused.value))
+
+
+@pytest.mark.parametrize("role", ["label", "prediction"])
+def test_a_plan_is_refused_for_a_label_and_for_predictions_that_are_named(role: str):
+    table = read_table(csv_of(32_000, "answer"), "t.csv")
+    with pytest.raises(InputError, match=f"The {role} 'answer' must have at most 50 distinct values, got 32,000"):
+        suggested_plan(table, "t.csv", **{role: "answer"})
+
+
+def test_many_numbers_of_an_attribute_are_split_by_a_limit():
+    table = read_table(csv_of(32_000, "sex", "{}"), "t.csv")
+    roles = replace(ROLES, group=(), at_most=15_999.0)
+    assert np.bincount(build_dataset(table, roles).sensitive).tolist() == [16_000, 16_000]
+    with pytest.raises(InputError, match="limits for numbers"):
+        build_dataset(table, replace(ROLES, group=("7",)))
+
+
+def test_a_feature_of_many_texts_is_left_out_and_one_of_many_numbers_stays():
+    built = build_dataset(read_table(csv_of(32_000, "place"), "t.csv"), ROLES)
+    assert "place" not in built.feature_names and any("place" in note for note in built.notes)
+    assert "place" in build_dataset(read_table(csv_of(32_000, "place", "{}.5"), "t.csv"), ROLES).feature_names
+
+
+SIZES_OF_VALUES = st.lists(st.integers(1, 70), min_size=2, max_size=30)
+
+
+@given(SIZES_OF_VALUES)
+def test_a_group_for_each_value_is_what_counting_says(sizes: list[int]):
+    cells = [f"v{place}" for place, size in enumerate(sizes) for _ in range(size)] + [None]
+    column = pd.Series(cells, dtype="str", name="sex")
+    counts = Counter(cell for cell in cells if cell is not None)
+    ordered = sorted(counts, key=lambda value: (-counts[value], value))
+    rare = [value for value in ordered if counts[value] < MINIMUM_PER_GROUP]
+    if len(rare) == 1 and len(ordered) >= 4 and counts[ordered[-2]] < 2 * MINIMUM_PER_GROUP:
+        rare = ordered[-2:]
+    merged = rare if len(rare) > 1 and sum(counts[value] for value in rare) >= MINIMUM_PER_GROUP else []
+    names = [value for value in ordered if value not in merged] + ["other values"] * bool(merged)
+    roles = replace(ROLES, group=(), each=True)
+    if not 2 <= len(names) <= MOST_GROUPS:
+        with pytest.raises(InputError, match=f"got {len(names)};"):
+            groups_of(column, roles)
+        return
+    codes, found, _ = groups_of(column, roles)
+    expected = [None if cell is None else names[-1 if cell in merged else names.index(cell)] for cell in cells]
+    assert found == tuple(names)
+    assert [None if pd.isna(code) else found[code] for code in codes] == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=1, max_size=4, unique=True))
+def test_a_group_for_each_pair_is_what_counting_says(pairs: list[tuple[str, str]]):
+    cells = [CROSS.join(pair) for place, pair in enumerate(pairs) for _ in range(30 + place)]
+    column = pd.Series(cells, dtype="str", name=f"sex{CROSS}race")
+    roles = replace(ROLES, sensitive=f"sex{CROSS}race", group=())
+    people = Counter(cells)
+    n_cells = len({pair[0] for pair in pairs}) * len({pair[1] for pair in pairs})
+    if n_cells < 2 or n_cells > len(people):
+        with pytest.raises(InputError, match=f"got {n_cells};" if n_cells < 2 else "got 0 in"):
+            groups_of(column, roles)
+        return
+    codes, names, _ = groups_of(column, roles)
+    assert names == tuple(sorted(people, key=lambda cell: (-people[cell], cell)))
+    assert [names[code] for code in codes] == cells
+
+
+CELLS = ("1", "22", " a", "a ", '"q"', '""', "", "NA", "é", "1,5", "007", "12 %", '5"', '"a,b"', '"a\nb"', "' '")
+
+
+def lines_of(seed: int) -> bytes:
+    """Return a small file, most of them tables, with what makes a line something else than its cells."""
+    rng = random.Random(seed)
+    width, cells = rng.randint(2, 4), rng.choice([CELLS, CELLS[:12], CELLS[:3]])
+    names = [rng.choice(("id", '"age"', "", "a")) + str(place) * (rng.random() < 0.8) for place in range(width)]
+    separator, end = rng.choice(",;\t|"), rng.choice(("\n", "\r\n", "\r"))
+    lines = [separator.join(names)]
+    for _ in range(rng.randint(0, 45)):
+        lines.append(separator.join(rng.choices(cells, k=width + (rng.random() < 0.005))))
+        if rng.random() < 0.005:
+            lines.append(rng.choice(("", " ", separator * (width - 1), lines[0])))
+    text = end.join(lines) + rng.choice(("", end, end * 2, " "))
+    return text.encode(rng.choice(("utf-8", "utf-8-sig", "utf-16", "cp1252")), "replace")
+
+
+@pytest.mark.parametrize("piece", [1 << 22, 64])
+def test_a_plain_file_is_read_as_record_by_record(piece: int, monkeypatch: pytest.MonkeyPatch):
+    plain, taken = text_table._plain_columns, 0
+    monkeypatch.setattr(text_table, "_PIECE", piece)
+    for seed in range(1_000):
+        content, told = lines_of(seed), []
+        for reader in (plain, lambda *_, **__: None):
+            monkeypatch.setattr(text_table, "_plain_columns", reader)
+            told.append(read(content, header=seed % 5 > 0))
+        assert told[0] == told[1], seed
+        taken += len(told[0]) > 1
+    assert taken > 100
+
+
+def read(content: bytes, *, header: bool) -> tuple[object, ...]:
+    notes: list[str] = []
+    try:
+        names, columns = text_table.text_columns(content, "t.csv", 50, 40, notes=notes, header=header)
+    except InputError as error:
+        return (str(error),)
+    return names, [(column.type, column.to_pylist()) for column in columns], notes
+
+
+@given(st.lists(st.sampled_from(["x", "y", "", None, "é"]), max_size=20))
+def test_texts_are_hashed_as_pandas_hashes_them(cells: list[str | None]):
+    column = pd.Series(cells, dtype="str")
+    assert _hashes(column).tolist() == pd.util.hash_array(column.to_numpy(), categorize=True).tolist()
+
+
+@given(st.lists(st.sampled_from(["f", "m", "é", "Z", "", "\U0001f600", None]), max_size=12))
+def test_the_first_group_that_is_guessed_is_what_counting_says(cells: list[str | None]):
+    counts = Counter(cell for cell in cells if cell is not None)
+    sign = 1 if len(counts) <= 2 else -1
+    guessed = min(counts, key=lambda value: (sign * counts[value], value), default="")
+    assert suggested_group(pd.Series(cells, dtype="str")) == guessed
