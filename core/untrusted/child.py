@@ -59,10 +59,20 @@ def start(modules: tuple[str, ...], serve: str, **more: Any) -> ForkedProcess | 
     return _warm.fork(order) if FORKS else FreshProcess(order)
 
 
+_READERS = (
+    "core.datasets.read_table:rehearse",
+    "core.models.skops_model:rehearse",
+    "core.models.onnx_model:rehearse",
+    "core.models.opening_models",
+    "sklearn.ensemble",
+)
+"""What files of all kinds need; a server imports and calls it while nobody waits, a command what its file needs."""
+
+
 def warm_up(modules: tuple[str, ...] = ()) -> None:
-    """Let the warm process begin to import, and return at once."""
+    """Let the warm process begin to import the readers and `modules`, and return at once."""
     if FORKS:
-        _warm.prepare({"modules": list(modules)})
+        _warm.prepare({"modules": [*_READERS, *modules]})
 
 
 def _command(function: str, *arguments: str) -> list[str]:

@@ -29,28 +29,20 @@ from core.untrusted.confinement import PROTECTIONS, UNCONFINED, confine, enter_e
 if TYPE_CHECKING:
     import pyarrow
 
-_READERS = (
-    "core.datasets.read_table:rehearse",
-    "core.models.skops_model:rehearse",
-    "core.models.onnx_model:rehearse",
-    "core.models.opening_models",
-    "sklearn.ensemble",
-)
-"""What the warm process imports and calls while nobody waits."""
-
 _FILES = 64
 _GIVEN_UP = 3
 _SENDING = 60.0  # for a question of 200 MB on a busy machine
 
 
 def warm() -> None:
-    """Import the readers, and fork a child for each order, until the server is gone."""
+    """Fork a child for each order, and import what is asked for meanwhile, until the server is gone."""
     _import_codecs()
     orders = socket.socket(fileno=int(sys.argv[2]))
     ready = select.poll()
     ready.register(orders, select.POLLIN)
     gc.disable()  # looking through everything would copy the pages it shares with its children
-    to_import, imported = list(_READERS), set[str]()
+    to_import: list[str] = []
+    imported: set[str] = set()
     children: dict[int, tuple[int, int]] = {}
     while True:
         events = ready.poll(0 if to_import else None)
