@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from core.__main__ import main
+from core.cli import dashboard
 from core.errors import InputError
+from core.models import model_files
+from core.models.model_files import read_model
 from core.untrusted import ask_child
 from core.untrusted import child as processes
+from core.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED
 from tests.hostile import tasks
+from tests.model_samples import as_skops, logistic
 from tests.patience import finished
 
 TASKS = "tests.hostile.tasks"
@@ -120,6 +126,46 @@ def test_a_child_of_an_ordinary_user_can_open_nothing():
     )
     ran = finished([sys.executable, "-c", script], cwd=ROOT)
     assert ran.stdout.strip() == "True {'done': []} {'made': [1]}", ran.stderr
+
+
+@pytest.fixture
+def unconfined(monkeypatch):
+    """Let processes be those of a system that can confine none."""
+    monkeypatch.setattr(processes, "FORKS", False)
+    monkeypatch.delenv(ALLOW_UNCONFINED, raising=False)
+    lost = f"{TASKS}:lose_confinement"
+    monkeypatch.setattr(model_files, "_MODULES", {kind: (*names, lost) for kind, names in model_files._MODULES.items()})
+    return lost
+
+
+def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is_allowed(unconfined, monkeypatch):
+    content = as_skops(logistic())
+    with pytest.raises(InputError) as caught:
+        read_model(content, "m.skops")
+    assert str(caught.value) == UNCONFINED
+    monkeypatch.setenv(ALLOW_UNCONFINED, "1")
+    assert read_model(content, "m.skops").width == 3
+    monkeypatch.delenv(ALLOW_UNCONFINED)
+    told, _ = ask_child("The file 'a'", f"{TASKS}:echo", {"content": b"x"}, seconds=30, modules=(unconfined,))
+    assert told == {"length": 1}  # tables are opened
+
+
+@pytest.mark.parametrize(
+    ("refused", "allowed", "words"),
+    [
+        (True, "", "opening a file: refused"),
+        (True, "", "Tables and model files are opened there."),
+        (False, "", "opening a connection: possible"),
+        (False, "", "Model files are not opened here"),
+        (False, "1", "model files too, because that was allowed"),
+    ],
+)
+def test_the_command_says_what_a_process_was_refused(refused, allowed, words, monkeypatch, capsys):
+    outcome = dict.fromkeys(PROTECTIONS, refused)
+    monkeypatch.setattr(dashboard, "ask_child", lambda *_, **__: (outcome, None))
+    monkeypatch.setenv(ALLOW_UNCONFINED, allowed)
+    assert main(["dashboard", "--check"]) == 0
+    assert words in capsys.readouterr().out
 
 
 def test_two_at_a_time_and_the_third_waits():
