@@ -235,7 +235,7 @@ def encoded() -> Named:
         ("array", make_pipeline(OneHotEncoder(), LogisticRegression()), frame[["t", "f"]].to_numpy()),
     ):
         model.fit(data, y)
-        yield name, skops_model._features(model)
+        yield name, skops_model._features(model, "m.skops")
         made = skops_model._encoded(model, [0, 1, 2], list(frame.columns))
         yield f"{name}.known", [(place, [str(value) for value in known]) for place, known in made]
         columns = pd.DataFrame(data).columns
@@ -248,10 +248,10 @@ def encoded() -> Named:
         )
         yield f"{name}.answers", runtime.ask(pd.DataFrame(data)).labels
         yield f"{name}.scores", np.round(runtime.ask(pd.DataFrame(data)).probability, 3)
-    yield "no classifier", _broken(skops_model._features, LinearRegression().fit(frame[["n"]], y))
+    yield "no classifier", _broken(skops_model._features, LinearRegression().fit(frame[["n"]], y), "m.skops")
     single = LogisticRegression().fit(frame[["n"]], y)
     single.classes_ = np.array([1])
-    yield "one class", _broken(skops_model._features, single)
+    yield "one class", _broken(skops_model._features, single, "m.skops")
     for values, known in product((["a"], ["a", "b"], ["a", None], []), (["a"], ["a", np.nan], ["a", "b", "c"])):
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")

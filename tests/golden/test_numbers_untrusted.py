@@ -66,7 +66,7 @@ def tell(report: Callable[..., None], *, how: str) -> tuple[dict[str, Any], pa.T
 def answers() -> Named:
     for how in ("plain", "table", "refuse", "memory", "break"):
         stream = io.BytesIO()
-        opening._answer(stream, f"{__name__}:tell", {"how": how})
+        opening._answer(stream, tell, {"how": how})
         stream.seek(0)
         yield how, [read_frame(stream, most=10_000)[:2] for _ in range(2)]
         yield f"{how}, left", stream.read()[:1].decode()
