@@ -14,9 +14,9 @@ BROWSERS_OWN = ("playwright", ".org.chromium", "org.chromium")  # what the brows
 LARGEST = 500 * 1024**2
 
 
-def written_since(moment: float) -> Iterator[Path]:
-    """Yield the files in `FOLDERS` that were written after a moment."""
-    for folder in FOLDERS:
+def written_since(moment: float, *more: Path) -> Iterator[Path]:
+    """Yield the files in `FOLDERS`, and in `more`, that were written after a moment."""
+    for folder in (*FOLDERS, *more):
         for place, names, files in os.walk(folder):
             names[:] = [name for name in names if not name.startswith(BROWSERS_OWN)]
             for path in (Path(place) / name for name in files):
@@ -28,11 +28,11 @@ def written_since(moment: float) -> Iterator[Path]:
                     continue
 
 
-def holding(marker: str, moment: float) -> list[Path]:
-    """Return the files written after a moment that hold the marker."""
+def holding(marker: str, moment: float, *more: Path) -> list[Path]:
+    """Return the files of `FOLDERS`, and of `more`, written after a moment that hold the marker."""
     spellings = [marker.encode(code) for code in ("utf-8", "utf-16-le", "utf-32-le")]
     found = []
-    for path in written_since(moment):
+    for path in written_since(moment, *more):
         try:
             content = path.read_bytes()
         except OSError:
