@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,15 @@ from core.datasets.name_patterns import (
     positive_rank,
     sum_to_one,
 )
-from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, Roles, crossed_columns, groups_of, with_crossed
+from core.datasets.roles import (
+    CROSS,
+    MINIMUM_PER_GROUP,
+    MOST_ATTRIBUTE_VALUES,
+    Roles,
+    crossed_columns,
+    groups_of,
+    with_crossed,
+)
 from core.datasets.score_evidence import area_under_curve, is_ordered, sample_rows
 from core.errors import InputError
 from core.serialize import Result
@@ -419,12 +428,13 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
     if (limit := suggested_limit(column)) is not None:
         why["group"] = "a number, so the lowest quarter against the others"
         return replace(roles, at_most=limit)
-    if as_text(column).nunique() > 2:
+    distinct = as_text(column).nunique()
+    if distinct > 2:
         each = replace(roles, each=True)
-        try:
-            sizes = groups_of(column, each)[0].value_counts()
-        except InputError:  # too many values
-            sizes = None
+        sizes = None
+        if distinct <= MOST_ATTRIBUTE_VALUES:
+            with suppress(InputError):  # too many groups
+                sizes = groups_of(column, each)[0].value_counts()
         if sizes is not None and sizes.min() >= MINIMUM_PER_GROUP:
             why["group"] = f"a group for each value, all of {MINIMUM_PER_GROUP} people or more"
             return each
