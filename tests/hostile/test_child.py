@@ -111,6 +111,7 @@ def test_what_a_child_tries_succeeds_elsewhere(tmp_path, monkeypatch):
     harmless = ("a file by its path", "a file beside", "a list of files", "whether a file is there", "where it is")
     for name in (*harmless, "its own environment", "a pipe", "a module", "a name of the network"):
         tasks.ATTEMPTS[name]()
+    assert tasks.ATTEMPTS["a file beside"]() == b"secret"
 
 
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root, to become somebody else")
