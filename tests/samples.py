@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from core.datasets import AuditDataset, Roles, Table, build_dataset
-from core.fingerprint import fingerprint_frame
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
 
@@ -37,7 +36,6 @@ def table(n: int = 1200, **settings: float) -> Table:
         title="Sample",
         frame=people,
         source="Made.",
-        fingerprint=fingerprint_frame(people),
         roles=(ROLES,),
     )
 

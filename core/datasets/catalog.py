@@ -39,7 +39,6 @@ from urllib.error import HTTPError, URLError
 from core.datasets.dataset import Table
 from core.datasets.roles import CROSS, Roles
 from core.errors import DataUnavailableError
-from core.fingerprint import fingerprint_frame
 from core.serialize import Result
 from core.validation import choice
 
@@ -165,7 +164,6 @@ def demo_table() -> Table:
         source="Synthetic: loan applicants invented for demonstrations; there is no real person in it.",
         roles=_DEMO_ROLES,
         synthetic=True,
-        fingerprint=fingerprint_frame(frame),
     )
 
 
@@ -300,7 +298,7 @@ def black_and_white(table: Table) -> tuple[Table, Roles]:
     frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
     race = next(roles for roles in table.roles if roles.key == "race")
     roles = _halves(race, "race", ("Black",), "Black people", "White people")
-    return replace(table, frame=frame, roles=(roles,), fingerprint=fingerprint_frame(frame)), roles
+    return replace(table, frame=frame, roles=(roles,)), roles
 
 
 def _read_uci(folder: Path) -> pandas.DataFrame:
@@ -514,5 +512,4 @@ def load(name: str, *, data_folder: Path | None = None, cache_folder: Path | Non
         frame=frame,
         source=f"{entry.about} {entry.citation}",
         roles=roles,
-        fingerprint=fingerprint_frame(frame),
     )

@@ -6,6 +6,7 @@ import dataclasses
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from core.caveats import Caveat
 from core.datasets.roles import CROSS, Roles
 from core.estimates import Estimate, proportion
+from core.fingerprint import fingerprint_frame
 from core.serialize import Result
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ def _freeze(value: Any) -> None:
             _freeze(getattr(value, field.name, None))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Table:
     """A table as it was read, and where it comes from.
 
@@ -106,8 +108,6 @@ class Table:
         Suggested roles, the default first; empty for uploads.
     synthetic, uploaded : bool
         Whether the people in it are invented; whether it is a user's own and must stay in the session.
-    fingerprint : str
-        SHA-256 of the cells.
     notes : tuple of str
         One sentence for everything that was decided in reading it.
     """
@@ -116,11 +116,15 @@ class Table:
     title: str
     frame: pandas.DataFrame
     source: str
-    fingerprint: str
     roles: tuple[Roles, ...] = ()
     synthetic: bool = False
     uploaded: bool = False
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of names, types and cells of the columns."""
+        return fingerprint_frame(self.frame)
 
     def roles_for(self, attribute: str) -> Roles | None:
         """Return the suggested roles with this key, "" for the first, or those of two crossed columns; None if none."""

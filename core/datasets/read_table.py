@@ -21,7 +21,6 @@ from core.datasets.dataset import Table
 from core.datasets.roles import MINIMUM_PER_GROUP, SPELLINGS, Spellings, one_spelling
 from core.datasets.text_table import text_columns
 from core.errors import InputError
-from core.fingerprint import fingerprint_frame
 from core.untrusted import ask_child
 
 if TYPE_CHECKING:
@@ -88,7 +87,6 @@ def read_table(
         title=name,
         frame=frame,
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
-        fingerprint=fingerprint_frame(frame),
         uploaded=True,
         notes=notes,
     )

@@ -20,7 +20,6 @@ from core.datasets.columns import megabytes, quoted
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles, as_written
 from core.errors import InputError
-from core.fingerprint import fingerprint_frame
 from core.models.model_answers import Answers, RawAnswers, Takes, decide, matched
 from core.untrusted import ask_child
 from core.untrusted.confinement import is_unconfined_allowed
@@ -249,6 +248,5 @@ def with_answers(
         table,
         frame=frame,
         source=f"{table.source} Answers of the model {model_file.title}, SHA-256 {model_file.fingerprint[:12]}.",
-        fingerprint=fingerprint_frame(frame),
     )
     return AnsweredTable(table=added, prediction=prediction, score=score, answers=answers)

@@ -12,7 +12,7 @@ from core.arrays import decimals_of
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.correction import true_tolerance
 from core.datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
-from core.datasets.columns import as_text, quoted
+from core.datasets.columns import as_text, is_numeric, quoted
 from core.datasets.input_check import Fact, check_input
 from core.datasets.roles import as_written, check_values, crossed_columns, with_crossed
 from core.datasets.splits import split
@@ -223,7 +223,9 @@ def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
 
 
 def _check_named(table: Table, *, attribute: str, label: str, prediction: str) -> None:
-    check_values(table.frame, Roles(label=label, positive="", sensitive="", prediction=prediction))
+    is_number = attribute in table.frame.columns and is_numeric(table.frame[attribute])
+    values_of = "" if is_number else attribute  # the groups of a number are made by a limit
+    check_values(table.frame, Roles(label=label, positive="", sensitive=values_of, prediction=prediction))
     frame = with_crossed(table.frame, attribute)
     for role, name in (("sensitive attribute", attribute), ("label", label), ("prediction", prediction)):
         if name and name not in frame.columns:

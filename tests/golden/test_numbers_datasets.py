@@ -35,7 +35,6 @@ from core.datasets.read_table import _check_name, columns_of
 from core.datasets.roles import Roles
 from core.datasets.text_table import text_columns
 from core.errors import DataUnavailableError, InputError
-from core.fingerprint import fingerprint_frame
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.datasets.bad_tables import BAD_UPLOADS
 
@@ -465,7 +464,7 @@ def _table(n: int = 130, seed: int = 0) -> Table:
     )
     frame.loc[rng.random(n) < 0.05, ["age", "sex"]] = None
     frame.loc[3, "hired"] = None
-    return Table(name="t", title="T", frame=frame, source="Made.", fingerprint=fingerprint_frame(frame))
+    return Table(name="t", title="T", frame=frame, source="Made.")
 
 
 BASE = Roles(

@@ -10,7 +10,6 @@ import pytest
 
 from core.config import AuditConfig
 from core.datasets import Roles, Table
-from core.fingerprint import fingerprint_frame
 from core.models import GIVEN
 from core.policy import Verdict, default_policy, judge, predictions_policy
 from core.release_audit import (
@@ -76,7 +75,7 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
         score="score" if release.score is not None else "",
         sets="set",
     )
-    table = Table(name="upload", title="Bank", frame=frame, source="Of the bank.", fingerprint=fingerprint_frame(frame))
+    table = Table(name="upload", title="Bank", frame=frame, source="Of the bank.")
     plan = AuditPlan(
         data=DataPlan(dataset="", file="bank.csv"),
         model=ModelPlan(kind="predictions"),

@@ -10,7 +10,6 @@ import pandas as pd
 from core.datasets.build import build_dataset
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.roles import Roles
-from core.fingerprint import fingerprint_frame
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 
 N = 120
@@ -23,7 +22,7 @@ def table_of(**columns: object) -> Table:
     for name, cells in columns.items():
         series = pd.Series(cells)
         frame[name] = series.iloc[[i % len(series) for i in range(N)]].reset_index(drop=True)
-    return Table(name="t", title="T", frame=frame, source="Made up.", fingerprint=fingerprint_frame(frame))
+    return Table(name="t", title="T", frame=frame, source="Made up.")
 
 
 def built(roles: Roles = GOOD_ROLES, **columns: Any) -> AuditDataset:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from core.datasets import Roles, Table
-from core.fingerprint import fingerprint_frame
 from core.membership import (
     REGISTRY,
     Evidence,
@@ -53,7 +52,6 @@ def table(n: int = 400, *, seed: int = 0) -> Table:
         title="Village",
         frame=people,
         source="Made.",
-        fingerprint=fingerprint_frame(people),
         roles=(ROLES,),
     )
 
