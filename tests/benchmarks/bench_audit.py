@@ -47,7 +47,7 @@ def measure(rows: int) -> None:
     from core.report import Reports
 
     warnings.simplefilter("ignore")
-    made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.", fingerprint=str(rows))
+    made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.")
     roles = Roles(
         label="label", positive="yes", favourable="yes", sensitive="sex", group=("F",), score="score", sets="set"
     )

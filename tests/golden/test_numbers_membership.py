@@ -210,7 +210,7 @@ def records() -> Named:
     )
     frame.loc[n - 4 :, "hired"] = None
     roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("f",), excluded=("same",))
-    table = Table(name="t", title="T", frame=frame, source="Made.", fingerprint="")
+    table = Table(name="t", title="T", frame=frame, source="Made.")
     for name, how in {
         "two": roles,
         "many": replace(roles, sensitive="origin", group=(), each=True),

@@ -158,7 +158,6 @@ def answering() -> Named:
         title="T",
         frame=frame.assign(**{"got": ["y", "n"] * 5 + ["y"], "model score": 1}),
         source="Made.",
-        fingerprint="",
     )
     roles = Roles(label="got", positive="y", favourable="y", sensitive="a")
     for kind, batch in product(("plain", "draws", "warns", "floats", "scores", "labels", "breaks"), (4, 100)):

@@ -143,7 +143,7 @@ def test_labels_of_noughts_and_ones(cells: list[str], positive: str) -> None:
 
 def test_a_value_meant_twice_is_refused_by_name() -> None:
     frame = pd.DataFrame({"y": ["Yes", "yes"] * 60, "s": ["a", "b"] * 60, "f": range(120)})
-    table = Table(name="t", title="T", frame=frame, source="", fingerprint="")
+    table = Table(name="t", title="T", frame=frame, source="")
     with pytest.raises(InputError, match="got 'YES'"):
         build_dataset(table, Roles(label="y", positive="YES", favourable="YES", sensitive="s", group=("a",)))
 

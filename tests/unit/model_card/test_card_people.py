@@ -42,7 +42,7 @@ CONFIG = AuditConfig(method="unmitigated", seed=3)
 @cache
 def demo() -> AuditDataset:
     table = demo_table()
-    table = replace(table, frame=table.frame.head(3000), fingerprint="the first 3,000 of the demo")
+    table = replace(table, frame=table.frame.head(3000))
     return build_dataset(table, table.roles[0])
 
 

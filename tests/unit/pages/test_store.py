@@ -233,7 +233,7 @@ def test_a_tuned_forest_attacks_only_under_the_roles_it_was_tuned_for(session: d
     assert state.config(demo).forest is None
     state.forget_roles("demo")
     assert state.config(demo).forest == tuned
-    assert state.config(replace(demo, fingerprint="another table")).forest is None
+    assert state.config(replace(demo, frame=demo.frame.head(500))).forest is None
 
 
 def test_back_and_forward_forget_what_is_in_the_address_and_nothing_else(

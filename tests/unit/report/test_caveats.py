@@ -37,7 +37,7 @@ def table() -> Table:
     )
     frame.loc[10:14, "hired"] = None
     frame.loc[20:22, "score"] = np.nan
-    return Table(name="t", title="T", frame=frame, source="Made.", fingerprint="0" * 64, notes=("Read as UTF-8.",))
+    return Table(name="t", title="T", frame=frame, source="Made.", notes=("Read as UTF-8.",))
 
 
 def test_what_is_decided_about_a_table_is_typed_and_counted():
