@@ -52,6 +52,7 @@ result = cached.audit(config, table)
 from core.adversaries import STRONG
 from core.adversaries.adversary import PINNED
 from core.charts import correction as charts
+from core.charts import sweep as sweep_charts
 from core.correction import findings
 from core.correction.findings import disclosure_row, step_rows, tables
 from core.sweep import (
@@ -250,7 +251,7 @@ def _trained(running: bool) -> None:
     without = result.disclose(0.0, **attacker)  # for the majority guess and what the attacker has before
     baseline = (without.majority, without.before, result.strong)
     left, right = st.columns([3, 2], gap="large")
-    recovered = charts.draw_trained(rows, baseline, attribute=named, tolerances=tolerances)
+    recovered = sweep_charts.draw_trained(rows, baseline, attribute=named, tolerances=tolerances)
     panels.titled(found.point, shell.escape(found.evidence), recovered, key="trained_chart", place=left)
     if rows:
         last = max(rows, key=lambda row: row.tolerance)
@@ -260,9 +261,9 @@ def _trained(running: bool) -> None:
             f"{last.difference_test.value:.3f} on unseen people"
         )
         with right:
-            accuracy, by = charts.draw_models_accuracy(rows, tolerances), "Accuracy, by the tolerance trained for"
+            accuracy, by = sweep_charts.draw_models_accuracy(rows, tolerances), "Accuracy, by the tolerance trained for"
             panels.titled("What it costs the model", by, accuracy, key="trained_accuracy")
-            unfairness = charts.draw_models_unfairness(rows, tolerances)
+            unfairness = sweep_charts.draw_models_unfairness(rows, tolerances)
             panels.titled("What was reached", reached, unfairness, key="trained_unfairness")
     if points and not running:
         panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
@@ -296,7 +297,7 @@ def _methods(running: bool) -> None:
     drawing = panels.titled(
         "Before and after, by method",
         f"Accuracy at inferring {attribute}: before disclosure ○, after ●",
-        charts.draw_methods([row for row in rows if row.metric == config.metric]),
+        sweep_charts.draw_methods([row for row in rows if row.metric == config.metric]),
         key="methods_chart",
     )
     shell.whisper(

@@ -134,7 +134,7 @@ def _offer(work: Background, plan: LandscapePlan) -> None:
 
 
 def _draw(found: Landscape) -> None:
-    from core.charts.correction import draw_landscape
+    from core.charts.sweep import draw_landscape
     from core.sweep.findings import tension
 
     told, drawing = tension(found), draw_landscape(found)

@@ -16,7 +16,7 @@ from core.adversaries import TunedForest
 from core.adversaries.tuning import ForestTrial
 from core.attribute.study import AttributeInference, Judged
 from core.attriguard import READERS, Compared, Concentration, Exposure
-from core.charts import Drawing, audit, correction, measured_epsilon, membership, model_card, queries
+from core.charts import Drawing, audit, correction, measured_epsilon, membership, model_card, queries, sweep
 from core.charts import attriguard as guard
 from core.charts.choose import draw_choice
 from core.charts.people import draw_sets
@@ -237,7 +237,7 @@ def _waterfall(rng: Generator) -> Drawing:
 
 def _trained(rng: Generator) -> Drawing:
     baseline = (estimate(rng), estimate(rng), estimate(rng))
-    return correction.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
+    return sweep.draw_trained(_rows(rng), baseline, attribute=nasty(rng), tolerances=TOLERANCES)
 
 
 def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
@@ -635,14 +635,14 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_budgets": _budgets,
     "draw_disclosure": _disclosure,
     "draw_recognition": _recognition,
-    "draw_methods": lambda rng: correction.draw_methods([sweep_row(rng, method) for method in METHOD_TITLES]),
+    "draw_methods": lambda rng: sweep.draw_methods([sweep_row(rng, method) for method in METHOD_TITLES]),
     "draw_more": lambda rng: correction.draw_more(more_disclosed(rng)),
     "draw_waterfall": _waterfall,
     "draw_trained": _trained,
-    "draw_models_accuracy": lambda rng: correction.draw_models_accuracy(_rows(rng), TOLERANCES),
-    "draw_models_unfairness": lambda rng: correction.draw_models_unfairness(_rows(rng), TOLERANCES),
+    "draw_models_accuracy": lambda rng: sweep.draw_models_accuracy(_rows(rng), TOLERANCES),
+    "draw_models_unfairness": lambda rng: sweep.draw_models_unfairness(_rows(rng), TOLERANCES),
     "draw_search": lambda rng: correction.draw_search(tuned(rng)),
-    "draw_landscape": lambda rng: correction.draw_landscape(landscape(rng)),
+    "draw_landscape": lambda rng: sweep.draw_landscape(landscape(rng)),
     "draw_gaps_between": lambda rng: membership.draw_gaps_between(reading(rng)),
     "draw_group_gaps": lambda rng: membership.draw_group_gaps(_attack(rng, "network", names_of(rng))),
     "draw_roc": _roc,
