@@ -196,61 +196,6 @@ def membership_attacks() -> tuple[Figures, Tables]:
     return {}, side_by_side.tables(list(side_by_side.TABLES))
 
 
-CARD = """\
-schema = 1
-[data]
-dataset = "{dataset}"
-[model]
-kind = "train"
-[models]
-{models}
-[people]
-most = {people}
-"""
-
-CARD_HEAD = [
-    *("test people", "card", "imputation", "projection: gain", "DeSIA: gain", "DeSIA against projection"),
-    *("near certain: projection, DeSIA", "proved (uncertain before)"),
-]
-
-
-def model_cards() -> tuple[Figures, Tables]:
-    """Two attacks on model cards, a row a card."""
-    rows = [CARD_HEAD]
-    for models, people in ((1, 0), (20, 0), (20, 300)):
-        rows += [_card(dataset, models, people) for dataset in ("demo", "adult", "compas")]
-    return {}, {"cards": rows}
-
-
-def _card(dataset: str, models: int, people: int) -> list[str]:
-    wanted = 'family = "audited"' if models == 1 else f'family = "mixed"\ncount = {models}'
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "card.toml")
-        path.write_text(CARD.format(dataset=dataset, models=wanted, people=people), encoding="utf-8")
-        found = measured_by(f"fairleak card {path} --no-advice")
-    other, own = found["desia"], found["measured"]
-    both = f"{found['pinned']['count']}, {other['near certain']}"
-    before = own["accuracy_before"]
-    return [
-        f"{dataset}, {before['n']:,}",
-        "1 model" if models == 1 else f"{models} models",
-        Figure(form="percent", **_ends(before)).text(bare=True),
-        _points(own["accuracy_gain"]),
-        _points(other["gain"]),
-        _points(other["lead"]),
-        both,
-        str(other["proved"]) if not other["proved"] else f"{other['proved']} ({other['proved_unsure']})",
-    ]
-
-
-def _ends(found: Mapping[str, Any]) -> dict[str, float]:
-    return {name: found[name] for name in ("value", "low", "high")}
-
-
-def _points(found: Mapping[str, Any]) -> str:
-    return Figure(form="points", **_ends(found)).text().replace(" points", "")
-
-
 EPSILONS = (0.5, 1.0, 2.0, 5.0)
 
 
@@ -336,7 +281,6 @@ RECORDINGS: dict[str, Recording] = {
     "membership_attacks": Recording(
         command="python -m tests.reference.side_by_side", seed="42", measure=membership_attacks
     ),
-    "model_cards": Recording(command="fairleak card FILE --no-advice", seed="42", measure=model_cards),
     "privacy_budgets": Recording(
         command="fairleak attack measured_epsilon --promised-epsilon 1", seed="42", measure=privacy_budgets
     ),
