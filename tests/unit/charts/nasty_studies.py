@@ -428,7 +428,7 @@ def _fairpick(rng: Generator) -> Drawing:
 
 def _deleted(rng: Generator) -> Drawing:
     deleted = {name: int(rng.choice([0, 1, 1_234_567])) for name in names_of(rng)[:2]}
-    known = {"deleted": deleted, "ignored": 0, "theta": 0.6}
+    known = {"deleted": deleted, "theta": 0.6}
     return membership.draw_deleted(invent(FairPickFindings, rng, **known))
 
 
