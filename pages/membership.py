@@ -157,9 +157,7 @@ _ABOVE = {
 def _epsilon_curve(work: Membership) -> Curve:
     """Return the curve of the private tree over ε; it depends on the tree's depth, not on the slider of ε."""
     chosen, repeats = work.chosen, study.REPEATS
-    settings = MembershipSettings(
-        max_depth=chosen.max_depth, accounting=chosen.accounting, group=chosen.group, seed=chosen.seed
-    )
+    settings = MembershipSettings(max_depth=chosen.max_depth, group=chosen.group, seed=chosen.seed)
     make = partial(epsilon_curve, who.people, settings, epsilons=EPSILONS, repeats=repeats)
     return Curve(work, "epsilon", repeats * len(EPSILONS), make, settings, repeats, list(EPSILONS))
 

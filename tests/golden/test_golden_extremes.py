@@ -228,12 +228,10 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
     budgets, balanced = (0.0, float(rng.choice([0.3, 2.4]))), bool(rate() < 0.5)
     for state, budget in zip(("growing", "stopped", "finished"), (*budgets, 0.7), strict=True):
         told = {"defender": str(rng.choice(list(DEFENDERS))), "learning": str(rng.choice(["", "adversarial"]))}
-        yield from guard.findings(exposure, budget, of_paper=True, state=state, balanced=balanced, **told)
+        yield from guard.findings(exposure, budget, state=state, balanced=balanced, **told)
     yield guard.guide(exposure, told["defender"])
     if len(exposure.values) < 9:
-        yield json.dumps(
-            _plain(guard.tables(exposure, (*exposure.at(budget), *exposure.at(0.2)), {0.3: 0.41})), ensure_ascii=False
-        )
+        yield json.dumps(_plain(guard.tables(exposure, (*exposure.at(budget), *exposure.at(0.2)))), ensure_ascii=False)
     yield guard.least_fooled(exposure, rng.random(len(exposure.attackers)), finished=balanced)
     share = np.sort(rng.dirichlet(np.full(8, 0.5)))[::-1]
     for shares in (share, np.full(4, 0.25), np.ones(1)):
