@@ -280,8 +280,7 @@ def _queries(rng: Generator) -> Iterator[Finding | str]:
         answering = Answering(
             noise=noise,
             epsilon=float(rng.choice([0.5, 1.0, 20.0])),
-            as_published=bool(rng.random() < 0.5),
-            absolute=bool(rng.random() < 0.3),
+            absolute=bool(rng.random(2)[1] < 0.3),
         )
         gains = [
             members.estimate(float(rng.choice([0.0, 0.1, -0.2, 0.3])), float(rng.choice([0.05, 0.2]))) for _ in kinds
