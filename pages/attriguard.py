@@ -35,7 +35,7 @@ if st.session_state.get("guard_told_of") != controls.chosen():  # what was found
 work = controls.defence()
 
 from core import attriguard
-from core.attriguard import PUBLISHED_CURVE, Pair, TableSettings, attacker_label, findings
+from core.attriguard import Pair, TableSettings, attacker_label, findings
 from core.attriguard.findings import tables
 from core.charts import Drawing
 from core.charts import attriguard as charts
@@ -53,12 +53,10 @@ def curves_and_sizes(running: bool) -> None:
     exposure, attribute = grown.exposure, shell.escape(grown.exposure.attribute)
     budget, defender = controls.budget(exposure), work.settings.defender
     controls.follow(budget)
-    of_paper = work.who.data == "google_play" and not work.balanced
     state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
     headline, *others = findings.findings(
         exposure,
         budget,
-        of_paper=of_paper,
         defender=defender,
         balanced=work.balanced,
         state=state,
@@ -77,7 +75,6 @@ def curves_and_sizes(running: bool) -> None:
             unit=exposure.unit,
             attribute=exposure.attribute,
             balanced=work.balanced,
-            published=tuple(PUBLISHED_CURVE.items()) if of_paper else (),
         )
         quantity = (
             f"{'Balanced accuracy' if work.balanced else 'Accuracy'} of inferring the {attribute}; grey: "
@@ -93,7 +90,7 @@ def curves_and_sizes(running: bool) -> None:
         panels.titled("Perturbation size per target value", sizes, bars, key="values_noise_chart")
         panels.notes(*(finding.text for finding in others))
     points = [point for curve in grown.curves.values() for point in curve]
-    shown = panels.frames(tables(exposure, points, PUBLISHED_CURVE if of_paper else None))
+    shown = panels.frames(tables(exposure, points))
     panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), shown, key="attriguard")
 
 

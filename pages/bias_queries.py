@@ -6,9 +6,7 @@ from pages.common import shell
 
 shell.guard()
 
-import math
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import Any
@@ -230,19 +228,17 @@ def _noise() -> None:
 
 
 def _noise_rows(m: int) -> Iterator[Row]:
-    corrected: Any
-    printed: Any
+    made: Any
     for noise in _NOISES:
-        corrected, printed = (replace(answering, as_published=switch).mechanism(noise) for switch in (False, True))
+        made = answering.mechanism(noise)
         if noise == "noisy_sums":
-            scales = corrected.scales(people.ask(m, corrected, [0]).scores[0])
-            here, paper = f"{error_text(scales.sums)} a sum, {error_text(scales.count)} the count", "not in the paper"
+            scales = made.scales(people.ask(m, made, [0]).scores[0])
+            scale = f"{error_text(scales.sums)} a sum, {error_text(scales.count)} the count"
         else:
-            sizes = people.n_advantaged, people.n_disadvantaged, m
-            here, paper = error_text(corrected.scale(*sizes)), error_text(printed.scale(*sizes))
-        spent = queries.largest_loss(corrected, people.n_advantaged, people.n_disadvantaged, m)
+            scale = error_text(made.scale(people.n_advantaged, people.n_disadvantaged, m))
+        spent = queries.largest_loss(made, people.n_advantaged, people.n_disadvantaged, m)
         loss = "?" if spent is None else f"{spent:.2g}"
-        yield {"noise": NOISES[noise], "scale": here, "as published": paper, "ε spent": loss}
+        yield {"noise": NOISES[noise], "scale": scale, "ε spent": loss}
 
 
 def _guarantees() -> str:
@@ -250,12 +246,7 @@ def _guarantees() -> str:
     if not answering.private:
         return "Nothing: the answers carry no noise, so no privacy budget limits what they reveal."
     if people.bound(answering.mechanism()) is None:
-        if answering.noise == "smooth_laplace" and epsilon >= 1:
-            return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
-        return (
-            "Nothing at this ε: as published this noise does not keep its ε for these groups or this gap. "
-            "Switch “Paper's protocol” off."
-        )
+        return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
     delta = answering.delta if answering.noise == "smooth_laplace" else 0.0
     limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(people.limit, epsilon, delta=delta)
     known = [limit(sizes_known=True) for limit in limits]
@@ -271,60 +262,10 @@ def _guarantees() -> str:
     return "\n".join(["| An attacker who … | at most | because |", "|:--|--:|:--|", *lines]) + also
 
 
-_BLACK_SHARE = 0.098
-
-
-def _published() -> None:
-    """Draw the table and say what it means."""
-    shell.whisper(
-        "The paper's noisy answers do not reproduce",
-        "Hamman et al. (2023), table 1: Adult, race. Error of an answer: printed mean, and the median that the printed "
-        "noise scale gives. Leakage: printed, and measured here for the paper's decoder and the best",
-    )
-    printed = panels.frame(_published_rows())
-    st.dataframe(printed, hide_index=True, height="content")
-    st.markdown(
-        "The printed errors lie 100 to 3,300 times (Cauchy) and 4 to 90 times (Laplace) below what the printed "
-        "formulas add: Cauchy noise of scale 11.7 is off by more than 11.7 half of the time, and has no mean at all. "
-        "At these errors the paper's decoder guesses at random, and the best decoder stays near the 70% that "
-        "features alone give. Leakages here were measured once, with seed 42 (50 repetitions at 100 people, ±1 to 4 "
-        "points; 5 at 1,000, ±2 to 13); `make reference` measures them again, with intervals. The rows without noise "
-        "come within 3 to 10 points of the printed ones (`fairleak attack queries --table`). Black people are 9.8% of "
-        "Adult's Black and White records, not 10.4%."
-    )
-    panels.numbers({"Table 1, printed and recomputed": printed}, key="table-one")
-
-
-def _published_rows() -> Iterator[Row]:
-    for row in queries.TABLE_1:
-        if math.isinf(row.epsilon):
-            continue
-        n0 = round(_BLACK_SHARE * row.n)
-        sizes = row.n - n0, n0, row.m
-        medians = {
-            "cauchy": queries.SmoothCauchy(row.epsilon, as_published=True).scale(*sizes),
-            "laplace": math.log(2) * queries.LaplaceGlobal(row.epsilon, as_published=True).scale(*sizes),
-        }
-        for noise, median in medians.items():
-            l1, _, strongest = row.measured[noise]
-            yield {
-                "people": row.n,
-                "queries": row.m,
-                "ε": f"{row.epsilon:g}",
-                "noise": noise.capitalize(),
-                "error, printed": error_text(row.errors[noise]),
-                "error, here": error_text(median),
-                "leakage, printed": f"{100 * row.leakages[noise]:.0f}%",
-                "paper's decoder, here": f"{l1:.0f}%",
-                "best, here": f"{strongest:.0f}%",
-            }
-
-
 _SECTIONS = {
     "values": ("Recovered values", _values),
     "targeted": ("Targeted query", _targeted),
     "noise": ("How much noise, and why", _noise),
-    "published": ("The paper's table", _published),
 }
 
 draw(busy)

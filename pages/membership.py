@@ -20,8 +20,7 @@ from pages.common import panels, state
 from pages.common.background import need, want
 from pages.common.membership_study import Curve, Membership
 
-with shell.head():
-    published = study.published()
+shell.head()
 who = study.people()
 
 from core.charts import membership as charts
@@ -92,7 +91,7 @@ def guide(read: Reading) -> str:
 def told() -> None:
     """Draw everything that follows the controls."""
     opening = st.container()
-    chosen = study.chosen(who, published)
+    chosen = study.chosen(who)
     work = study.Membership(who, chosen)
     want(work, patience=_PATIENCE)
     grown: Audit = work.first(work.show_progress)
@@ -158,9 +157,7 @@ _ABOVE = {
 def _epsilon_curve(work: Membership) -> Curve:
     """Return the curve of the private tree over ε; it depends on the tree's depth, not on the slider of ε."""
     chosen, repeats = work.chosen, study.REPEATS
-    settings = MembershipSettings(
-        max_depth=chosen.max_depth, accounting=chosen.accounting, group=chosen.group, seed=chosen.seed
-    )
+    settings = MembershipSettings(max_depth=chosen.max_depth, group=chosen.group, seed=chosen.seed)
     make = partial(epsilon_curve, who.people, settings, epsilons=EPSILONS, repeats=repeats)
     return Curve(work, "epsilon", repeats * len(EPSILONS), make, settings, repeats, list(EPSILONS))
 
@@ -245,7 +242,7 @@ def _picking(work: Membership, read: Reading) -> None:
 def _theta_curve(work: Membership) -> Curve:
     """Return the curve over θ of the model under attack."""
     chosen = work.chosen
-    settings = replace(work.settings, theta=1.0, literal=chosen.literal, group=chosen.group)
+    settings = replace(work.settings, theta=1.0, group=chosen.group)
     repeats = study.REPEATS if chosen.target != "random_forest" else 5
     make = partial(fairpick_curve, who.people, settings, repeats=repeats)
     return Curve(work, "fairpick", 2 * len(THETAS) * repeats, make, settings, repeats)
@@ -334,7 +331,7 @@ def _accounting(work: Membership) -> None:
             "Choose the private tree and an ε below ∞ above",
         )
         return
-    settings, people = replace(work.settings, theta=1.0, literal=False, group=1), who.people
+    settings, people = replace(work.settings, theta=1.0, group=1), who.people
     key = fingerprint("accountings", *work.whose, chosen.epsilon, chosen.max_depth, chosen.seed)
     label = "Training the tree three times"
     found: Sequence[AccountingFindings] = need(
@@ -342,9 +339,9 @@ def _accounting(work: Membership) -> None:
     )
     by_name = {one.ledger.accounting: one for one in found}
     naive, own = by_name["naive"], by_name[work.settings.accounting]
-    majority, whose = own.target.majority_test, "ours" if own.ledger.accounting == "savings" else "as published"
+    majority = own.target.majority_test
     shell.whisper(
-        f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, {whose} "
+        f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, ours "
         f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}",
         f"The ledger of a full path adds up to {_cost_text(own.ledger.total)}: nodes side by side hold different "
         f"people, so only levels add up. Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",

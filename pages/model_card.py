@@ -20,7 +20,6 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.model_card import (
-    draw_attacks,
     draw_fullness,
     draw_in_common,
     draw_pinned,
@@ -29,7 +28,7 @@ from core.charts.model_card import (
     draw_release_bits,
 )
 from core.model_card import DRAWS, Advice, ReleaseStudy, findings
-from core.model_card.findings import ATTACKS, attack_rows, tables
+from core.model_card.findings import tables
 from core.models import GIVEN
 from core.release_audit.card_plan import release_text
 from core.studies import STUDIES
@@ -114,23 +113,9 @@ def average(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
     panels.titled(named, quantity, draw_recognised(now), key="release_named_chart")
 
 
-def another_attack(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
-    """Draw another attack on the same numbers beside the projection."""
-    attacked = card.attacked(now)
-    if attacked.desia is None:
-        st.caption("No posterior agrees with the numbers, so there is nothing to compare.")
-        return
-    found = findings.by_proof_and_simulation(attacked, attacked.desia)
-    quantity = "People inferred correctly from the same numbers, 95% CI"
-    panels.titled(heading(found), quantity, draw_attacks(attacked), key="release_attacks_chart")
-    st.caption(words(found.evidence, found.so_what, *found.caveats))
-    panels.numbers({ATTACKS: panels.frame(attack_rows(attacked))}, key="card-attacks")
-
-
 FURTHER = {
     "resolved": ("Share of uncertainty resolved", resolved),
     "average": ("Average accuracy", average),
-    "desia": ("DeSIA: proof and simulated cards", another_attack),
 }
 
 

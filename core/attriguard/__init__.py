@@ -3,7 +3,7 @@
 from core.attriguard.allocation import allocate, expected_size
 from core.attriguard.attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from core.attriguard.comparators import Compared, comparison
-from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point
+from core.attriguard.exposure import Exposure, Point
 from core.attriguard.guard import READERS, Guard, Guarded, TableGuard, attackers_fitted, table_guard, transfer
 from core.attriguard.noisy_records import Concentration, concentration
 from core.attriguard.panda import panda, representatives
@@ -13,7 +13,6 @@ from core.attriguard.utility import recommendation, table_utility
 
 __all__ = [
     "ATTACKER_TITLES",
-    "PUBLISHED_CURVE",
     "READERS",
     "Compared",
     "Concentration",

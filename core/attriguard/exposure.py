@@ -141,7 +141,3 @@ class Exposure(Result):
             reported=right if right.value >= self.majority.value else self.majority,
             trained_at=guess.trained_at,
         )
-
-
-PUBLISHED_CURVE = {0.3: 0.41, 0.5: 0.37, 1.0: 0.30, 2.0: 0.18, 3.0: 0.12, 4.0: 0.09, 5.0: 0.08}
-"""Accuracy of the authors' neural network, by budget, against noise found with another neural network."""

@@ -11,7 +11,7 @@ import numpy as np
 from core.arrays import Floats
 from core.attriguard.attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from core.attriguard.comparators import Compared
-from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest_point
+from core.attriguard.exposure import Exposure, Point, strongest_point
 from core.attriguard.guard import TableGuard, Transfer
 from core.attriguard.noisy_records import Concentration
 from core.attriguard.utility import Recommendation, UtilityPoint
@@ -30,13 +30,12 @@ def surrogate_attacker(exposure: Exposure, defender: str) -> str:
     return min(exposure.attackers, key=lambda name: (name != wanted, knows_the_noise(name)))
 
 
-def findings(exposure: Exposure, budget: float, *, of_paper: bool = False, **more: Any) -> tuple[Finding, ...]:
-    """Return who infers how much at a budget, what the noise costs and takes, and what the paper has beside it.
+def findings(exposure: Exposure, budget: float, **more: Any) -> tuple[Finding, ...]:
+    """Return who infers how much at a budget, and what the noise costs and takes.
 
     `more` is what `headline` knows besides.
     """
-    beside = (beside_the_paper(exposure, budget),) if of_paper else ()
-    return headline(exposure, exposure.at(budget), **more), cost(exposure, budget), noise_needed(exposure), *beside
+    return headline(exposure, exposure.at(budget), **more), cost(exposure, budget), noise_needed(exposure)
 
 
 def headline(
@@ -153,18 +152,6 @@ def noise_needed(exposure: Exposure) -> Finding:
         evidence=f"None was found for {count(missing)} of {count(int(others.sum()))} pairs of person and value: "
         f"{named} of the people inferred otherwise{more}. The share of such noise goes to the other values.",
         caveats=(f"{count(nobody)} people have no noise at all and stay as they are.",) if nobody else (),
-    )
-
-
-def beside_the_paper(exposure: Exposure, budget: float) -> Finding:
-    """Set the printed curve, and what the paper says of adversarial training, beside the numbers here."""
-    printed = min(PUBLISHED_CURVE, key=lambda at: abs(at - budget))
-    here = {point.attacker: percent(point.accuracy) for point in exposure.at(budget)}
-    own = ", ".join(f"{attacker_label(name)} {here[name]}" for name in ("network", "adversarial") if name in here)
-    return Finding(
-        point=f"The paper's network reaches {percent(PUBLISHED_CURVE[printed], decimals=0)} at β = {printed:g} against "
-        "noise found for it.",
-        evidence=f"Here at β = {budget:g}: {own}. The paper finds that adversarial training hardly helps.",
     )
 
 
@@ -326,15 +313,13 @@ MEANING = (
 """What the columns mean."""
 
 
-def tables(exposure: Exposure, points: Sequence[Point], published: Mapping[float, float] | None = None) -> Tables:
-    """Return attackers at some noise budgets, beside a printed curve, and how much noise each value takes."""
+def tables(exposure: Exposure, points: Sequence[Point]) -> Tables:
+    """Return attackers at some noise budgets, and how much noise each value takes."""
     budgets = sorted({point.budget for point in points})
     floor = {"attacker": "Baseline", "accuracy": share(exposure.majority)}
-    paper = "Jia and Gong (2018): network, noise of a network"
-    printed = [{"attacker": paper, "β": at, "accuracy": share(rate)} for at, rate in (published or {}).items()]
     used = f"{exposure.unit} changed"
     return {
-        "Accuracy by noise budget": [*map(point_row, points), floor, *printed],
+        "Accuracy by noise budget": [*map(point_row, points), floor],
         "Noise used": [{"β": budget, used: Quantity(exposure.spent(budget))} for budget in budgets],
         "Perturbation size": value_rows(exposure, max(budgets, default=0.0)),
     }

@@ -72,7 +72,6 @@ def draw_budget(
     unit: str,
     attribute: str,
     balanced: bool = False,
-    published: Sequence[tuple[float, float]] = (),
 ) -> Drawing:
     """Draw every attacker's accuracy over the budget, with the baseline as the floor.
 
@@ -88,13 +87,8 @@ def draw_budget(
         What one entry is called, and what is private.
     balanced : bool
         Whether each value counts alike, not each person.
-    published : sequence of (budget, accuracy)
-        The paper's curve, drawn thin; empty where the paper has none.
     """
     looks, drawn = _looks(list(curves)), [level(floor, "chance", "Baseline")]
-    if there := [point for point in published if point[0] <= last]:
-        xs, rates = ([point[i] for point in there] for i in (0, 1))
-        drawn.append(Curve(x=xs, of=rates, color="muted", width=1.5, dash="dot", name="Paper's network", value=""))
     here = {point.attacker: point.rate(balanced=balanced) for point in now}
     for name, points in curves.items():
         xs, found = [point.budget for point in points], [point.rate(balanced=balanced) for point in points]

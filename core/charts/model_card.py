@@ -210,20 +210,6 @@ def draw_recognised(study: ReleaseStudy) -> Drawing:
     return draw_rows(title, lines, axis, first="measure", value="before → after", head="◇ baseline")
 
 
-def draw_attacks(study: ReleaseStudy) -> Drawing:
-    """Draw the accuracy of each attack on a card, from imputation without it to what no attacker can exceed."""
-    found, other, most = study.measured, study.desia, study.ceiling
-    before = Mark(of=found.accuracy_before, color="before", symbol="circle-open")
-    lines = [Row(name="Imputation", below="no card", marks=[before])]
-    lines.append(Row(name="Projection", below="the finding's", marks=[Mark(of=found.accuracy_after, color="leak")]))
-    if other is not None:
-        lines.append(Row(name="DeSIA", below="simulated", marks=[Mark(of=other.accuracy, color="leak")], bold=True))
-    if most is not None:
-        ceiling = Mark(of=most.accuracy, color="chance", symbol="line-ns-open")
-        lines.append(Row(name="Ceiling", below="if the prior is right", marks=[ceiling]))
-    return draw_rows("Attacks on this card", lines, percents("Accuracy (%)"), first="attack", value="accuracy")
-
-
 def draw_in_common(study: ReleaseStudy) -> Drawing:
     """Draw the column values that the exposed have more often than the rest: both shares with their intervals."""
     lines = [

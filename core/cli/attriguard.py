@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from core.attriguard import (
     ATTACKER_TITLES,
-    PUBLISHED_CURVE,
     CurveSettings,
     Exposure,
     Guard,
@@ -61,11 +60,10 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*exposure.undefended(), *(point for budget in budgets for point in exposure.at(budget))]
     points.sort(key=lambda point: exposure.attackers.index(point.attacker))
-    of_paper, defender = arguments.dataset == "ratings", guard.settings.defender
     found = Outcome(
         about=list(_about(exposure, guard)),
-        findings=findings(exposure, max(budgets, default=0.0), of_paper=of_paper and bool(budgets), defender=defender),
-        tables=tables(exposure, points, PUBLISHED_CURVE if of_paper else None),
+        findings=findings(exposure, max(budgets, default=0.0), defender=guard.settings.defender),
+        tables=tables(exposure, points),
         notes=MEANING,
         settings={"dataset": arguments.dataset, "settings": plain(guard.settings)},
     )

@@ -3,7 +3,7 @@
 from core.datasets.build import build_dataset, prediction_candidates, several_predictions
 from core.datasets.catalog import CATALOG, demo_table, load
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.ratings import Ratings, demo_ratings, ratings_from_files, read_ratings
+from core.datasets.ratings import Ratings, demo_ratings, ratings_from_csv, read_ratings
 from core.datasets.read_table import read_table
 from core.datasets.role_suggestion import suggest_roles
 from core.datasets.roles import Roles
@@ -22,7 +22,7 @@ __all__ = [
     "demo_table",
     "load",
     "prediction_candidates",
-    "ratings_from_files",
+    "ratings_from_csv",
     "read_ratings",
     "read_table",
     "several_predictions",

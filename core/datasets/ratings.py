@@ -2,8 +2,8 @@
 
 The people come in two parts: those who publish their attribute, from whom everybody learns, and those who keep it to
 themselves. A record has one entry an item: 0 for no rating, otherwise a rating in (0, 1]. A user's own ratings come as
-four text files (a line a person: sparse entries ``item:rating`` with blanks between, and one label a line), as one long
-table, or as a zip archive of either; no byte of an upload is written to disk.
+one CSV table with a row a rating. The Google Play ratings come in the four text files of their authors: a line a person
+with entries ``item:rating``, and one label a line.
 
 The invented ratings are of people who do not exist, in cities that do not exist. Most go to apps that are liked
 everywhere, in proportion to how well known they are and to a taste (one of five) that has nothing to do with the city.
@@ -13,7 +13,6 @@ shows.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -23,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.datasets.columns import as_text, empty_file, is_number, is_numeric, megabytes, quoted
-from core.datasets.read_table import SECONDS, read_columns, series_of
+from core.datasets.columns import as_text, is_number, is_numeric, quoted
+from core.datasets.read_table import SECONDS, read_table
 from core.errors import DataUnavailableError, InputError
 from core.files import content_of
 from core.fingerprint import fingerprint
@@ -38,60 +37,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 MOST_ITEMS = 100_000
-"""Item numbers run from 0 to one below this."""
-
-
-def _rating_lines(content: bytes, name: str) -> tuple[list[int], list[int], list[float], int]:
-    """Return the row, the item and the rating of each entry of a file, and its number of lines, which are people.
-
-    Raises `InputError` if the file is empty or not text, an entry is not ``item:rating`` with a whole number below
-    100,000 and a number in [0, 1], an item occurs twice in a line, or there are more than `_MOST_RATINGS`.
-    """
-    rows, items, ratings = [], [], []
-    lines = _lines(content, name)
-    for row, line in enumerate(lines):
-        seen: set[int] = set()
-        where = f"in line {row + 1} of {name}"
-        for entry in line.split():
-            left, _, right = entry.partition(":")
-            try:
-                item, rating = int(left), float(right)
-            except ValueError:
-                item, rating = -1, -1.0
-            if not (0 <= item < MOST_ITEMS and 0 <= rating <= 1):
-                raise InputError(
-                    f"Entries must be item:rating with an item number from 0 to {MOST_ITEMS - 1} and a rating in "
-                    f"[0, 1], got {quoted(entry)} {where}."
-                )
-            if item in seen:
-                raise InputError(f"An item must occur once in a line, got item {item} twice {where}.")
-            seen.add(item)
-            rows.append(row)
-            items.append(item)
-            ratings.append(rating)
-        if len(rows) > _MOST_RATINGS:
-            raise InputError(f"{name} must not have more than {_MOST_RATINGS:,} ratings; keep fewer people or items.")
-    return rows, items, ratings, len(lines)
-
-
-def _label_lines(content: bytes, name: str, *, expected: int, users: str) -> list[str]:
-    """Return one label a line; refuse empty lines, or another number of them than the file `users` has."""
-    labels = [line.strip() for line in _lines(content, name)]
-    if len(labels) != expected:
-        raise InputError(f"{name} must have one label for each of the {expected} lines of {users}, got {len(labels)}.")
-    if "" in labels:
-        raise InputError(f"{name} must have a label in every line, got none in line {labels.index('') + 1}.")
-    return labels
-
-
-def _lines(content: bytes, name: str) -> list[str]:
-    if not content.strip():
-        raise empty_file(name)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{name} must be text in UTF-8, got bytes that are none.") from None
-    return text.removesuffix("\n").split("\n")
+"""The most items that may be rated."""
 
 
 MOST_VALUES = 30
@@ -202,15 +148,17 @@ def build_ratings(
 
 
 def read_ratings(folder: Path) -> Ratings:
-    """Read the Google Play ratings: `RATING_FILES` in the folder or in its google_play_ratings; cities are numbers.
+    """Google Play ratings: `RATING_FILES` in the folder or in its google_play_ratings; cities are numbers.
 
     Raises
     ------
     DataUnavailableError
         If a file is missing.
     InputError
-        If a file is not what it should be; the message names the file and the line.
+        If a file is not as it was published.
     """
+    from scipy import sparse
+
     inner = Path(folder) / RATINGS_FOLDER
     folder = inner if inner.is_dir() else Path(folder)
     contents = {}
@@ -222,39 +170,27 @@ def read_ratings(folder: Path) -> Ratings:
                 f"The Google Play ratings need the files {', '.join(RATING_FILES)} in one folder, {name} cannot be "
                 "read; use the invented ratings or upload ratings of your own."
             ) from None
-    return _of_lines(
-        contents, title="Google Play ratings", source=_SOURCE, attribute="city", item="app", uploaded=False
-    )
-
-
-def _of_lines(
-    contents: dict[str, bytes], *, title: str, source: str, attribute: str, item: str, uploaded: bool
-) -> Ratings:
-    """Return the ratings in the four files of `RATING_FILES`, given their contents; each pair has its own process."""
-    from scipy import sparse
-
-    parts, labels = [], []
+    tables, labels = [], []
     for users, label in (RATING_FILES[:2], RATING_FILES[2:]):
-        pair = {"users": users, "label": label, "contents": {name: contents[name] for name in (users, label)}}
-        told, table = ask_child(f"The file {users}", f"{__name__}:lines_of", pair, seconds=SECONDS, modules=_MODULES)
+        pair = {"name": users, "users": contents[users], "labels": contents[label]}
+        answer, table = ask_child(f"The file {users}", f"{__name__}:lines_of", pair, seconds=SECONDS, modules=_MODULES)
         if table is None:
-            raise InputError(f"The file {users} broke its reader; export it again.")
-        labels.append([str(one) for one in told["labels"]])
-        parts.append([column.to_numpy() for column in table.columns])
-    width = 1 + max(int(items.max(initial=-1)) for _, items, _ in parts)
+            raise InputError(f"The file {users} broke its reader; download it again.")
+        labels.append([str(value) for value in answer["labels"]])
+        tables.append([column.to_numpy() for column in table.columns])
+    width = 1 + max(int(items.max(initial=-1)) for _, items, _ in tables)
     people = [
-        sparse.csr_array((ratings, (rows, items)), shape=(len(own), width))
-        for (rows, items, ratings), own in zip(parts, labels, strict=True)
+        sparse.csr_array((ratings, (rows, items)), shape=(len(values), width))
+        for (rows, items, ratings), values in zip(tables, labels, strict=True)
     ]
     return build_ratings(
         (people[0], people[1]),
         (labels[0], labels[1]),
-        title=title,
-        source=source,
-        attribute=attribute,
-        items=[f"{item} {i}" for i in range(width)],
-        names={label: f"{attribute} {label}" for label in labels[0] if _is_whole(label)},
-        uploaded=uploaded,
+        title="Google Play ratings",
+        source=_SOURCE,
+        attribute="city",
+        items=[f"app {i}" for i in range(width)],
+        names={label: f"city {label}" for label in labels[0]},
     )
 
 
@@ -263,21 +199,30 @@ _MODULES = ("core.datasets.ratings:rehearse",)
 
 def rehearse() -> None:
     """Read two ratings of our own, so that the libraries import what they put off: a confined child cannot."""
-    contents = {"users": b"0:0.5\n1:1\n", "labels": b"1\n2\n"}
-    _, table = lines_of(None, users="users", label="labels", contents=contents)
+    _, table = lines_of(None, name="users", users=b"0:0.5\n1:1\n", labels=b"1\n2\n")
     table.columns[0].to_numpy()
 
 
-def lines_of(
-    report: object, *, users: str, label: str, contents: dict[str, bytes]
-) -> tuple[dict[str, Any], pyarrow.Table]:
-    """Return the labels, and the row, item and rating of each entry, in the process that is asked."""
+def lines_of(report: object, *, name: str, users: bytes, labels: bytes) -> tuple[dict[str, Any], pyarrow.Table]:
+    """Label of each line, and row, item and rating of each entry, in the process that is asked."""
     import pyarrow as pa
 
-    rows, items, ratings, people = _rating_lines(contents[users], users)
-    labels = _label_lines(contents[label], label, expected=people, users=users)
-    columns = {"row": np.array(rows, np.int32), "item": np.array(items, np.int32), "rating": np.array(ratings, float)}
-    return {"labels": labels}, pa.table(columns)
+    entries = []
+    try:
+        values = labels.decode().split()
+        lines = users.decode().removesuffix("\n").split("\n")
+        for row, line in enumerate(lines):
+            for entry in line.split():
+                item, _, rating = entry.partition(":")
+                entries.append((row, int(item), float(rating)))
+    except ValueError:
+        lines = []
+    rows, items, ratings = np.array(entries, dtype=np.float64).reshape(-1, 3).T
+    valid = (items >= 0) & (items < MOST_ITEMS) & (ratings >= 0) & (ratings <= 1)
+    if not lines or len(lines) != len(values) or not valid.all() or len({entry[:2] for entry in entries}) < rows.size:
+        raise InputError(f"{name} and its labels must be as they were published, a line a person; download them again.")
+    columns = {"row": rows.astype(np.int32), "item": items.astype(np.int32), "rating": ratings}
+    return {"labels": values}, pa.table(columns)
 
 
 def _canonical(people: sparse.csr_array) -> sparse.csr_array:
@@ -319,84 +264,45 @@ def _is_whole(label: str) -> bool:
     return label.isdecimal() and len(label) <= _MOST_DIGITS
 
 
-_COLUMNS = ("user", "item", "rating")
-_TABLES = (".csv", ".tsv")
+RATING_COLUMNS = ("person", "item", "rating", "attribute")
+"""Columns of a table of ratings."""
+
 _TEST_SHARE = 0.1
-_LEAST_TESTED, _LEAST_USERS = 10, 30
+_LEAST_TESTED = 10
+_LEAST_PEOPLE = 30
 _MOST_RATINGS = 5_000_000
-_SHAPES = f"the four files {', '.join(RATING_FILES)}, one CSV table with columns user, item, rating and the attribute"
 
 
-def ratings_from_files(files: dict[str, bytes], *, seed: int = 42, max_bytes: int = 200 * 1024 * 1024) -> Ratings:
-    """Read a user's own ratings.
+def ratings_from_csv(content: bytes, name: str, *, seed: int = 42) -> Ratings:
+    """Ratings of a user's own CSV file, read as any table is.
 
     Parameters
     ----------
-    files : dict of str to bytes
-        Names and contents: the four files of `core.datasets.ratings.RATING_FILES`; or one table with a line a rating
-        and the columns user, item, rating and the private attribute (ratings of 1 to 5 stars are divided by 5; a line
-        without item and rating is a user who rated nothing); or a zip archive of either.
+    content, name : bytes, str
+        The file, with a row a rating and the columns person, item, rating and attribute, the private one. Ratings of 1
+        to 5 stars are divided by 5. A row without item and rating is a person who rated nothing.
     seed : int, default=42
-        Draws the tenth of a table's users, at least 10, who keep the attribute to themselves; somebody of each value
-        does not.
-    max_bytes : int
-        The largest upload accepted, unpacked.
+        Draws the tenth of the people, at least 10, who keep the attribute to themselves; somebody of each value does
+        not.
 
     Raises
     ------
     InputError
-        If the files are something else, or are damaged; one sentence fit for the user.
+        If the file is something else, or is damaged; one sentence fit for the user.
     """
-    files = {PurePath(name).name: content for name, content in files.items()}
-    if len(files) == 1 and next(iter(files)).lower().endswith(".zip"):
-        files = _unpacked(*next(iter(files.items())), max_bytes)
-    total = sum(len(content) for content in files.values())
-    if total > max_bytes:
-        raise InputError(f"The ratings must not be larger than {megabytes(max_bytes)}, got {megabytes(total)}.")
-    if set(RATING_FILES) <= set(files):
-        source = "Your own ratings, read into memory and stored nowhere."
-        return _of_lines(files, title="Your ratings", source=source, attribute="attribute", item="item", uploaded=True)
-    if len(files) == 1 and next(iter(files)).lower().endswith(_TABLES):
-        return _table(*next(iter(files.items())), seed)
-    raise InputError(f"Ratings must be {_SHAPES}, or a zip archive of either, got {quoted(', '.join(files), 80)}.")
-
-
-def _unpacked(name: str, content: bytes, max_bytes: int) -> dict[str, bytes]:
-    """Return the files in a zip archive, no more than `max_bytes` of them."""
-    import zipfile
-
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            inside = [entry for entry in archive.infolist() if not entry.is_dir() and "__MACOSX" not in entry.filename]
-            if sum(entry.file_size for entry in inside) > max_bytes:
-                raise InputError(f"The archive must not unpack to more than {megabytes(max_bytes)}, {name} does.")
-            return {PurePath(entry.filename).name: archive.read(entry) for entry in inside}
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):
-        raise InputError(
-            f"The file {quoted(name)} must be a whole zip archive without a password, got one that cannot be unpacked."
-        ) from None
-
-
-def _table(name: str, content: bytes, seed: int) -> Ratings:
-    """Read one line a rating."""
     import pandas as pd
 
-    if not content.strip():
-        raise empty_file(name)
-    table, _ = read_columns(content, name, max_columns=50, max_rows=_MOST_RATINGS, office=False)
-    names = table.column_names
-    attribute = [title for title in names if title.lower() not in _COLUMNS]
-    if len(names) != 4 or len(attribute) != 1 or len({title.lower() for title in names}) != 4:
-        raise InputError(
-            f"A table of ratings must have the columns user, item, rating and one private attribute, "
-            f"got {quoted(', '.join(names), 80)}."
-        )
-    if not table.num_rows:
-        raise InputError(f"A table of ratings must have lines under its header, {quoted(name)} has none.")
-    cells = {title.lower(): series_of(table[title]) for title in names if title != attribute[0]}
-    value = as_text(series_of(table[attribute[0]]))
-    lines = pd.DataFrame({"user": as_text(cells["user"]), "item": as_text(cells["item"]), "value": value})
-    return _split(lines.assign(rating=_stars(cells["rating"], lines["item"])), attribute[0], name, seed)
+    if PurePath(name).suffix.lower() != ".csv":
+        raise InputError(f"Ratings must be one CSV file with {_HEADER}, got {quoted(name)}.")
+    frame = read_table(content, name, max_rows=_MOST_RATINGS).frame
+    if set(frame.columns) != set(RATING_COLUMNS):
+        raise InputError(f"A table of ratings must have {_HEADER}, got {quoted(', '.join(frame.columns), 80)}.")
+    lines = pd.DataFrame({column: as_text(frame[column]) for column in ("person", "item")})
+    lines = lines.assign(value=as_text(frame["attribute"]), rating=_stars(frame["rating"], lines["item"]))
+    return _split(lines, name, seed)
+
+
+_HEADER = f"the columns {', '.join(RATING_COLUMNS[:-1])} and {RATING_COLUMNS[-1]}"
 
 
 def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
@@ -407,7 +313,7 @@ def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
             f"Ratings must be numbers, got {quoted(next((c for c in told if not is_number(c)), told.iloc[0]))}."
         )
     if (column.notna() != items.notna()).any():
-        raise InputError("Every line of a table of ratings must have both an item and a rating, or neither.")
+        raise InputError("Every row of a table of ratings must have both an item and a rating, or neither.")
     ratings = column.astype("Float64").fillna(0).astype(float)
     stars = ratings.max() > 1
     outside = ratings[items.notna() & ~ratings.between(*((1, 5) if stars else (0, 1)))]
@@ -416,29 +322,28 @@ def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
     return ratings / 5 if stars else ratings
 
 
-def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Ratings:
-    """Put the lines together by user, and draw who keeps the attribute private."""
+def _split(lines: pandas.DataFrame, name: str, seed: int) -> Ratings:
+    """Put the lines together by person, and draw who keeps the attribute private."""
     from scipy import sparse
 
-    if lines["user"].isna().any():
-        raise InputError("Every line of a table of ratings must have a user, got one without.")
-    people = lines["user"].unique()
-    if len(people) < _LEAST_USERS:
-        raise InputError(f"A table of ratings must have at least {_LEAST_USERS} users, got {len(people)}.")
-    told = lines[["user", "value"]].drop_duplicates()
-    if len(wrong := told.loc[told["value"].isna() | told["user"].duplicated(), "user"]):
+    if lines["person"].isna().any():
+        raise InputError("Every row of a table of ratings must have a person, got one without.")
+    people = lines["person"].unique()
+    if len(people) < _LEAST_PEOPLE:
+        raise InputError(f"A table of ratings must have at least {_LEAST_PEOPLE} people, got {len(people)}.")
+    told = lines[["person", "value"]].drop_duplicates()
+    if len(wrong := told.loc[told["value"].isna() | told["person"].duplicated(), "person"]):
         raise InputError(
-            f"Every line of a user must have the same value of {quoted(attribute)}, user {quoted(wrong.iloc[0])} has "
-            "none or several."
+            f"Every row of a person must have the same attribute, person {quoted(wrong.iloc[0])} has none or several."
         )
     rated = lines[lines["item"].notna()]
     columns, known = rated["item"].factorize()
     if not 1 <= len(known) <= MOST_ITEMS:
         raise InputError(f"A table of ratings must have 1 to {MOST_ITEMS} items, got {len(known)}.")
-    if len(twice := rated.loc[rated.duplicated(["user", "item"]), ["user", "item"]]):
-        user, item = twice.iloc[0]
-        raise InputError(f"A user must rate an item once, got user {quoted(user)} and item {quoted(item)} twice.")
-    rows = lines["user"].factorize()[0][lines["item"].notna()]
+    if len(twice := rated.loc[rated.duplicated(["person", "item"]), ["person", "item"]]):
+        person, item = twice.iloc[0]
+        raise InputError(f"A person must rate an item once, got person {quoted(person)} and item {quoted(item)} twice.")
+    rows = lines["person"].factorize()[0][lines["item"].notna()]
     whole = sparse.csr_array((rated["rating"], (rows, columns)), shape=(len(people), len(known)))
     value = told["value"].to_numpy(dtype=object)
     order = child_generator(seed, "who keeps the attribute").permutation(len(people))
@@ -446,8 +351,8 @@ def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Rat
     hidden = order[~np.isin(order, last)][: max(_LEAST_TESTED, round(_TEST_SHARE * len(people)))]
     if hidden.size < _LEAST_TESTED:
         raise InputError(
-            f"A table of ratings must have at least {_LEAST_TESTED} users besides one of each value of "
-            f"{quoted(attribute)}, got {hidden.size}."
+            f"A table of ratings must have at least {_LEAST_TESTED} people besides one of each value of the "
+            f"attribute, got {hidden.size}."
         )
     hidden, public = np.sort(hidden), np.setdiff1d(order, hidden)
     return build_ratings(
@@ -455,7 +360,7 @@ def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Rat
         (value[public].tolist(), value[hidden].tolist()),
         title=name,
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
-        attribute=attribute,
+        attribute="attribute",
         items=[str(item) for item in known],
         uploaded=True,
     )

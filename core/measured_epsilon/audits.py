@@ -81,7 +81,7 @@ def audits(epsilon: float, *, noise: float, canaries: int, repeats: int, seed: i
     def answers(name: str, made: Callable[[float], _Mechanism], delta: float) -> Audited:
         claimed = made(epsilon)
         spent = largest_loss(claimed, _PEOPLE - 2, 2, 1)
-        if spent is None and claimed.holds(_PEOPLE - 2, 2):
+        if spent is None and claimed.holds:
             spent = epsilon  # proved up to δ
         seen = answer_draws(claimed, made(asked), repeats, seed=seed, name=name, delta=delta)
         return audited(name, seen, spent, delta)

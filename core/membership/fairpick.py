@@ -34,13 +34,11 @@ from core.serialize import Result
 class FairPickFindings(Result):
     """What FairPick or its control deleted: rows by group.
 
-    `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
-    largest absolute difference of the group proportions of a cluster.
+    `largest_before` and `largest_after` are the largest absolute difference of the group proportions of a cluster.
     """
 
     theta: float
     deleted: dict[str, int]
-    ignored: int
     largest_before: float
     largest_after: float
 
@@ -107,31 +105,6 @@ def differences(counts: npt.ArrayLike) -> Floats:
     n = np.asarray(counts, dtype=np.float64)
     shares = n / n.sum(axis=0)
     return shares[:, 1] - shares[:, 0]
-
-
-def fairpick_literal(counts: npt.ArrayLike, theta: float) -> tuple[Floats, int]:
-    """Return what the published variant deletes, not rounded, and how many negative requests it ignores.
-
-    Arguments are those of `fairpick_counts`.
-    """
-    n = np.asarray(counts, dtype=np.float64)
-    asked = what_equations_ask(n, theta) if theta < 1.0 else np.zeros_like(n)
-    negative = asked < -1e-9 * n.sum()
-    return np.clip(asked, 0.0, n), int(negative.sum())
-
-
-def what_equations_ask(n: Floats, theta: float) -> Floats:
-    """Return the smallest x that solves the equations."""
-    k, sizes, dd = n.shape[0], n.sum(axis=0), differences(n)
-    scale = sizes / sizes.max()  # the unknowns are x / max N, so that the equations have coefficients near 1
-    rows = np.zeros((k + 2, 2 * k))
-    rows[np.arange(k), 2 * np.arange(k) + 1] = 1.0 / scale[1]
-    rows[np.arange(k), 2 * np.arange(k)] = -1.0 / scale[0]
-    rows[k, 0::2], rows[k + 1, 1::2] = 1.0 / scale[0], 1.0 / scale[1]
-    fixed = np.concatenate([(1.0 - theta) * dd, [0.0, 0.0]])
-    by_share = np.concatenate([theta * dd, [1.0, 1.0]])
-    a, b = np.linalg.lstsq(rows, np.column_stack([fixed, by_share]), rcond=None)[0].T
-    return (a - (a @ b) / (b @ b) * b).reshape(k, 2) * sizes.max()
 
 
 FEWEST = 10
@@ -228,22 +201,18 @@ class FairPick:
     findings: FairPickFindings
 
 
-def fairpick(
-    sides: Sides, members: Ints, found: Clusters, *, theta: float, seed: int, literal: bool = False
-) -> FairPick:
+def fairpick(sides: Sides, members: Ints, found: Clusters, *, theta: float, seed: int) -> FairPick:
     """Return which members stay, given what `clusters` found of them.
 
-    A smaller theta deletes the same people and more. The published variant, which ignores negative deletions, is
-    `literal`.
+    A smaller theta deletes the same people and more.
     """
     rows = np.sort(members)
     y, g = sides.labels[rows], sides.groups[rows]
     order = child_generator(seed, "people FairPick deletes").permutation(rows.size)
-    gone, ignored = np.zeros(rows.size, dtype=bool), 0
+    gone = np.zeros(rows.size, dtype=bool)
     before, after = [], []
     for label, counts in found.counts.items():
-        wanted, negative = fairpick_literal(counts, theta) if literal else (fairpick_counts(counts, theta), 0)
-        deletions, ignored = whole(wanted, counts), ignored + negative
+        deletions = whole(fairpick_counts(counts, theta), counts)
         cell = np.where(y == label, 2 * found.cluster + g, -1)
         gone |= chosen(cell, deletions.ravel(), order)
         before.append(np.abs(differences(counts)).max())
@@ -251,7 +220,6 @@ def fairpick(
     findings = FairPickFindings(
         theta=theta,
         deleted={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
-        ignored=ignored,
         largest_before=float(max(before)),
         largest_after=float(max(after)),
     )

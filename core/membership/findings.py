@@ -194,13 +194,10 @@ def _gap_sentences(read: Reading) -> list[str]:
     result, (group, others) = read.result, read.names
     if result is None:
         return [read.why_not] if read.why_not else []
-    vd, real = result.vd, result.advantage_gap
     if read.attack.muted:
-        return [f"VD would read {gap(vd.value)}."]
-    told = [f"Membership-advantage gap, {group} − {others}: {gap(real.value)} ({_span(real)})."]
-    if read.chosen.literal or (significant(vd) and (not _is_told(read, result) or vd.value * real.value < 0)):
-        told.append(f"VD alone, as published, reads {gap(vd.value)} ({_span(vd)}).")
-    return told
+        return [f"VD would read {gap(result.vd.value)}."]
+    real = result.advantage_gap
+    return [f"Membership-advantage gap, {group} − {others}: {gap(real.value)} ({_span(real)})."]
 
 
 def _areas(found: MembershipFindings) -> str:
@@ -302,12 +299,11 @@ def deletions(audit: MembershipFindings) -> Finding:
     if found is None:
         return Finding(point="At θ = 1 FairPick deletes nobody")
     rows = sum(found.deleted.values())
-    ignored = f" {count(found.ignored)} negative deletions were asked for and dropped." if found.ignored else ""
     return Finding(
         point=f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
         evidence=f"The largest difference between the group proportions of a cluster falls from "
         f"{percent(found.largest_before)} to {percent(found.largest_after)}. Repeats of a curve have other splits, "
-        f"and so other deletions.{ignored} {DELETION_REMINDER}",
+        f"and so other deletions. {DELETION_REMINDER}",
     )
 
 
@@ -519,4 +515,4 @@ def deleted_rows(found: FairPickFindings) -> tuple[Row, ...]:
     """Return how many rows FairPick deletes of each group."""
     changes = {"largest difference of shares, before": found.largest_before, "after": found.largest_after}
     rows = ({"θ": found.theta, "group": name, "rows deleted": number} for name, number in found.deleted.items())
-    return tuple(row | changes | {"dropped negative deletions": found.ignored} for row in rows)
+    return tuple(row | changes for row in rows)

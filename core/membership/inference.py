@@ -170,7 +170,7 @@ def thinned(
 ) -> tuple[FairPick, MembershipSplit]:
     """Return what FairPick deletes, and the split after it, with non-members thinned like the members."""
     seed = settings.seed
-    picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed, literal=settings.literal)
+    picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed)
     outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
     return picked, split.keeping(picked.kept, outsiders=outsiders)
 

@@ -81,9 +81,6 @@ class MembershipSettings(Result):
         ),
     ] = 1.0
     """FairPick's share of the distribution differences that stays."""
-    literal: Annotated[bool, Param("Paper's protocol", "FairPick as published, which drops negative deletions.")] = (
-        False
-    )
     shadows: Annotated[
         int,
         Param("Shadow models", "Models trained like the target, an even number of at least 4.", least=0),

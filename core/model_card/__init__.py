@@ -9,15 +9,14 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 - `project` moves the posterior the least that the numbers ask for;
 - `measured` and `pinned` compare with the truth where it is at hand;
 - `advise` finds the finest precision that discloses nobody;
-- `ceiling` says what no attacker with this prior can exceed, `desia` what another attack infers;
+- `ceiling` says what no attacker with this prior can exceed;
 - `measure_card` does all of it for one card, `findings` words it, and `study.STUDY` does so for an audited model.
 """
 
 from core.model_card.card_people import ReleasedPeople, released_people
 from core.model_card.ceiling import Ceiling, accuracy_under, ceiling
-from core.model_card.desia import Desia, desia
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
-from core.model_card.leakage import ReleaseStudy, attacked, drawn_again, measure_card, release_of
+from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card, release_of
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import DRAWS, Advice, Draws, InCommon, Pinned, Tried, advise, in_common, pinned
 from core.model_card.published_counts import STATISTIC_TITLES, STATISTICS
@@ -33,7 +32,6 @@ __all__ = [
     "STATISTIC_TITLES",
     "Advice",
     "Ceiling",
-    "Desia",
     "Draws",
     "InCommon",
     "Measured",
@@ -48,9 +46,7 @@ __all__ = [
     "Tried",
     "accuracy_under",
     "advise",
-    "attacked",
     "ceiling",
-    "desia",
     "drawn_again",
     "in_common",
     "measure_card",

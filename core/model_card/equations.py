@@ -79,11 +79,8 @@ class _Row(NamedTuple):
     variance: float = 0.0
 
 
-def equations(published: Published, posterior: Floats | None) -> Equations:
-    """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size.
-
-    Without one these are left out, and what is left is no approximation.
-    """
+def equations(published: Published, posterior: Floats) -> Equations:
+    """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
     cells, noise, counts, curved = published.release.cells, published.noise, published.counts, False
     if noise is not None:
         value = np.concatenate([noise.sizes, noise.sums.ravel()])
@@ -92,7 +89,7 @@ def equations(published: Published, posterior: Floats | None) -> Equations:
     else:
         assert counts is not None
         unsized = {name: limits for name, limits in published.limits.items() if part_of(name) not in counts.sizes}
-        curved = posterior is not None and any(name.endswith("_gap") for name in unsized)
+        curved = any(name.endswith("_gap") for name in unsized)
         rows = [*_size_rows(cells, counts), *_count_rows(cells, counts), *_unsized_rows(cells, unsized, posterior)]
         features = np.array([row.features for row in rows]).reshape(-1, cells.people.size)
         low, high, variance = (np.array([row[column] for row in rows]) for column in (1, 2, 3))
@@ -129,14 +126,11 @@ def _count_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
                 yield _Row(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
 
 
-def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], posterior: Floats | None) -> Iterator[_Row]:
-    """Yield the numbers about groups of unknown size, gaps only with a posterior."""
-    q = np.zeros(cells.pattern.size) if posterior is None else posterior
+def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Iterator[_Row]:
+    """Yield the numbers about groups of unknown size at the posterior `q`."""
     expected, spread = cells.expected(q), cells.expected(q * (1.0 - q))
     for name, limits in unsized.items():
         part, gap = part_of(name), name.endswith("_gap")
-        if gap and posterior is None:
-            continue
         inside = cells.inside(part).astype(np.float64)
         people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)
         for i in np.flatnonzero(told_of(limits)):

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from core.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
 from core.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
-from core.model_card.desia import Desia
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
 from core.model_card.leakage import ReleaseStudy
 from core.model_card.meter import is_rounded
@@ -213,44 +212,6 @@ def _ceiling(study: ReleaseStudy) -> str:
     return f" {at_most(found.accuracy, how)}"
 
 
-def by_proof_and_simulation(study: ReleaseStudy, found: Desia) -> Finding:
-    """Say what DeSIA proves and infers, beside the information projection."""
-    attribute, n = study.people.attribute, found.proved
-    whose = f"nobody's {attribute}"
-    if n:
-        unsure = f"{found.proved_unsure:,}" if found.proved_unsure else "none"
-        whose = f"the {attribute} of {n:,} of {_people(study.n)}, {unsure} of them uncertain before"
-    certain = count(found.pinned.count) if found.pinned.count else "nobody"
-    evidence = "Too few cards could be simulated, so its classifier has the prior alone."
-    if found.simulated:
-        evidence = (
-            f"Its classifier learned from {found.simulated:,} simulated cards and infers {percent(found.accuracy)} "
-            f"correctly: {_change(found.gain)} against imputation, {_change(found.lead)} against the projection."
-        )
-    evidence += f" Near certain: {certain}; by the projection: {study.pinned.count or 'nobody'}."
-    caveats = ["The idea is that of DeSIA (Mao et al. 2025); the attack is derived here."]
-    if study.published.noise is not None:
-        caveats.append("Under DP noise nothing can be proved.")
-    if found.programs_open:
-        open_groups = "1 group" if found.programs_open == 1 else f"{found.programs_open:,} groups"
-        caveats.append(f"Not settled: {open_groups} of people alike.")
-    if found.relaxed:
-        caveats.append("The card is large: linear programs stand in for integer ones, and may miss proofs.")
-    return Finding(
-        point=f"DeSIA: the numbers alone prove {whose}.",
-        evidence=evidence,
-        so_what="A proof needs no prior: any reader who knows labels and predictions can make it." if n else "",
-        caveats=tuple(caveats),
-        estimate=found.gain,
-        baseline=study.measured.accuracy_before,
-        attacker_knows=KNOWS,
-    )
-
-
-def _change(gain: Estimate) -> str:
-    return f"{points(gain)} (95% CI: {point_interval(gain)})"
-
-
 def noise_seed(study: ReleaseStudy) -> Finding:
     """Say that noise drawn from a seed hides nothing."""
     seed = study.settings.seed
@@ -338,8 +299,6 @@ def findings(study: ReleaseStudy) -> Iterator[Finding]:
     yield uncertainty_resolved(study)
     if study.status != "infeasible":
         yield average_accuracy(study)
-    if study.desia is not None:
-        yield by_proof_and_simulation(study, study.desia)
     if study.published.noise is not None:
         yield noise_seed(study)
 
@@ -435,13 +394,11 @@ def accuracy_rows(study: ReleaseStudy) -> list[Row]:
 
 
 def attack_rows(study: ReleaseStudy) -> list[Row]:
-    """Return what each attack infers from the same numbers, beside imputation and what no attacker can exceed."""
-    found, other = study.measured, study.desia
+    """Return what the projection infers, beside imputation and what no attacker can exceed."""
+    found = study.measured
     rows: list[Row] = [_attack_row("imputation, no card", found.accuracy_before)]
     if study.status != "infeasible":
         rows.append(_attack_row("information projection", found.accuracy_after, found.accuracy_gain, study.pinned))
-    if other is not None:
-        rows.append(_attack_row("DeSIA", other.accuracy, other.gain, other.pinned, other.proved))
     if study.ceiling is not None:
         rows.append(_attack_row("no attacker exceeds, if the prior is right", study.ceiling.accuracy))
     return rows
@@ -452,7 +409,6 @@ def _attack_row(
     accuracy: Estimate | float,
     gain: Estimate | None = None,
     found: Pinned | None = None,
-    proved: int | None = None,
 ) -> Row:
     return {
         "attack": attack,
@@ -460,7 +416,6 @@ def _attack_row(
         "gain": change(gain),
         "near certain": None if found is None else found.count,
         "of these correct": share(None if found is None or not found.count else found.right),
-        "proved": proved,
     }
 
 

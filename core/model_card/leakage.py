@@ -10,7 +10,6 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.model_card.card_people import ReleasedPeople
 from core.model_card.ceiling import Ceiling, ceiling
-from core.model_card.desia import Desia, desia
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import Draws, InCommon, Pinned, in_common, noise_generator, pinned, worst_of_draws
@@ -48,8 +47,6 @@ class ReleaseStudy(Result):
     """The worst of several draws of the noise, this one among them, where `drawn_again` has looked at them."""
     ceiling: Ceiling | None = None
     """What no attacker with the prior can exceed, where that can be computed."""
-    desia: Desia | None = None
-    """What another attack infers from the same numbers, where `attacked` has looked."""
     disputed: tuple[Disputed, ...] = ()
     """Typed numbers that these people contradict; everything else is then as if they were true."""
 
@@ -91,7 +88,6 @@ class ReleaseStudy(Result):
                 **{name: getattr(found, name).tolist() for name in ("before", "after", "said")},
             },
             "ceiling": plain(self.ceiling),
-            "desia": None if self.desia is None else self.desia.figures,
             "in common": plain(self.in_common),
             "draws": plain(self.draws),
             "disputed": plain(self.disputed),
@@ -117,9 +113,6 @@ class ReleaseStudy(Result):
             **({} if self.draws is None else {"draws": self.draws.count, "pinned_at_worst": self.most_pinned}),
             "pinned_right": found.right,
         }
-        if (other := self.desia) is not None:
-            rows |= {"desia_accuracy": other.accuracy, "desia_gain": other.gain, "desia_lead": other.lead}
-            rows |= {"desia_proved": other.proved, "desia_pinned": other.pinned.count}
         table = []
         for name, figure in rows.items():
             if isinstance(figure, Estimate):
@@ -173,17 +166,6 @@ def drawn_again(found: ReleaseStudy) -> ReleaseStudy:
     release, people = found.published.release, found.people
     worst = worst_of_draws(people.posterior, release, sensitive=people.sensitive, seed=found.settings.seed)
     return replace(found, draws=worst)
-
-
-def attacked(found: ReleaseStudy) -> ReleaseStudy:
-    """Return a card that also knows what DeSIA infers from it; the same one where no posterior agrees with it."""
-    if found.status == "infeasible":
-        return found
-    people = found.people
-    other = desia(
-        people.posterior, found.published, found.probability, sensitive=people.sensitive, seed=found.settings.seed
-    )
-    return replace(found, desia=other)
 
 
 def release_of(people: ReleasedPeople, settings: ReleaseSettings) -> Release:

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.model_card import findings as wording
 from core.model_card.card_people import released_people
-from core.model_card.leakage import ReleaseStudy, attacked, drawn_again, measure_card
+from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card
 from core.model_card.settings import ReleaseSettings
 from core.models import GIVEN
 from core.planted import Drawn, subject_of
@@ -61,14 +61,14 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
         """Yield the card of the audited model, or of its family."""
         audited = subject.model.predictions
         people = released_people(subject.config, subject.dataset, settings, audited=audited, report=report)
-        yield attacked(drawn_again(measure_card(people, settings)))
+        yield drawn_again(measure_card(people, settings))
 
     def findings(self, result: ReleaseStudy, settings: ReleaseSettings) -> tuple[Finding, ...]:
         """Return whose attribute is disclosed, then bits, averages and what the noise is worth."""
         return tuple(wording.findings(result))
 
     def tables(self, result: ReleaseStudy, settings: ReleaseSettings) -> Mapping[str, tuple[Row, ...]]:
-        """Return what each attack infers from the card."""
+        """Return what the card's numbers add to imputation, and what no attacker exceeds."""
         return {wording.ATTACKS: tuple(wording.attack_rows(result))}
 
 

@@ -34,18 +34,15 @@ from core.queries.mechanisms import (
     SmoothCauchy,
     SmoothLaplace,
 )
-from core.queries.paper_table import NOISELESS_ATTACKS, TABLE_1, noiseless_row
 from core.queries.reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double
 from core.queries.trials import Asking, Leak, People, QueryPool, RevealSettings, Trials, needed, query_pool, repeats_for
 
 __all__ = [
     "DECODERS",
     "DECODER_TITLES",
-    "NOISELESS_ATTACKS",
     "NOISES",
     "NOISE_TITLES",
     "PROGRAMS",
-    "TABLE_1",
     "Answering",
     "AnswersLeak",
     "Asking",
@@ -77,7 +74,6 @@ __all__ = [
     "leakage",
     "needed",
     "noise_text",
-    "noiseless_row",
     "partition_absolute",
     "query_pool",
     "recover_flips",

@@ -252,8 +252,6 @@ def _to_do(found: AnswersLeak, answering: Answering) -> str:
 
 def _caveats(answering: Answering) -> tuple[str, ...]:
     more = []
-    if answering.as_published and answering.noise not in ("exact", "rounded", "noisy_sums"):
-        more.append(answering.mechanism().why)
     if answering.noise == "smooth_laplace" and answering.epsilon >= 1:
         more.append("The theorem behind this noise is stated for ε below 1.")
     return tuple(more)

@@ -32,9 +32,9 @@ forms fall up to the middle, so the local sensitivity is m g(N) with N the small
 person, who cannot leave. Along the way to smaller groups e^(−β d) g is quasi-convex: the smooth sensitivity is at an
 end, here or at N = 2.
 
-Where the paper differs (`as_published`): theorem 6 and the absolute smooth form leave out that a gap of 0 can be the
-start (m/2 and m/N0 in place of the above); algorithm 3 does not sort the groups, and puts N0 = 1 into a formula that
-holds from 2 on, which breaks the smoothness.
+Where the paper differs: theorem 6 and the absolute smooth form leave out that a gap of 0 can be the start (m/2 and m/N0
+in place of the above); algorithm 3 does not sort the groups, and puts N0 = 1 into a formula that holds from 2 on, which
+breaks the smoothness.
 """
 
 from __future__ import annotations
@@ -252,14 +252,12 @@ def local_sensitivity(n_advantaged: int, n_disadvantaged: int, m: int, *, absolu
     return m * _edge(n, max(small, 2), absolute=absolute)
 
 
-def global_sensitivity(n: int, m: int, *, absolute: bool = False, as_published: bool = False) -> float:
+def global_sensitivity(n: int, m: int, *, absolute: bool = False) -> float:
     """Return the largest local sensitivity among n people: m/2 + m/(n − 1) (theorem 5).
 
-    For absolute gaps it is m n/(2(n − 1)); theorem 6 says m/2 (`as_published`).
+    For absolute gaps it is m n/(2(n − 1)); theorem 6 says m/2.
     """
     n, m = whole_number(n, name="The number of people", least=3), whole_number(m, name="m", least=1)
-    if absolute and as_published:
-        return m / 2
     return m * _edge(n, 2, absolute=absolute)
 
 
@@ -270,28 +268,16 @@ def smooth_sensitivity(
     beta: float,
     *,
     absolute: bool = False,
-    as_published: bool = False,
 ) -> float:
     """Return the β-smooth sensitivity (definition 4.3): the largest e^(−β d) × local sensitivity at any distance d.
 
     Sizes, m and `absolute` are those of `local_sensitivity`. A beta of 0 gives the global sensitivity, infinity the
-    local one. As published it is theorem 7's formula as algorithm 3 applies it: the disadvantaged group taken for the
-    smaller one, and no care for a group of one person.
+    local one.
     """
     n, small, m = _checked(n_advantaged, n_disadvantaged, m)
     if not beta >= 0:
         raise InputError(f"beta must be at least 0, got {beta!r}.")
-    if as_published:
-        return _published(n_advantaged, n_disadvantaged, m, beta, absolute=absolute)
     small = max(small, 2)
     steps = small - 2
     shrink = math.exp(-beta * steps) if steps else 1.0
     return m * max(_edge(n, small, absolute=absolute), shrink * _edge(n, 2, absolute=absolute))
-
-
-def _published(n1: int, n0: int, m: int, beta: float, *, absolute: bool) -> float:
-    """Return the formula of theorem 7, or of section 4.2's last line for absolute gaps, with N0 as it comes."""
-    shrink = math.exp(min(-beta * (n0 - 2), 700.0)) if n0 != 2 else 1.0
-    if absolute:
-        return max(m / n0, m * shrink / 2)
-    return max(m / (n1 + 1) + m / n0, shrink * (m / (n1 + n0 - 1) + m / 2))

@@ -164,19 +164,15 @@ def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, 
 
         cosh(loss/m) ≤ (ε/6m)²/2 + cosh(ε/6m),
 
-    which is 0.236 ε or less: the published noise is larger than its ε asks for. For absolute gaps it is fitted to less
-    than they move, d > S/m, and ε is all that is said of it. `m` questions, at least 1, are answered together. None
-    where there is no such bound: no noise, smooth Laplace noise (which may fail with probability δ), or a published
-    version that does not keep its ε.
+    which is 0.236 ε or less: the noise is larger than its ε asks for. `m` questions, at least 1, are answered together.
+    None where there is no such bound: no noise, or smooth Laplace noise (which may fail with probability δ).
     """
     n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
-    if not mechanism.holds(n1, n0):
+    if not mechanism.holds:
         return None
     if isinstance(mechanism, NoisySums):
         return mechanism.epsilon
     if isinstance(mechanism, SmoothCauchy):
-        if mechanism.absolute and mechanism.as_published:
-            return mechanism.epsilon
         part = mechanism.epsilon / (6 * m)
         far = part > 700  # where cosh leaves the range of numbers, and the square no longer counts
         return min(mechanism.epsilon, m * (part if far else math.acosh(part**2 / 2 + math.cosh(part))))

@@ -12,16 +12,15 @@ after the fact. What is left is that a sample falls on the wrong side of a cell'
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.errors import InputError, PrivacyLeakWarning
+from core.errors import InputError
 from core.param import Param
 from core.queries.gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
 from core.serialize import Result
@@ -59,8 +58,6 @@ class Mechanism:
 
     absolute: bool = field(default=False, kw_only=True)
     """Answer the gap's size without its sign."""
-    as_published: bool = field(default=False, kw_only=True)
-    """Hamman et al.'s version where the corrected one differs; `why` says how."""
     noise: ClassVar[str] = "none"
     """One of "none", "rounding", "laplace" and "cauchy"."""
 
@@ -89,8 +86,7 @@ class Mechanism:
     ) -> Floats:
         """Return one answer a question, shape (m,).
 
-        Raises `InputError` if a score lies outside [0, 1], lengths differ or a group is empty. Warns with
-        `PrivacyLeakWarning` if the noise does not keep its ε for these groups (see `holds`).
+        Raises `InputError` if a score lies outside [0, 1], lengths differ or a group is empty.
 
         Parameters
         ----------
@@ -101,13 +97,12 @@ class Mechanism:
             Given, the gap is that of equal opportunity: everything is computed among people with label 1.
         """
         h, a = people(scores, sensitive, labels)
-        if self.as_published and self.noisy and not self.holds(int(a.sum()), int(a.size - a.sum())):
-            warnings.warn(self.why, PrivacyLeakWarning, stacklevel=2)
         return np.asarray(self._answers(h, a, rng, 1)[0])
 
-    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether these answers keep their ε among groups of about these sizes."""
-        return False
+    @property
+    def holds(self) -> bool:
+        """Whether these answers are proved to keep their ε, or ε and δ."""
+        return self.noisy
 
     def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
         """Return the answers of `draws` independent runs, shape (draws, m)."""
@@ -118,7 +113,7 @@ class Mechanism:
 
     @property
     def why(self) -> str:
-        """One sentence: what the published or the corrected version does, and why they differ."""
+        """One sentence: where these answers differ from Hamman et al.'s, and why."""
         return "Both versions are the same: the paper has no noise here."
 
 
@@ -185,22 +180,13 @@ class LaplaceGlobal(AdditiveNoise):
     def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
         """Return the scale of the noise on each of m answers."""
         n = n_advantaged + n_disadvantaged
-        return global_sensitivity(n, m, absolute=self.absolute, as_published=self.as_published) / self.epsilon
-
-    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether the answers keep ε; the published noise for absolute gaps does not."""
-        return not (self.as_published and self.absolute)
+        return global_sensitivity(n, m, absolute=self.absolute) / self.epsilon
 
     @property
     def why(self) -> str:
-        """One sentence: what the published or the corrected version does, and why they differ."""
+        """One sentence: where this noise differs from Hamman et al.'s, and why."""
         if not self.absolute:
             return "Both versions are the same: the published sensitivity of signed gaps is right."
-        if self.as_published:
-            return (
-                "As published, the noise is for absolute gaps that move by at most 1/2, but one that starts at 0 can "
-                "move by n/(2(n − 1)), so the true privacy loss reaches ε n/(n − 1)."
-            )
         return "Corrected: the noise is for absolute gaps that move by n/(2(n − 1)), where the paper says 1/2."
 
 
@@ -220,27 +206,12 @@ class _Smooth(AdditiveNoise):
 
     def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
         """Return the scale of the noise on each of m answers."""
-        kind = {"absolute": self.absolute, "as_published": self.as_published}
-        return self.factor * smooth_sensitivity(n_advantaged, n_disadvantaged, m, self.beta(m), **kind) / self.epsilon
-
-    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether the answers keep ε.
-
-        As published they do for 3 <= N0 <= N1: with 2 the neighbour is a group of one, whose scale is wrong. For
-        absolute gaps with Laplace noise it is not shown.
-        """
-        if not self.as_published:
-            return True
-        return 3 <= n_disadvantaged <= n_advantaged and not (self.absolute and self.noise == "laplace")
+        sensitivity = smooth_sensitivity(n_advantaged, n_disadvantaged, m, self.beta(m), absolute=self.absolute)
+        return self.factor * sensitivity / self.epsilon
 
     @property
     def why(self) -> str:
-        """One sentence: what the published or the corrected version does, and why they differ."""
-        if self.as_published:
-            return (
-                "As published, the formula is used with the groups unsorted and with a group of one person, where it "
-                "is not smooth: the noise then reveals the lone person, at a privacy loss far above ε."
-            )
+        """One sentence: where this noise differs from Hamman et al.'s, and why."""
         start = " and counts that an absolute gap can start at 0" if self.absolute else ""
         return (
             f"Corrected: the smaller group is found first{start}, and a group of one person gets the noise of a group "
@@ -281,9 +252,10 @@ class SmoothLaplace(_Smooth):
         if not 0 < self.delta < 1:
             raise InputError(f"delta must be in (0, 1), got {self.delta!r}.")
 
-    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether (ε, δ) is proved for these answers; theorem 8 is stated for ε below 1 only."""
-        return self.epsilon < 1 and _Smooth.holds(self, n_advantaged, n_disadvantaged)
+    @property
+    def holds(self) -> bool:
+        """Whether (ε, δ) is proved for these answers; theorem 8 is stated for ε below 1 only."""
+        return self.epsilon < 1
 
     def beta(self, m: int) -> float:
         """Return the smoothness the noise needs for m questions."""
@@ -339,10 +311,6 @@ class NoisySums(Mechanism):
 
     def __post_init__(self) -> None:
         positive_epsilon(self.epsilon)
-
-    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether the release keeps ε: always."""
-        return True
 
     def scales(self, scores: npt.ArrayLike) -> SumScales:
         """Return the scales of the noise for these scores, shape (m, n); they are public."""
@@ -440,7 +408,6 @@ class Answering(Settings):
         ),
     ] = 1e-5
     decimals: Annotated[int, Param("Decimals of an answer", "Decimals of rounded answers.", least=0, most=15)] = 3
-    as_published: Annotated[bool, Param("Paper's protocol", "Noise scales as the paper prints them.")] = False
     absolute: bool = False
 
     @property
@@ -451,13 +418,12 @@ class Answering(Settings):
     def mechanism(self, noise: str | None = None, *, epsilon: float | None = None) -> Mechanism:
         """Return the mechanism of these settings, or another kind of noise with the same settings."""
         absolute, budget = self.absolute, self.epsilon if epsilon is None else epsilon
-        kind: dict[str, Any] = {"absolute": absolute, "as_published": self.as_published}
         make: dict[str, Callable[[], Mechanism]] = {
             "exact": lambda: Exact(absolute=absolute),
             "rounded": lambda: Rounded(self.decimals, absolute=absolute),
-            "laplace": lambda: LaplaceGlobal(budget, **kind),
-            "cauchy": lambda: SmoothCauchy(budget, **kind),
-            "smooth_laplace": lambda: SmoothLaplace(budget, self.delta, **kind),
+            "laplace": lambda: LaplaceGlobal(budget, absolute=absolute),
+            "cauchy": lambda: SmoothCauchy(budget, absolute=absolute),
+            "smooth_laplace": lambda: SmoothLaplace(budget, self.delta, absolute=absolute),
             "noisy_sums": lambda: NoisySums(budget, absolute=absolute),
         }
         return make[noise or self.noise]()

@@ -347,7 +347,7 @@ class Trials:
 
     def bound(self, mechanism: Any) -> float | None:
         """Return the limit on attackers who know the sizes; None where the noise is not proved to keep its ε."""
-        if not mechanism.holds(self.n_advantaged, self.n_disadvantaged):
+        if not mechanism.holds:
             return None
         return self.limit(mechanism.epsilon, delta=getattr(mechanism, "delta", 0.0), sizes_known=True)
 

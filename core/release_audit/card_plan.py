@@ -24,7 +24,6 @@ from core.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     ReleaseStudy,
-    attacked,
     drawn_again,
     measure_card,
     release_of,
@@ -248,7 +247,7 @@ def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The rele
     InputError if a setting breaks its rule, or typed numbers are none of these people or contradict each other.
     """
     if not plan.numbers:
-        return attacked(drawn_again(measure_card(people, plan.settings)))
+        return drawn_again(measure_card(people, plan.settings))
     with named(name, "[[number]]"):
         published = Published.from_values(release_of(people, plan.settings), plan.numbers)
-    return attacked(measure_card(people, plan.settings, published=published))
+    return measure_card(people, plan.settings, published=published)

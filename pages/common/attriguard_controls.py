@@ -107,21 +107,19 @@ def _chosen_people() -> People:
 def _own_ratings() -> Ratings:
     """Return the session's own ratings, with the box to bring them; ends the page while there are none."""
     panels.upload(
-        "Your own ratings (up to 200 MB)",
+        "Your own ratings (CSV, up to 200 MB)",
         "guard_upload",
         _read_ratings,
         doing="Reading your ratings",
         again=cached.own(state.OWN_RATINGS) is None,
-        accept_multiple_files=True,
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
     )
     ratings: Ratings | None = cached.own(state.OWN_RATINGS)
     if ratings is None:
         st.caption(
-            "A CSV with a line for each rating and the columns user, item, rating and the sensitive attribute. Or the "
-            "files train_user.txt, train_label.txt, test_user.txt and test_label.txt with sparse lines item:rating. "
-            "Or a zip archive of either. They stay in this session's memory."
+            "A CSV with a row for each rating and the columns person, item, rating and attribute, the sensitive one. A "
+            "person without ratings has one row with an empty item and rating. It stays in this session's memory."
         )
         st.stop()
     st.button("Remove your ratings", key="guard_remove", icon=":material/delete:", on_click=_remove_ratings)
@@ -133,10 +131,10 @@ def _remove_ratings() -> None:
     cached.keep_own(state.OWN_RATINGS)
 
 
-def _read_ratings(files: Any) -> None:
-    from core.datasets import ratings_from_files
+def _read_ratings(file: Any) -> None:
+    from core.datasets import ratings_from_csv
 
-    cached.keep_own(state.OWN_RATINGS, ratings_from_files({file.name: file.getvalue() for file in files}))
+    cached.keep_own(state.OWN_RATINGS, ratings_from_csv(file.getvalue(), file.name))
 
 
 _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)

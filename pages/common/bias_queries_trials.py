@@ -26,9 +26,6 @@ ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
 _PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
 _ANSWERING, _ASKING = params(Answering), params(Asking)
 
-PUBLISHED = ("laplace", "cauchy", "smooth_laplace")
-"""Noises of the paper, whose printed scales differ from ours."""
-
 LIVE = 150
 """Most people with whom the marker is computed on the spot."""
 
@@ -165,14 +162,6 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
     n = int(bound(_ASKING["n"], "people_asked", "select_slider", place=next(places), **size))
     with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
         absolute, design = _queries()
-        published = bound(
-            _ANSWERING["as_published"],
-            "answers_as_published",
-            disabled=noise not in PUBLISHED,
-            help="Noise scales of Laplace and Cauchy as Hamman et al. print them. Where they differ from ours they do "
-            "not keep their ε: groups are not sorted by size, a group of one breaks the formula, and the "
-            "absolute gap moves by more than 1/2. The grey line says what differs.",
-        )
     decimals = st.session_state.get("decimals")
     return (
         Answering(
@@ -180,7 +169,6 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
             epsilon=float(st.session_state.get("answer_epsilon") or 5),
             decimals=3 if decimals is None else int(decimals),
             absolute=absolute,
-            as_published=bool(published) and noise in PUBLISHED,
         ),
         Asking(n=n, design=design, repeats=repeats_for(n), seed=seed),
     )

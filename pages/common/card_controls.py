@@ -27,7 +27,6 @@ from core.model_card import (
     ReleaseSettings,
     ReleaseStudy,
     advise,
-    attacked,
     drawn_again,
     measure_card,
     release_of,
@@ -295,17 +294,8 @@ class Card:
         """Return the card with the worst of several draws of its noise."""
         if study.published.noise is None:
             return study
-        return self._more("release draws", "Drawing the noise again", drawn_again, study)
-
-    def attacked(self, study: ReleaseStudy) -> ReleaseStudy:
-        """Return the card with what DeSIA infers from it."""
-        return self._more("release attacked", "Simulating cards", attacked, study)
-
-    def _more(
-        self, name: str, label: str, make: Callable[[ReleaseStudy], ReleaseStudy], study: ReleaseStudy
-    ) -> ReleaseStudy:
-        key = fingerprint(name, self._key, study.settings, len(study.people.predictions))
-        return self._apart(key, label, lambda _: make(study))  # type: ignore[no-any-return]
+        key = fingerprint("release draws", self._key, study.settings, len(study.people.predictions))
+        return self._apart(key, "Drawing the noise again", lambda _: drawn_again(study))  # type: ignore[no-any-return]
 
     def _apart(self, key: str, label: str, make: Callable[[Report], Any]) -> Any:
         """Return what is made in a process of its own; waits, with a progress bar if it takes longer."""

@@ -70,20 +70,8 @@ def people() -> People:
 _SETTINGS = params(MembershipSettings)
 
 
-def published() -> bool:
-    """Switch to the published protocol."""
-    return bool(
-        bound(
-            _SETTINGS["literal"],
-            "member_published",
-            help="The paper reads VD alone, by its network; its tree draws noise again for each attribute and lets no "
-            "budget be saved, and its FairPick drops the negative deletions it asks for.",
-        )
-    )
-
-
-def chosen(who: People, published: bool) -> MembershipSettings:
-    """Choose the model under attack, everything as published or not, and the group, in one row.
+def chosen(who: People) -> MembershipSettings:
+    """Choose the model under attack and the group, in one row.
 
     The settings hold what the controls show, also where it does not matter to the model; `attacked_with` leaves it out.
     """
@@ -112,8 +100,6 @@ def chosen(who: People, published: bool) -> MembershipSettings:
     return MembershipSettings(
         target=target,
         **tree,
-        accounting="literal" if published else "savings",
-        literal=published,
         group=group,
         seed=who.config.seed,
         shadows=SHADOWS.get(target, MOST_SHADOWS),
@@ -159,12 +145,10 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
 
 def attacked_with(chosen: MembershipSettings) -> MembershipSettings:
     """Return the settings of the audit; what does not matter to it is left at its default."""
-    tree, picks = chosen.target == "dp_id3", chosen.theta < 1.0
+    picks = chosen.theta < 1.0
     return replace(
         chosen,
         max_depth=chosen.max_depth if chosen.target in ("dp_id3", "decision_tree", "random_forest") else 1,
-        accounting=chosen.accounting if tree else "savings",
-        literal=picks and chosen.literal,
         group=chosen.group if picks else 1,
     )
 

@@ -66,7 +66,7 @@ def upload(
     read, wrong, removed = f"{key}_read", f"{key}_problem", f"{key}_removed"
     args = (wrong, *told.pop("forgets", ()))
     given = st.file_uploader(label, key=key, on_change=forget, args=args, **told)
-    mark = [one.file_id for one in given] if isinstance(given, list) else given and given.file_id
+    mark = given and given.file_id
     lost = again and wrong not in st.session_state and not st.session_state.get(removed)
     if given and (lost or st.session_state.get(read) != mark):
         st.session_state[read], st.session_state[removed] = mark, False

@@ -283,7 +283,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
 def long_table(people_: int = 60) -> bytes:
     """Return ratings of one's own as one long table."""
     rng = np.random.default_rng(3)
-    rows = ["user,item,rating,town"]
+    rows = ["person,item,rating,attribute"]
     for k in range(people_):
         town = "Up" if k % 3 else "Down"
         liked = rng.permutation(12)[:5] + (0 if town == "Up" else 6)
@@ -298,7 +298,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gro
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", long_table(), "text/csv")])
     dashboard.settle()
-    assert "inferring the town" in dashboard.finding
+    assert "inferring the attribute" in dashboard.finding
     dashboard.click("guard_remove")
     assert not dashboard.findings  # though its file is still in the box
     box = dashboard.test.file_uploader(key="guard_upload")
@@ -306,7 +306,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gro
     dashboard.settle()
     before = dashboard.finding
     box = dashboard.test.file_uploader(key="guard_upload")
-    box.set_value([("films.csv", b"user,item\n1,2\n", "text/csv")])
+    box.set_value([("films.csv", b"person,item\n1,2\n", "text/csv")])
     dashboard.settle()
     assert_one_sentence(dashboard.plain_problem())
     assert dashboard.finding == before  # what was computed is not lost

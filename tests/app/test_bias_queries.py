@@ -17,7 +17,6 @@ from core.config import AuditConfig
 from core.datasets import build_dataset, demo_table
 from core.estimates import percent
 from core.queries import (
-    Answering,
     Asking,
     Exact,
     NoisySums,
@@ -104,26 +103,10 @@ def test_the_page_says_what_core_says(
     assert single == [True] * (controls.get("gap_kind") == "absolute")
 
 
-def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: None):
-    dashboard.open("bias_queries")
-    for noise in ("laplace", "cauchy"):
-        dashboard.choose(noise=noise)
-        mechanism = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=True).mechanism()
-        assert mechanism.why not in dashboard.plain_finding
-        dashboard.choose(answers_as_published=True)
-        grey = dashboard.plain_finding.split("\n", 1)[1]
-        assert mechanism.why in grey
-        assert_tells(dashboard, trials(), 25, mechanism)
-        dashboard.choose(answers_as_published=False)
-    dashboard.choose(answers_as_published=True, noise="noisy_sums")
-    assert "As published" not in dashboard.finding and "Both versions" not in dashboard.finding
-
-
 SECTIONS = {
     "values": "balanced accuracy for these 100 people",
     "targeted": "One targeted query",
     "noise": "What is guaranteed",
-    "published": "The paper's noisy answers do not reproduce",
 }
 
 
@@ -139,23 +122,11 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
             dashboard.choose(decoder=decoder)
             assert SECTIONS[section] in dashboard.told
     if section == "noise":
-        assert [names[:3] for names in tables] == [["noise", "scale", "as published"]]
-        dashboard.choose(noise="laplace", gap_kind="absolute", answers_as_published=True)
-        assert "Nothing at this ε: as published" in dashboard.told
-        dashboard.choose(noise="smooth_laplace", gap_kind="signed", answers_as_published=True)
-        assert "Nothing at this ε: the theorem behind smooth Laplace noise" in dashboard.told  # ours holds no better
+        assert [names[:3] for names in tables] == [["noise", "scale", "ε spent"]]
+        dashboard.choose(noise="smooth_laplace")
+        assert "Nothing at this ε: the theorem behind smooth Laplace noise" in dashboard.told
         dashboard.choose(noise="exact")
         assert "Nothing: the answers carry no noise" in dashboard.told
-    if section == "published":
-        (frame,) = (f.value for f in dashboard.test.dataframe)
-        row = frame[(frame["people"] == 100) & (frame["queries"] == 25) & (frame["ε"] == "5")].iloc[0]
-        assert (row["noise"], row["error, printed"], row["error, here"]) == ("Cauchy", "0.011", "11.7")
-        assert (row["leakage, printed"], row["paper's decoder, here"], row["best, here"]) == (
-            "50%",
-            "49%",
-            "72%",
-        )
-        assert len(frame) == 24
 
 
 def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: None, monkeypatch: pytest.MonkeyPatch):

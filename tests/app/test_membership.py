@@ -138,13 +138,6 @@ def test_every_target(dashboard: Dashboard, gate: Coming, target: str):
     assert dashboard.widget("member_epsilon").disabled
 
 
-def test_as_published(dashboard: Dashboard, gate: Coming):
-    dashboard.open("membership")
-    dashboard.choose(member_published=True, member_epsilon=100.0)
-    assert_tells(dashboard, found(epsilon=100.0, accounting="literal"), literal=True)
-    assert "VD alone, as published, reads" in dashboard.plain_finding
-
-
 def test_each_group_of_four(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.test.selectbox(key="attribute").set_value("age/ranges")

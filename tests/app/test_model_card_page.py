@@ -23,7 +23,6 @@ from core.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     ReleaseStudy,
-    attacked,
     drawn_again,
     findings,
     measure_card,
@@ -168,16 +167,6 @@ def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard, f
     assert dashboard.widget("release_group_").value == "c"
 
 
-def test_another_attack_is_computed_once_it_is_asked_for(dashboard: Dashboard, family: None):
-    dashboard.open("model_card").choose(release_precision="2 decimals")
-    assert "DeSIA: the numbers" not in dashboard.told
-    dashboard.choose(further_card="desia")
-    found = attacked(card(decimals=2))
-    assert found.desia is not None
-    told = findings.by_proof_and_simulation(found, found.desia)
-    assert told.point.rstrip(".") in dashboard.told and told.evidence in dashboard.told
-
-
 def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard, family: None):
     lines = own_table(2).decode().splitlines()
     holes = [line.rsplit(",", 2)[0] + ",," if 100 <= i < 140 else line for i, line in enumerate(lines)]
@@ -206,6 +195,6 @@ def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, f
     assert plan is not None
     read = read_release(release_text(plan))
     assert read.source.config == plan.source.config and read.source.data == plan.source.data
-    assert study_of(read, people()).to_dict() == attacked(card(decimals=2)).to_dict()
+    assert study_of(read, people()).to_dict() == card(decimals=2).to_dict()
     sweep = Card(CONFIG, demo_table(), expected.demo(), replace(shown, family="tolerances"))
     assert sweep.plan(sweep.most - 1) is None

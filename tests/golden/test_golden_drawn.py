@@ -22,8 +22,6 @@ from core.charts.lines import Curve, Dot, draw_lines, level, pointed
 from core.charts.words import apart, fit, kept, lines_of, plain_name, short, spread, width
 from core.estimates import Estimate
 from core.membership.disparity import GapTest
-from core.model_card.ceiling import Ceiling
-from core.model_card.desia import Desia
 from core.policy.verdict import Bullet
 from core.report.charts import bar, element, group_chart, line_chart, svg
 from tests.golden.make import compare, normal
@@ -167,11 +165,6 @@ def _cards() -> Iterator[Drawing]:
         study = card(count)
         study = replace(study, meter=replace(study.meter, joint_bits=full * study.meter.prior_bits))
         yield model_card.draw_fullness([study], study, counts=(1, 3, 1200))
-        yield model_card.draw_attacks(replace(study, desia=None, ceiling=None))
-        most = Ceiling(accuracy=0.75 + full / 9, exact=True)
-        known = {"pinned": study.pinned, "probability": study.probability}
-        desia = nasty.invent(Desia, np.random.default_rng(count), **known)
-        yield model_card.draw_attacks(replace(study, desia=desia, ceiling=most))
 
 
 FORMS = {"curves": _curves, "membership": _membership, "cards": _cards}

@@ -711,13 +711,13 @@ def _rated(users: int, values: int) -> pd.DataFrame:
         for u in range(users)
         for i in rng.choice(7, 3, replace=False)
     ]
-    return pd.DataFrame(rows, columns=["user", "item", "rating", "value"]).astype({"user": str, "item": str})
+    return pd.DataFrame(rows, columns=["person", "item", "rating", "value"]).astype({"person": str, "item": str})
 
 
 def _ratings() -> Named:
     for users, values in ((29, 2), (30, 3), (101, 3), (106, 3), (30, 21), (31, 21), (36, 12)):
         frame = _rated(users, values % 13)
-        made = refused(ratings._split, frame, "town", "t.csv", 7)
+        made = refused(ratings._split, frame, "t.csv", 7)
         if not isinstance(made, str):
             made = made.people_train, made.people_test, made.values_train, made.values_test, made.items, made.shares
         yield f"{users} users, {values} values", made

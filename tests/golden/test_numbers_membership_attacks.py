@@ -226,7 +226,7 @@ def over_settings() -> Named:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         yield "accountings", curves.accountings(people, replace(settings, epsilon=4.0))
-    found = inference.attacked(people, replace(settings, theta=0.5, literal=True), curves.target_of(people, settings))
+    found = inference.attacked(people, replace(settings, theta=0.5), curves.target_of(people, settings))
     yield "deleted", deleted_rows(found.findings.fairpick)
 
 

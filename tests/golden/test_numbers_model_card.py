@@ -165,7 +165,7 @@ def in_typed_numbers() -> Named:
             continue
         yield name, [flat(published).tolist(), published.counts.sizes]
         yield f"{name}, counts", {part: limits.ravel().tolist() for part, limits in published.counts.limits.items()}
-        rows = equations.equations(published, None)
+        rows = equations.equations(published, np.linspace(0.1, 0.8, 10))
         yield f"{name}, equations", [*rows.features.tolist(), rows.low.tolist(), rows.high.tolist()]
         yield f"{name}, independent", meter(np.linspace(0.1, 0.8, 10), published).independent
     yield "a model among many", refused(released.check_number, "x", "sp_gap", 0, models="abcdefgh")

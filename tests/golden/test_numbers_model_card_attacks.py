@@ -1,4 +1,4 @@
-"""Numbers of what is gained from model cards are as they were: bits, ceilings, proofs, people disclosed, advice."""
+"""Numbers of what is gained from model cards are as they were: bits, ceilings, people disclosed, advice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from core.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     advise,
-    attacked,
     ceiling,
     drawn_again,
     measure_card,
@@ -23,7 +22,6 @@ from core.model_card import (
     predict,
     release_of,
 )
-from core.model_card.desia import _observed, _shift, _summed, _Sums, _values, classified
 from core.model_card.meter import Chance, _again, _controlled, entropy_bits, gained_bits, is_rounded, moved_bits
 from core.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
 from tests.golden.numbers import Named, compare_numbers, refused
@@ -60,16 +58,7 @@ def in_gains() -> Named:
 
 
 def in_attacks() -> Named:
-    """What no attacker exceeds, what is proved, what is told apart, and who is disclosed."""
-    for name, (q, s, published) in cards():
-        cells = range(published.release.cells.people.size)
-        if name.endswith(("1", "3")):
-            yield f"{name}, told apart", classified(q, published, seed=4)
-        members = np.array([published.release.cells.members(who) for who in (s, 1 - s, 0 * s, 0 * s + 1)])
-        sums = _summed(published, members.astype(float))
-        shifts = [_shift(published, _Sums(*sums), members, np.arange(2), cell) for cell in cells]
-        with np.errstate(invalid="ignore"):
-            yield f"{name}, simulated", [*_observed(published), _values(published, sums), np.array(shifts)]
+    """What no attacker exceeds, and who is disclosed."""
     for n, k in ((400, 1), (401, 1), (297, 2), (300, 2)):  # the most people, the most vectors of counts
         models = np.stack([np.arange(n) < n // 3, np.arange(n) < 2 * n // 3])[:k]
         published = Release(models, statistics=("sp_gap",), decimals=2).publish(np.arange(n) % 3 == 0)
@@ -143,11 +132,10 @@ def in_disclosed() -> Named:
             [people.other, people.n, people.posterior, people.sensitive, people.some(7, seed=2).rows],
         )
         for told_of, settings in cards_of.items():
-            study = attacked(drawn_again(measure_card(people, settings)))
+            study = drawn_again(measure_card(people, settings))
             own, numbers = f"{told_of} {names}", study.to_frame()[["value", "low", "high"]].to_numpy()
             yield own, [numbers, study.unpredicted, study.ceiling]
             yield f"{own}, disclosed", [study.pinned, study.in_common, study.draws, study.most_pinned, study.n_numbers]
-            yield f"{own}, by proof", [study.desia.figures, study.desia.pinned.people, study.desia.probability]
             if "east" in names or told_of == "unsized":
                 continue
             truth = people.sensitive

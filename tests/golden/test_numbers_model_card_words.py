@@ -21,7 +21,6 @@ from core.model_card import (
     ReleaseSettings,
     ReleaseStudy,
     Tried,
-    attacked,
     drawn_again,
     in_common,
     measure_card,
@@ -65,7 +64,7 @@ def worded(seed: int) -> ReleaseStudy:
         typed |= {} if seed % 2 else {("a", "tpr_rate_1"): (0.0, 0.1)}
         found = measure_card(people, settings, published=Published.from_values(exact, typed))
     elif seed % 4 == 0 or epsilon:
-        found = attacked(drawn_again(found))
+        found = drawn_again(found)
     who = rng.choice(40, some(rng, 0, 1, 2, 5), replace=False)
     truth = people.sensitive[who]
     said = truth if seed % 2 else np.ones_like(truth)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import PrivacyLeakWarning
 from core.queries import (
     PlannedAnswers,
     answers_leak,
@@ -26,14 +24,13 @@ from core.queries import (
     trials,
 )
 from core.queries.mechanisms import Answering, Exact, LaplaceGlobal, NoisySums, Rounded, SmoothCauchy, SmoothLaplace
-from core.queries.paper_table import noiseless_row
 from tests.golden.numbers import Named, compare_numbers, lines, refused
 from tests.unit.queries.people import attribute, pool
 
 SCORES = np.array([[0.0, 1.0, 0.25, 0.5, 0.875], [0.5, 0.5, 0.5, 1.0, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
 SENSITIVE = np.array([1, 0, 1, 1, 0], dtype=np.uint8)
 SIZES = [(n1, n0) for n1 in (1, 2, 3, 5, 9) for n0 in (1, 2, 4, 7) if n1 + n0 > 2]
-KINDS = [{"absolute": a, "as_published": p} for a in (False, True) for p in (False, True)]
+KINDS = [{"absolute": absolute} for absolute in (False, True)]
 
 
 def noisy(epsilon: float) -> list[Any]:
@@ -50,7 +47,7 @@ MECHANISMS += [one for epsilon in (0.3, 8.0, math.inf) for one in noisy(epsilon)
 def name(mechanism: Any) -> str:
     """Return a short name: "LaplaceGlobal 0.3 absolute"."""
     budget = getattr(mechanism, "epsilon", getattr(mechanism, "decimals", ""))
-    flags = [flag for flag in ("absolute", "as_published") if getattr(mechanism, flag)]
+    flags = ["absolute"] * mechanism.absolute
     return " ".join([type(mechanism).__name__, str(budget), str(getattr(mechanism, "delta", "")), *flags])
 
 
@@ -106,7 +103,7 @@ def _mechanisms() -> Named:
     for each in MECHANISMS:
         said = [each.why] if getattr(each, "epsilon", 0.3) == 0.3 else []
         yield f"{name(each)}", [each.noise, each.noisy, each.half_width, *said]
-        yield "holds", "".join(str(int(each.holds(n1, n0))) for n1, n0 in product((1, 2, 3, 4), repeat=2))
+        yield "holds", each.holds
         yield "draws", np.concatenate([each.draws(h, a, rng=rng(), draws=3).ravel() for h, a in short])
         if isinstance(each, mechanisms.AdditiveNoise):
             yield "scale", np.array([[each.scale(*s, m), each.grid(sum(s), m)] for s in SIZES for m in (1, 3)])
@@ -115,12 +112,6 @@ def _mechanisms() -> Named:
             yield "one group", flat(refused(each.release, SCORES, np.ones(5, dtype=int), rng=rng()))
             yield "alone", [refused(each.answer, np.eye(k)[:1], [1, 0][:k], rng=rng()) for k in (1, 2)]
             yield "alike", each.scales(SCORES[2])
-    published = SmoothCauchy(2.0, as_published=True)
-    for n0 in (1, 2, 3, 6, 7):
-        with warnings.catch_warnings(record=True, category=PrivacyLeakWarning) as log:
-            warnings.simplefilter("always")
-            answer = published.answer(np.tile(SCORES, 2), attribute(10, n0), rng=rng(), labels=[1] * 9 + [0])
-        yield f"warned {n0}", [answer, len(log)]
     for noise, absolute in product(mechanisms.NOISES, (False, True)):
         made = Answering(noise=noise, epsilon=2.0, decimals=4, absolute=absolute, delta=0.1)
         yield f"{noise} {absolute}", [str(made.mechanism()), made.private, str(made.mechanism("laplace", epsilon=7.0))]
@@ -299,8 +290,7 @@ def _trials() -> Named:
             for m in (0, 1, made.numbers[-1]):
                 yield f"{name(mechanism)} {m}", flat(made.leak(m, mechanism, "strongest"), made.ceiling(m, mechanism))
             yield "error", made.error(1, mechanism)
-        published = SmoothCauchy(0.3, as_published=True), SmoothLaplace(0.3, 0.1, as_published=True)
-        yield "kept", [made.bound(one) for one in published]
+        yield "kept", [made.bound(one) for one in (SmoothCauchy(0.3), SmoothLaplace(0.3, 0.1))]
         for m, how in product((0, 1, 3), (Answering(absolute=single), Answering(noise="cauchy", absolute=single))):
             if m <= made.numbers[-1]:
                 found = answers_leak(made, m, how, attribute="x", noises=("rounded", "laplace"))
@@ -308,8 +298,6 @@ def _trials() -> Named:
         yield "sums", [made.bound(NoisySums(0.7)), refused(made.ask, made.numbers[-1] + 1, Exact())]
         yield "accuracy", flat([made.accuracy(m) for m in (0, 1, made.numbers[-1])])
         yield "reading", flat(made.reading(1, Exact(absolute=single), "strongest", 2))
-    for n, m in ((20, 6), (20, 19)):
-        yield f"row {n} {m}", flat(noiseless_row(pool(80, 10, seed=2), n, m, repeats=3))
 
 
 CASES = {"gaps": _gaps, "mechanisms": _mechanisms, "guarantees": _guarantees, "propagation": _propagation}

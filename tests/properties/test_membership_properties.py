@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.membership import fairpick_counts, recall_by_range, vulnerability_disparity
 from core.membership.disparity import Tally
-from core.membership.fairpick import Sides, clusters, differences, fairpick, fairpick_literal, what_equations_ask, whole
+from core.membership.fairpick import Sides, clusters, differences, fairpick, whole
 from tests.oracles.fairpick import fairpick_program
 from tests.unit.membership.samples import judged
 
@@ -101,21 +101,6 @@ def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(count
 def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float) -> None:
     x, solved = fairpick_counts(counts, theta), fairpick_program(counts, theta)
     assert solved == pytest.approx(x, rel=1e-6, abs=1e-6 * max(float(x.max()), 1e-3))
-
-
-@given(counts_of_clusters(), st.floats(0.01, 0.99))
-def test_the_published_variant_solves_its_equations_and_ignores_negative_requests(counts, theta: float) -> None:
-    deletions, ignored = fairpick_literal(counts, theta)
-    asked, sizes = what_equations_ask(counts, theta), counts.sum(axis=0)
-    dd = np.array([float(d) for d in exact_differences(counts.tolist())])
-    shares = asked.sum(axis=0) / sizes
-    reached = asked[:, 1] / sizes[1] - asked[:, 0] / sizes[0]
-    assert shares[0] == pytest.approx(shares[1], abs=1e-9)
-    assert reached == pytest.approx((1 - theta) * dd + theta * dd * shares[0], abs=1e-9)
-    assert np.linalg.norm(asked) <= np.linalg.norm(fairpick_counts(counts, theta)) + 1e-9 * counts.sum()
-    assert ignored == int((asked < -1e-9 * counts.sum()).sum())
-    assert (deletions >= 0).all() and (deletions <= counts).all()
-    assert ignored > 0 or np.abs(dd).max() * (1 - theta) * counts.sum() < 1e-6
 
 
 @given(counts_of_clusters(), THETA)

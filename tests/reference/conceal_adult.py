@@ -1,4 +1,4 @@
-"""The noisy rows of table 1 of Hamman et al. (2023) on Adult, ours beside the printed ones."""
+"""The rows of table 1 of Hamman et al. (2023) on Adult, ours beside the printed ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.datasets.catalog import black_and_white
-from core.queries import TABLE_1, Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
+from core.queries import Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
 from core.queries.guarantees import answer_error
 from core.seeds import child_generator
+from tests.reference.table_1 import NOISELESS_ATTACKS, NOISELESS_REPEATS, TABLE_1, noiseless_row
 
 HEAD = (
     f"{'n':>5} {'m':>4} {'eps':>4} {'noise':>8} | {'paper':>7} {'median':>9} {'95th':>10} | {'paper':>5} {'l1':>11} "
@@ -19,11 +20,23 @@ HEAD = (
 )
 
 
-def adult_pool(folder: Path) -> QueryPool:
+def adult_pool(folder: Path, *, seed: int = 0) -> QueryPool:
     """Return Adult's Black and White people with the model without mitigation, as asked about."""
     table, roles = black_and_white(load("adult", data_folder=folder))
-    config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=0)
+    config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
     return query_pool(config, build_dataset(table, roles))
+
+
+def noiseless_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
+    """Yield the rows without noise as lines: the printed leakage, then each attack's, in per cent."""
+    pool = adult_pool(folder, seed=seed)
+    for row in TABLE_1:
+        if math.isfinite(row.epsilon) or (quick and row.n > 100):
+            continue
+        repeats = NOISELESS_REPEATS[row.n, row.m]
+        measured = noiseless_row(pool, row.n, row.m, repeats=repeats, seed=seed)
+        leakages = [f"{attack} {100 * measured.leakages[attack].value:.1f}" for attack in NOISELESS_ATTACKS]
+        yield f"{row.n:>5} {row.m:>4}  printed {100 * row.leakages['cauchy']:g}  {'  '.join(leakages)}"
 
 
 def noisy_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:

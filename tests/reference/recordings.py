@@ -92,21 +92,21 @@ def _adult(folder: Path) -> Any:
     return load("adult", data_folder=folder)
 
 
-QUERIES = "fairleak attack queries --table"
-
-
 def queries() -> tuple[Figures, Tables]:
     """Exact answers to bias queries on Adult, by attack."""
-    rows = measured_by(QUERIES)["tables"]["Leakage"]
-    figures = {}
-    for row in rows:
-        figures[f"l1_{row['n']}_{row['m']}"] = Figure.of("percent", row, "l1 (paper's)")
-    first = row_with(rows, n=100, m=25)
+    from tests.reference.conceal_adult import adult_pool
+    from tests.reference.data import FOLDER
+    from tests.reference.table_1 import NOISELESS_REPEATS, noiseless_row
+
+    pool = adult_pool(FOLDER, seed=42)
+    rows = {size: noiseless_row(pool, *size, repeats=repeats) for size, repeats in NOISELESS_REPEATS.items()}
+    figures = {f"l1_{n}_{m}": Figure.of_estimate("percent", row.leakages["l1"]) for (n, m), row in rows.items()}
+    first = rows[100, 25]
     figures |= {
-        "people": Figure(form="count", value=first["n"]),
-        "answers": Figure(form="count", value=first["m"]),
-        "prior_decoder": Figure.of("percent", first, "box, sum, prior"),
-        "features": Figure.of("percent", first, "features alone"),
+        "people": Figure(form="count", value=100),
+        "answers": Figure(form="count", value=25),
+        "prior_decoder": Figure.of_estimate("percent", first.leakages["box_with_prior"]),
+        "features": Figure.of_estimate("percent", first.prior),
     }
     return figures, {}
 
@@ -196,61 +196,6 @@ def membership_attacks() -> tuple[Figures, Tables]:
     return {}, side_by_side.tables(list(side_by_side.TABLES))
 
 
-CARD = """\
-schema = 1
-[data]
-dataset = "{dataset}"
-[model]
-kind = "train"
-[models]
-{models}
-[people]
-most = {people}
-"""
-
-CARD_HEAD = [
-    *("test people", "card", "imputation", "projection: gain", "DeSIA: gain", "DeSIA against projection"),
-    *("near certain: projection, DeSIA", "proved (uncertain before)"),
-]
-
-
-def model_cards() -> tuple[Figures, Tables]:
-    """Two attacks on model cards, a row a card."""
-    rows = [CARD_HEAD]
-    for models, people in ((1, 0), (20, 0), (20, 300)):
-        rows += [_card(dataset, models, people) for dataset in ("demo", "adult", "compas")]
-    return {}, {"cards": rows}
-
-
-def _card(dataset: str, models: int, people: int) -> list[str]:
-    wanted = 'family = "audited"' if models == 1 else f'family = "mixed"\ncount = {models}'
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "card.toml")
-        path.write_text(CARD.format(dataset=dataset, models=wanted, people=people), encoding="utf-8")
-        found = measured_by(f"fairleak card {path} --no-advice")
-    other, own = found["desia"], found["measured"]
-    both = f"{found['pinned']['count']}, {other['near certain']}"
-    before = own["accuracy_before"]
-    return [
-        f"{dataset}, {before['n']:,}",
-        "1 model" if models == 1 else f"{models} models",
-        Figure(form="percent", **_ends(before)).text(bare=True),
-        _points(own["accuracy_gain"]),
-        _points(other["gain"]),
-        _points(other["lead"]),
-        both,
-        str(other["proved"]) if not other["proved"] else f"{other['proved']} ({other['proved_unsure']})",
-    ]
-
-
-def _ends(found: Mapping[str, Any]) -> dict[str, float]:
-    return {name: found[name] for name in ("value", "low", "high")}
-
-
-def _points(found: Mapping[str, Any]) -> str:
-    return Figure(form="points", **_ends(found)).text().replace(" points", "")
-
-
 EPSILONS = (0.5, 1.0, 2.0, 5.0)
 
 
@@ -328,7 +273,7 @@ def _again(name: str) -> str:
 RECORDINGS: dict[str, Recording] = {
     "correction": Recording(command=CORRECTION, seed="42", measure=correction),
     "tuned_forest": Recording(command=_again("tuned_forest"), seed="42", measure=tuned_forest),
-    "queries": Recording(command=QUERIES, seed="42", measure=queries),
+    "queries": Recording(command=_again("queries"), seed="42", measure=queries),
     "attriguard": Recording(command=ATTRIGUARD, seed="42", measure=attriguard),
     "membership": Recording(command=MEMBERSHIP, seed="42", measure=membership),
     "one_leaf": Recording(command=_again("one_leaf"), seed="0 to 4", measure=one_leaf),
@@ -336,7 +281,6 @@ RECORDINGS: dict[str, Recording] = {
     "membership_attacks": Recording(
         command="python -m tests.reference.side_by_side", seed="42", measure=membership_attacks
     ),
-    "model_cards": Recording(command="fairleak card FILE --no-advice", seed="42", measure=model_cards),
     "privacy_budgets": Recording(
         command="fairleak attack measured_epsilon --promised-epsilon 1", seed="42", measure=privacy_budgets
     ),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.queries import TABLE_1, Asking, LaplaceGlobal, QueryPool, SmoothCauchy, Trials
+from core.queries import Asking, LaplaceGlobal, QueryPool, SmoothCauchy, Trials
 from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
+from tests.reference.table_1 import TABLE_1
 
 pytestmark = needs_adult
 

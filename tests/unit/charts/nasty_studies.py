@@ -428,7 +428,7 @@ def _fairpick(rng: Generator) -> Drawing:
 
 def _deleted(rng: Generator) -> Drawing:
     deleted = {name: int(rng.choice([0, 1, 1_234_567])) for name in names_of(rng)[:2]}
-    known = {"deleted": deleted, "ignored": 0, "theta": 0.6}
+    known = {"deleted": deleted, "theta": 0.6}
     return membership.draw_deleted(invent(FairPickFindings, rng, **known))
 
 
@@ -551,8 +551,7 @@ def _budget(rng: Generator) -> Drawing:
     some, last = exposure(rng), float(rng.choice([1.0, 5.0, 120.0]))
     now = last * float(rng.choice([0.0, 0.37, 1.0]))
     curves, place = some.curves(np.linspace(0, last, 5).tolist()), {"last": last, "budget": now, "unit": some.unit}
-    paper = [(0.3, 0.41), (5.0, 0.08)] if rng.random() < 0.5 else []
-    kind = {"attribute": some.attribute, "balanced": bool(rng.random() < 0.5), "published": paper}
+    kind = {"attribute": some.attribute, "balanced": bool(rng.random(2)[1] < 0.5)}
     return guard.draw_budget(curves, some.at(now), some.majority, **place, **kind)
 
 

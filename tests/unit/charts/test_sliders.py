@@ -38,7 +38,6 @@ from tests.unit.charts.guard_samples import curves, study
 from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
 from tests.unit.queries.people import pool
 
-PAPER = ((0.3, 0.41), (1.0, 0.3), (5.0, 0.08))
 MECHANISMS = {"Cauchy": SmoothCauchy, "Laplace": LaplaceGlobal, "Noisy sums": NoisySums}
 
 
@@ -64,10 +63,10 @@ def disclosures() -> Iterator[At]:
         yield At(drawing, f"at {now.told:g}", now.told, percents(now.after))
 
 
-def budgets(values: int, *, balanced: bool, published: Any = ()) -> Iterator[At]:
+def budgets(values: int, *, balanced: bool) -> Iterator[At]:
     made = study(values)
     for budget in (0.0, 0.1, 1.0, 5.0):
-        points, look = made.at(budget), {"balanced": balanced, "published": published, "unit": made.unit}
+        points, look = made.at(budget), {"balanced": balanced, "unit": made.unit}
         look |= {"last": 5.0, "budget": budget, "attribute": made.attribute}
         drawing = draw_budget(curves(values), points, made.majority, **look)
         yield At(drawing, f"at {budget:g}", budget, percents(*(point.rate(balanced=balanced) for point in points)))
@@ -165,7 +164,6 @@ SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
     "disclosure": disclosures,
     "budget": lambda: budgets(2, balanced=False),
     "budget, balanced": lambda: budgets(25, balanced=True),
-    "budget, beside the paper": lambda: budgets(2, balanced=False, published=PAPER),
     "cost": costs,
     "leakage of exact answers": lambda: leakage("exact", None),
     "leakage with noise": lambda: leakage("noisy", ("Limit with prior and group sizes", 0.93)),

@@ -1,18 +1,15 @@
-"""Ratings: the four files, uploads, what is refused and with which words, and the invented ones."""
+"""Ratings: the published files, uploads, what is refused and with which words, and the invented ones."""
 
 from __future__ import annotations
 
-import io
-import os
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-import core.datasets.ratings as ratings
-from core.datasets import Ratings, demo_ratings, ratings_from_files, read_ratings
+from core.datasets import Ratings, demo_ratings, ratings_from_csv, read_ratings
+from core.datasets import ratings as ratings_module
 from core.datasets.ratings import build_ratings
 from core.errors import DataUnavailableError, InputError
 from tests import ratings_samples
@@ -23,19 +20,9 @@ FILES = {
     "test_user.txt": b"4:0.4\n\n",
     "test_label.txt": b"10\n7\n",
 }
-TABLE = "User;item;rating;town\n" + "".join(
+TABLE = "person;item;rating;attribute\n" + "".join(
     f"u{i};i{i % 7};{1 + i % 5};{'ab'[i % 2]}\nu{i};i9;5;{'ab'[i % 2]}\n" for i in range(40)
 )
-REAL = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"
-
-
-def packed(files: dict[str, bytes], folder: str = "mine/") -> bytes:
-    """Return a zip archive of files in a folder."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(folder + name, content)
-    return made.getvalue()
 
 
 def written(folder: Path, **changed: bytes) -> Path:
@@ -65,23 +52,24 @@ def test_a_missing_file_is_named(tmp_path: Path):
         read_ratings(tmp_path)
 
 
+AS_PUBLISHED = "must be as they were published"
 BAD = [
-    ({"train_label": b"0\n1\n"}, r"train_label.txt must have one label for each of the 4 lines .*, got 2\."),
-    ({"test_label": b"10\n\n"}, r"test_label.txt must have a label in every line, got none in line 2\."),
+    ({"train_label": b"0\n1\n"}, rf"train_user.txt and its labels {AS_PUBLISHED}"),
+    ({"test_label": b"10\n\n"}, rf"test_user.txt and its labels {AS_PUBLISHED}"),
     ({"test_label": b"10\n8\n"}, r"Every value of 'city' must occur among the people who publish it, got '8'"),
     ({"train_label": b"0\n0\n0\n0\n"}, r"'city' must have 2 to 30 values .*, got 1\."),
-    ({"test_user": b"4:0.4\n100000:1\n"}, r"from 0 to 99999 and .* got '100000:1' in line 2 of test_user.txt\."),
-    ({"train_user": b"0:1\n\n-1:1\n2:1\n"}, r"got '-1:1' in line 3 of train_user.txt\."),
-    ({"test_user": b"4:1.2\n\n"}, r"a rating in \[0, 1\], got '4:1.2' in line 1 of test_user.txt\."),
-    ({"test_user": b"4:nan\n\n"}, r"got '4:nan' in line 1"),
-    ({"test_user": b"\n4:good\n"}, r"got '4:good' in line 2 of test_user.txt\."),
-    ({"test_user": b"4 1\n\n"}, r"got '4' in line 1"),
-    ({"test_user": b"4:0.4 5:1 4:0.2\n\n"}, r"got item 4 twice in line 1 of test_user.txt\."),
-    ({"test_user": b""}, r"The file 'test_user.txt' is empty"),
-    ({"train_label": b" \n"}, r"The file 'train_label.txt' is empty"),
+    ({"test_user": b"4:0.4\n100000:1\n"}, AS_PUBLISHED),
+    ({"train_user": b"0:1\n\n-1:1\n2:1\n"}, AS_PUBLISHED),
+    ({"test_user": b"4:1.2\n\n"}, AS_PUBLISHED),
+    ({"test_user": b"4:nan\n\n"}, AS_PUBLISHED),
+    ({"test_user": b"\n4:good\n"}, AS_PUBLISHED),
+    ({"test_user": b"4 1\n\n"}, AS_PUBLISHED),
+    ({"test_user": b"4:0.4 5:1 4:0.2\n\n"}, AS_PUBLISHED),
+    ({"test_user": b""}, AS_PUBLISHED),
+    ({"train_label": b" \n"}, AS_PUBLISHED),
     ({"train_user": b"0:1\n\n0:0.5\n0:1\n", "test_user": b"0:1\n\n"}, r"must be of at least 2 items, got 1\."),
     ({"train_user": b"0:0\n\n1:0\n2:0\n"}, r"who publish the attribute must have a rating above 0, got none\."),
-    ({"train_user": b"\xff\xfe\x00"}, r"train_user.txt must be text in UTF-8"),
+    ({"train_user": b"\xff\xfe\x00"}, AS_PUBLISHED),
 ]
 
 
@@ -91,96 +79,90 @@ def test_a_bad_file_is_one_sentence(changed: dict[str, bytes], words: str, tmp_p
         read_ratings(written(tmp_path, **changed))
 
 
-def test_an_upload_of_the_four_files_and_of_their_archive():
-    found = ratings_from_files(FILES)
-    assert found.uploaded and found.attribute == "attribute" and found.values[1] == "attribute 7"
-    fewer = ratings_from_files(FILES | {"test_user.txt": b"0:0.4\n\n"})  # the last item is rated in one file alone
-    assert fewer.people_train.shape == (4, 4) and fewer.people_test.shape == (2, 4)
-    assert same(found, ratings_from_files({"mine.zip": packed(FILES | {"prior.txt": b"0.5"})}))
-    with pytest.raises(InputError, match="got 2"):
-        ratings_from_files(FILES | {"train_label.txt": b"0\n1\n"})
+def test_the_published_files_are_read_in_a_process_of_their_own(own_process, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(ratings_module, "lines_of", None)  # here it is not called
+    assert read_ratings(written(tmp_path)).people_train.shape == (4, 5)
 
 
-def test_the_four_files_are_read_in_a_process_of_their_own_and_up_to_a_limit(own_process, monkeypatch):
-    monkeypatch.setattr(ratings, "_rating_lines", None)  # here it is not called
-    found = ratings_from_files(FILES)
-    monkeypatch.undo()
-    monkeypatch.setattr(ratings, "ask_child", lambda what, function, pair, **rest: ratings.lines_of(None, **pair))
-    for most, fits in ((5, True), (4, False)):
-        monkeypatch.setattr(ratings, "_MOST_RATINGS", most)
-        if fits:
-            assert same(found, ratings_from_files(FILES))
-            continue
-        with pytest.raises(InputError, match=r"train_user.txt must not have more than 4 ratings"):
-            ratings_from_files(FILES)
-
-
-def test_labels_that_look_like_numbers_are_words():
-    long = "7" * 5000
-    labels = f"\N{SUPERSCRIPT TWO}\n{long}\n10\n9\n".encode()
-    found = ratings_from_files(FILES | {"train_label.txt": labels, "test_label.txt": b"9\n10\n"})
-    assert found.values == ("attribute 9", "attribute 10", long, "\N{SUPERSCRIPT TWO}")
+def test_a_table_is_read_in_a_process_of_its_own(own_process):
+    assert same(ratings_from_csv(TABLE.encode(), "mine.csv"), ratings_from_csv(TABLE.encode(), "MINE.CSV"))
 
 
 def test_a_table_of_ratings():
-    found = ratings_from_files({"mine.csv": TABLE.encode()}, seed=1)
+    found = ratings_from_csv(TABLE.encode(), "mine.csv", seed=1)
     assert found.people_train.shape == (30, 8) and found.people_test.shape == (10, 8)
-    assert found.values == ("a", "b") and found.attribute == "town"
+    assert found.values == ("a", "b") and found.attribute == "attribute" and found.uploaded
     assert set(found.items) == {"i9", *(f"i{i}" for i in range(7))}
     both = sparse.vstack([found.people_train, found.people_test]).toarray()
     assert set(np.unique(both)) <= {0.0, 0.2, 0.4, 0.6, 0.8, 1.0}
     assert (both[:, found.items.index("i9")] == 1.0).all()
-    assert same(found, ratings_from_files({"mine.zip": packed({"mine.csv": TABLE.encode()})}, seed=1))
-    assert not same(found, ratings_from_files({"mine.csv": TABLE.encode()}, seed=2))
+    assert not same(found, ratings_from_csv(TABLE.encode(), "mine.csv", seed=2))
+
+
+def test_a_person_without_ratings_has_one_row_with_neither_item_nor_rating():
+    found = ratings_from_csv((TABLE + "quiet;;;a\n").encode(), "mine.csv")
+    assert found.people_train.shape[0] + found.people_test.shape[0] == 41
+    rated = np.concatenate([np.diff(part.indptr) for part in (found.people_train, found.people_test)])
+    assert (rated == 0).sum() == 1
 
 
 @pytest.mark.parametrize("users, hidden", [(40, 10), (100, 10), (160, 16)])
 def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hidden: int):
     towns = [*"cdefghi", *"ab" * users]  # seven have a town of their own, and publish it
-    told = "user;item;rating;town\n" + "".join(f"u{i};i{i % 7};5;{towns[i]}\n" for i in range(users))
-    found = ratings_from_files({"mine.csv": told.encode()})
+    rows = "".join(f"u{i};{item};5;{towns[i]}\n" for i in range(users) for item in (f"i{i % 7}", "i9"))
+    found = ratings_from_csv(f"person;item;rating;attribute\n{rows}".encode(), "mine.csv")
     assert found.people_test.shape[0] == hidden and found.people_train.shape[0] == users - hidden
     assert set(found.values_test) <= {0, 1} and found.values == tuple("abcdefghi")
 
 
+def headed(names: str) -> str:
+    """Return a table of sixty rows with these columns."""
+    cells = ",".join("ui5a9"[: names.count(",") + 1])
+    return "\n".join([names, *[cells] * 60])
+
+
 BAD_TABLES = [
     ("", "is empty"),
-    ("user,item,rating\nu,i,5\n", r"must have the columns user, item, rating and one private attribute"),
-    ("user,User,item,rating\nu,a,i,5\n", r"got 'user, User, item, rating'"),
-    ("user,item,rating,town,age\nu,i,5,a,9\n", r"got 'user, item, rating, town, age'"),
-    (TABLE + "u1;i1;5;b\nu1;i1;4;b\n", r"must rate an item once, got user 'u1' and item 'i1' twice"),
+    (headed("person,item,rating"), r"must have the columns person, item, rating and attribute, got"),
+    (headed("user,item,rating,attribute"), r"got 'user, item, rating, attribute'"),
+    (headed("person,item,rating,attribute,age"), r"got 'person, item, rating, attribute, age'"),
+    (TABLE + "u1;i1;5;b\nu1;i1;4;b\n", r"must rate an item once, got person 'u1' and item 'i1' twice"),
     (TABLE + "u1;i5;6;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 6"),
     (TABLE + "u1;i5;0.5;b\n", r"Ratings must be from 1 to 5, or all in \[0, 1\], got 0.5"),
     (TABLE + "u1;i5;good;b\n", r"Ratings must be numbers, got 'good'"),
     (TABLE + "u1;i5;;b\n", r"both an item and a rating, or neither"),
-    (TABLE + "u1;i5;5;a\n", r"the same value of 'town', user 'u1' has none or several"),
-    (TABLE + "u1;i5;5;\n", r"the same value of 'town', user 'u1' has none or several"),
-    (TABLE + ";i5;5;a\n", r"must have a user, got one without"),
-    (TABLE.splitlines()[0], r"must have lines under its header, 'mine.csv' has none"),
-    ("\n".join(TABLE.splitlines()[:2]), r"must have at least 30 users, got 1\."),
-    (TABLE.replace(";a", ";b"), r"'town' must have 2 to 30 values .*, got 1"),
+    (TABLE + "u1;i5;5;a\n", r"the same attribute, person 'u1' has none or several"),
+    (TABLE + "u1;i5;5;\n", r"the same attribute, person 'u1' has none or several"),
+    (TABLE + ";i5;5;a\n", r"must have a person, got one without"),
+    (TABLE.splitlines()[0], r"needs at least 60 records \(30 of each group\), got 0"),
+    ("\n".join(["person;item;rating;attribute", *(f"u1;i{i};5;a" for i in range(60))]), r"at least 30 people, got 1\."),
+    (TABLE.replace(";a\n", ";b\n"), r"'attribute' must have 2 to 30 values .*, got 1"),
 ]
 
 
 @pytest.mark.parametrize("content, words", BAD_TABLES, ids=[words[:25] for _, words in BAD_TABLES])
 def test_a_bad_table_is_one_sentence(content: str, words: str):
     with pytest.raises(InputError, match=words):
-        ratings_from_files({"mine.csv": content.encode()})
+        ratings_from_csv(content.encode(), "mine.csv")
 
 
-def test_other_files_are_refused():
-    for files in ({"a.csv": b"x", "b.csv": b"y"}, {"train_user.txt": b"1:1\n"}, {"a.xlsx": b"x"}, {}):
-        with pytest.raises(InputError, match="Ratings must be the four files"):
-            ratings_from_files(files)
-    with pytest.raises(InputError, match="a whole zip archive without a password"):
-        ratings_from_files({"mine.zip": b"PK\x03\x04 and no more"})
-    with pytest.raises(InputError, match="must not unpack to more than 1 MB"):
-        ratings_from_files({"mine.zip": packed({"mine.csv": b"0" * 2_000_000})}, max_bytes=1024 * 1024)
-    most = sum(map(len, FILES.values()))
-    for files, words in ((FILES, "must not be larger than"), ({"mine.zip": packed(FILES)}, "must not unpack to more")):
-        assert same(ratings_from_files(files, max_bytes=most), ratings_from_files(FILES))
-        with pytest.raises(InputError, match=words):
-            ratings_from_files(files, max_bytes=most - 1)
+@pytest.mark.parametrize("name", ["train_user.txt", "mine.zip", "mine.xlsx", "mine.parquet", "mine"])
+def test_another_file_is_refused(name: str):
+    with pytest.raises(InputError, match=r"Ratings must be one CSV file with the columns person, item, rating and"):
+        ratings_from_csv(TABLE.encode(), name)
+
+
+def test_an_archive_named_as_a_table_is_refused():
+    with pytest.raises(InputError, match=r"a spreadsheet .* or a zip archive, not a table"):
+        ratings_from_csv(b"PK\x03\x04 and more", "mine.csv")
+
+
+def test_labels_that_look_like_numbers_are_words():
+    long, raised = "7" * 5000, "\N{SUPERSCRIPT TWO}"
+    labels, hidden = [raised, long, "10", "9"], ["9", "10"]
+    people = sparse.csr_array(np.eye(4)), sparse.csr_array(np.eye(2, 4))
+    told = {"title": "", "source": "", "attribute": "x", "items": labels}
+    assert build_ratings(people, (labels, hidden), **told).values == ("9", "10", long, raised)  # type: ignore[arg-type]
 
 
 def test_values_are_2_to_30():
@@ -217,11 +199,11 @@ def test_the_invented_ratings():
     assert found.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings
 
 
-def test_beside_one_user_of_each_value_ten_are_left_to_protect():
-    def table(values: int) -> dict[str, bytes]:
+def test_beside_one_person_of_each_value_ten_are_left_to_protect():
+    def table(values: int) -> bytes:
         lines = [f"u{u},i{i},{1 + (u + i) % 5},t{u % values}" for u in range(30) for i in range(3)]
-        return {"r.csv": "\n".join(["user,item,rating,town", *lines]).encode()}
+        return "\n".join(["person,item,rating,attribute", *lines]).encode()
 
-    assert len(ratings_from_files(table(20)).values_test) == 10
-    with pytest.raises(InputError, match="at least 10 users besides one of each value of 'town', got 9"):
-        ratings_from_files(table(21))
+    assert len(ratings_from_csv(table(20), "r.csv").values_test) == 10
+    with pytest.raises(InputError, match="at least 10 people besides one of each value of the attribute, got 9"):
+        ratings_from_csv(table(21), "r.csv")

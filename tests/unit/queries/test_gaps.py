@@ -9,6 +9,7 @@ import pytest
 
 from core.queries import global_sensitivity, smooth_sensitivity
 from core.queries.gaps import design_scores, local_sensitivity
+from tests.reference.table_1 import printed_smooth_sensitivity
 from tests.unit.queries.people import largest_move, neighbours, vectors
 
 
@@ -72,15 +73,15 @@ def test_smooth_is_the_definition_over_all_vectors(n: int, beta: float, absolute
 
 def test_the_published_form_breaks_at_one_person_and_when_unsorted():
     beta = 5 / (6 * 25)
-    alone = smooth_sensitivity(99, 1, 25, beta, as_published=True)
-    pair = smooth_sensitivity(98, 2, 25, beta, as_published=True)
+    alone = printed_smooth_sensitivity(99, 1, 25, beta)
+    pair = printed_smooth_sensitivity(98, 2, 25, beta)
     assert alone / pair > 1.9 > math.exp(beta)
-    unsorted = smooth_sensitivity(2, 98, 25, 5.0, as_published=True)
+    unsorted = printed_smooth_sensitivity(2, 98, 25, 5.0)
     assert unsorted < 0.68 * local_sensitivity(2, 98, 25)  # less than what one neighbour moves
 
 
 @pytest.mark.parametrize("n0", range(2, 50))
 def test_both_forms_agree_where_the_paper_is_right(n0: int):
     for beta in (0.01, 0.2, 4.0):
-        both = [smooth_sensitivity(100 - n0, n0, 25, beta, as_published=p) for p in (False, True)]
-        assert both[0] == pytest.approx(both[1], rel=1e-12)
+        printed = printed_smooth_sensitivity(100 - n0, n0, 25, beta)
+        assert smooth_sensitivity(100 - n0, n0, 25, beta) == pytest.approx(printed, rel=1e-12)
