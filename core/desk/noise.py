@@ -54,8 +54,14 @@ def epsilon_of(amount: int) -> float:
 
 def amount_text(amount: int) -> str:
     """Write millionths as an epsilon, exactly: "0.25", "10"."""
-    text = f"{amount // MILLION}.{amount % MILLION:06d}"
+    whole, millionths_left = divmod(abs(amount), MILLION)
+    text = f"{'-' * (amount < 0)}{whole}.{millionths_left:06d}"
     return text.rstrip("0").rstrip(".")
+
+
+def epsilon_amount(epsilon: float) -> str:
+    """Epsilon as its exact amount: "0.25", "10"."""
+    return amount_text(round(epsilon * MILLION))
 
 
 GRID = 1 << 24
