@@ -84,36 +84,6 @@ class _Plan:
         return sum(noise.epsilon for noise in (self.new_sum, self.new_count) if noise)
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """Total budget of a registration and price of a noisy group size, in millionths."""
-
-    budget: int
-    count_price: int
-
-    @classmethod
-    def of(cls, budget: Amount, count_epsilon: Amount | None) -> _Terms:
-        """Terms of a registration; a tenth of the budget is the price of the size when none is named."""
-        total = millionths(budget, name="budget")
-        if count_epsilon is None:
-            return cls(total, max(1, total // 10))
-        price = millionths(count_epsilon, name="count_epsilon")
-        if price > total:
-            raise InputError(
-                f"count_epsilon must be at most the budget of {amount_text(total)}, got {amount_text(price)}."
-            )
-        return cls(total, price)
-
-    def entry(self) -> dict[str, int]:
-        """Amounts of the ledger's entry, the price of the size being charged at once."""
-        return {
-            "budget": self.budget,
-            "count_epsilon": self.count_price,
-            "charged": self.count_price,
-            "spent": self.count_price,
-        }
-
-
 class Ledger:
     """Registered test sets, their budgets, and every answer ever given; made by `open_ledger`.
 
@@ -161,16 +131,17 @@ class Ledger:
         """
         name = _title(name, name="name")
         normal_form(roles.sensitive, noun="The name of the sensitive attribute")
-        terms = _Terms.of(budget, count_epsilon)
+        total = millionths(budget, name="budget")
+        price = _count_price(total, count_epsilon)
         _refuse_attribute_as_outcome(test_set)
         with self._store.writing() as change:
             state = change.record()
             key = change.key()
             refuse_a_second_budget(state, name, roles, test_set, key, another_attribute=another_attribute)
-            body = _registered(test_set, terms, key, self._randbelow)
-            body |= {"name": name, "time": state.next_time(), "roles": roles_entry(roles)}
+            body = _registered(test_set, price, key, self._randbelow)
+            body |= {"name": name, "time": state.next_time(), "roles": roles_entry(roles), "budget": total}
             body["another_attribute"] = bool(another_attribute)
-            change.charge(name, terms.budget, terms.count_price)
+            change.charge(name, total, price)
             change.add(state, body)
         return state.accounts[name].registration()
 
@@ -389,15 +360,27 @@ def _planned(
     )
 
 
-def _registered(test_set: TestSet, terms: _Terms, key: bytes, randbelow: RandBelow) -> dict[str, Any]:
-    """Release the noisy size of the disadvantaged group and return the entry's body, but for names, time and roles."""
+def _count_price(budget: int, count_epsilon: Amount | None) -> int:
+    """Price of a noisy group size in millionths; a tenth of the budget when none is named."""
+    if count_epsilon is None:
+        return max(1, budget // 10)
+    price = millionths(count_epsilon, name="count_epsilon")
+    if price > budget:
+        raise InputError(
+            f"count_epsilon must be at most the budget of {amount_text(budget)}, got {amount_text(price)}."
+        )
+    return price
+
+
+def _registered(test_set: TestSet, price: int, key: bytes, randbelow: RandBelow) -> dict[str, Any]:
+    """Release the noisy size of the disadvantaged group and return the entry's body, but for what is not of it."""
     size = int((test_set.attribute == 0).sum())
     return {
         "kind": "registered",
         "n": test_set.n,
         "n_positive": test_set.n_positive,
-        **terms.entry(),
-        "count": size + discrete_laplace(MILLION, terms.count_price, randbelow),
+        **dict.fromkeys(("count_epsilon", "charged", "spent"), price),
+        "count": size + discrete_laplace(MILLION, price, randbelow),
         "script": test_set.script,
         "seals": {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)},
     }

@@ -45,17 +45,21 @@ def normal_form(text: object, *, noun: str) -> str:
     noun : str
         What the text is, for the sentence: "The name".
     """
-    folded = visible_text(visible_text(text).casefold())
-    script_of(folded, text, noun=noun)
-    return folded
+    form = _folded(text)
+    script_of(form, noun=noun)
+    return form
 
 
-def same_text(text: object, other: object) -> bool:
-    """Whether two texts are one by the normal form, where neither need be refused."""
-    return visible_text(visible_text(text).casefold()) == visible_text(visible_text(other).casefold())
+def same_text(*texts: object) -> bool:
+    """Whether texts are one by their normal form, where none of them need be refused."""
+    return len(set(map(_folded, texts))) == 1
 
 
-def script_of(form: str, text: object = None, *, noun: str) -> str:
+def _folded(text: object) -> str:
+    return visible_text(visible_text(text).casefold())
+
+
+def script_of(form: str, *, noun: str) -> str:
     """Script of a normal form's letters, `LATIN` without any; refuses two, and what only looks like a plain sign."""
     if form.isascii():
         return LATIN
@@ -68,7 +72,7 @@ def script_of(form: str, text: object = None, *, noun: str) -> str:
             name = unicodedata.name(character, f"U+{ord(character):04X}")
             raise InputError(
                 f"{noun} must hold letters of one script and plain signs, as others only look equal, got "
-                f"{quoted(form if text is None else text, 80)} with {name}."
+                f"{quoted(form, 80)} with {name}."
             )
         script = letter_script
     return script or LATIN

@@ -111,11 +111,10 @@ def roles_in(table: Table, roles: Roles) -> Roles:
 
 
 def input_facts(table: Table, roles: Roles) -> tuple[Fact, ...]:
-    """Facts of the input check about the columns of a registration, to be looked at before it.
+    """Facts of the input check about the columns of a registration (`roles_in`), to be looked at before it.
 
     Raises `InputError` if the check would block an audit: the outcome is the attribute, or the same for everybody.
     """
-    roles = roles_in(table, roles)
     columns = [column for column in (roles.person, roles.sensitive, roles.label) if column]
     facts = [fact for fact in check_input(table.frame[columns], roles) if fact.columns]
     for fact in facts:
@@ -127,17 +126,11 @@ def input_facts(table: Table, roles: Roles) -> tuple[Fact, ...]:
 def _column_name(table: Table, column: str) -> str:
     """Column of the table with the normal form of a name."""
     names = [str(name) for name in table.frame.columns]
-    normal_form(column, noun="The name of a column")
-    matches = [name for name in names if name == column] or [name for name in names if same_text(name, column)]
-    if not matches:
-        listed = ", ".join(names[:_MOST_NAMES])
+    matches = [name for name in names if same_text(name, column)]
+    if len(matches) != 1:
+        listed = ", ".join(matches or names[:_MOST_NAMES])
         raise InputError(
-            f"The file {quoted(table.title)} must have a column {quoted(column)}, its columns are {listed}."
-        )
-    if len(matches) > 1:
-        raise InputError(
-            f"The file {quoted(table.title)} must have one column {quoted(column)}, got {quoted(matches[0])} and "
-            f"{quoted(matches[1])}."
+            f"The file {quoted(table.title)} must have one column {quoted(column)}, its columns are {listed}."
         )
     return matches[0]
 
@@ -279,16 +272,13 @@ def identifier_forms(ids: Sequence[str], *, rule: str) -> list[str]:
 
 def _one_script(forms: Iterable[str]) -> str:
     """Script of all identifiers; refuses two."""
-    examples: dict[str, str] = {}
-    for form in forms:
-        examples.setdefault(script_of(form, noun="An identifier"), form)
-    if len(examples) > 1:
-        (script, example), (other_script, other_example) = list(examples.items())[:2]
+    scripts = sorted({script_of(form, noun="An identifier") for form in forms})
+    if len(scripts) > 1:
         raise InputError(
-            f"The identifiers must be written in one script, as letters of two may look equal, got {quoted(example)} "
-            f"in {script} and {quoted(other_example)} in {other_script}."
+            f"The identifiers must be written in one script, as letters of two may look equal, got {scripts[0]} and "
+            f"{scripts[1]}."
         )
-    return next(iter(examples))
+    return scripts[0]
 
 
 def _hash(key: bytes, *parts: bytes) -> str:

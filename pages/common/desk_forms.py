@@ -86,22 +86,22 @@ def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | Non
     return upload
 
 
-def _read(upload: Upload, make: Callable[[bytes, str], Any], *how: Any) -> Any | None:
+def _read(upload: Upload, make: Callable[[], Any], *how: Any) -> Any | None:
     """Return what a file holds, read once each way (`how`); or say in one sentence what is wrong and return None."""
     key = fingerprint(*how)
     if key not in upload.read:
         try:
             with st.spinner("Reading the file"):
-                upload.read[key] = make(upload.content, upload.name)
+                upload.read[key] = make()
         except InputError as error:
             upload.read[key] = error
         except MemoryError:
             upload.read[key] = InputError(panels.TOO_LARGE)
-    found = upload.read[key]
-    if isinstance(found, InputError):
-        panels.problem(str(found))
+    result = upload.read[key]
+    if isinstance(result, InputError):
+        panels.problem(str(result))
         return None
-    return found
+    return result
 
 
 # People of the audited table ------------------------------------------------------------------------------------------
@@ -224,11 +224,11 @@ def _from_file() -> tuple[TestSet, Roles] | None:
         "Test set: a CSV or Parquet file with a record a person (up to 200 MB)",
         help="Read in this session's memory. The ledger keeps a keyed hash of it, to know it again.",
     )
-    table = None if upload is None else _table_of(upload)
+    table = _table_of(upload)
     if upload is None or table is None:
         return None
     roles = _chosen_roles(table, upload)
-    people = _read(upload, lambda *_: _people(table, roles), "people", roles)
+    people = _read(upload, lambda: _people(table, roles), "people", roles)
     if people is None:
         return None
     test_set, roles, facts = people
@@ -240,10 +240,11 @@ def _from_file() -> tuple[TestSet, Roles] | None:
     return test_set, roles
 
 
-def _table_of(upload: Upload) -> Table | None:
+def _table_of(upload: Upload | None) -> Table | None:
     """Table of an upload, read once; None, with its problem drawn, where it is none."""
-    table: Table | None = _read(upload, people_table, "table")
-    return table
+    if upload is None:
+        return None
+    return _read(upload, lambda: people_table(upload.content, upload.name), "table")
 
 
 def _people(table: Table, roles: Roles) -> tuple[TestSet, Roles, tuple[Fact, ...]]:
@@ -254,7 +255,7 @@ def _people(table: Table, roles: Roles) -> tuple[TestSet, Roles, tuple[Fact, ...
 
 def _chosen_roles(table: Table, upload: Upload) -> Roles:
     """Ask which column of a table is which, and which values count; the defaults are those of an audit's roles."""
-    suggestion = _read(upload, lambda *_: suggested_roles(table), "suggestion") or desk_roles("")
+    suggestion = _read(upload, lambda: suggested_roles(table), "suggestion") or desk_roles("")
     names = [str(column) for column in table.frame.columns]
     left, middle, right = st.columns(3, gap="medium")
     person = _choose(left, "Identifier", names, f"desk_id_column_{upload.mark}", default=suggestion.person)
@@ -395,10 +396,10 @@ def _own_test_set(made: Registration) -> TestSet | None:
         "The test set's file again: the ledger does not keep the attribute",
         help="The file it was registered with; the order of its records may differ.",
     )
-    table = None if upload is None else _table_of(upload)
+    table = _table_of(upload)
     if upload is None or table is None:
         return None
-    return _read(upload, lambda *_: test_set_of(table, made.roles), "test set", made.roles)
+    return _read(upload, lambda: test_set_of(table, made.roles), "test set", made.roles)
 
 
 def _scores(test_set: TestSet, made: Registration) -> Any | None:
@@ -424,7 +425,7 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
         )
         rows = "" if audited_table is None else "; their rows are beside them"
         st.caption(f"Numbers count the records used, from 1{rows}.")
-    table = None if upload is None else _table_of(upload)
+    table = _table_of(upload)
     if upload is None or table is None:
         return None
     names = [str(column) for column in table.frame.columns]
@@ -433,7 +434,7 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
     columns = [name for name in names if name != person]
     score = _choose(right, "Score, from 0 to 1", columns, f"desk_predictions_score_{upload.mark}")
     make = partial(predictions_of, table, test_set, person=person, score=score)
-    return _read(upload, lambda *_: make(), "predictions", person, score, fingerprint(list(test_set.ids)))
+    return _read(upload, make, "predictions", person, score, fingerprint(list(test_set.ids)))
 
 
 def _table() -> tuple[Table, Roles]:

@@ -68,7 +68,7 @@ def test_look_alikes_are_named_by_their_characters(tmp_path: Path, capsys: pytes
     (tmp_path / "people.csv").write_bytes(file_of(("Ada", "\N{CYRILLIC CAPITAL LETTER A}da", "c"), "sex", "010"))
     register = ["desk", "register", "x", "--test-set", str(tmp_path / "people.csv"), "--attribute", "sex"]
     assert main([*register, "--budget", "1", "--ledger", str(tmp_path / "ledger")]) == 3
-    sentence = "An identifier must hold letters of one script and plain signs, as others only look equal, got 'Аda'"
+    sentence = "An identifier must hold letters of one script and plain signs, as others only look equal, got 'аda'"
     assert sentence in capsys.readouterr().err
 
 

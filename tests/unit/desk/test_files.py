@@ -71,7 +71,7 @@ def test_bad_test_sets(text: str, words: str):
         ("id,score\na,0.1\nb,0.2\nc,1.3\n", r"must be in \[0, 1\], got 1.3"),
         ("id,score\na,0.1\nb,much\nc,1\n", r"must be a column of numbers in \[0, 1\], got 'much'"),
         ("id,score\na,0.1\nb,\nc,1\n", "must have no empty cell, record 2"),
-        ("who,score\na,0.1\nb,0.2\nc,1\n", "must have a column 'id'"),
+        ("who,score\na,0.1\nb,0.2\nc,1\n", "must have one column 'id'"),
         ("id,p,q\na,0.1,1\nb,0.2,1\nc,1,1\n", "one column of scores besides 'id', or an option .* got 2"),
     ],
 )
@@ -116,9 +116,9 @@ def test_amounts_are_whole_millionths():
             "'sex' must hold only 0 and 1, or the advantaged value must be named",
         ),
         (PEOPLE, desk_roles("sex", group=("X",)), "'sex' must hold the advantaged value 'X', got only 'F', 'M'"),
-        (PEOPLE, desk_roles("age"), "'people.csv' must have a column 'age', its columns are id, sex, ok, town"),
+        (PEOPLE, desk_roles("age"), "'people.csv' must have one column 'age', its columns are id, sex, ok, town"),
         (PEOPLE, desk_roles("sex", group=("M",), label="SEX"), "must be another column than the sensitive attribute"),
-        ("id,Sex,sex\na,1,1\nb,0,1\n", desk_roles("SEX"), "must have one column 'SEX', got 'Sex' and 'sex'"),
+        ("id,Sex,sex\na,1,1\nb,0,1\n", desk_roles("SEX"), "must have one column 'SEX', its columns are Sex, sex"),
         (
             "id,grade\na,a\nb,A\n",
             desk_roles("grade", group=("a",)),
