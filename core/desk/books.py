@@ -98,7 +98,7 @@ class Account:
         return min(same, key=lambda one: one.standard_error, default=None)
 
     def registration(self) -> Registration:
-        """Return what may be told about the registration."""
+        """Return the public facts of the registration."""
         count = self.released[next(iter(self.released))]
         n = self.n("statistical_parity")
         reach = count.noise.bound(LEVEL)
