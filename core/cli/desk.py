@@ -157,7 +157,7 @@ def _people(arguments: argparse.Namespace) -> Table:
 
 def _roles(arguments: argparse.Namespace, people: Table) -> Roles:
     """Roles of the test set's columns, as its table writes them."""
-    person = arguments.id or suggested_roles(people, sensitive=arguments.attribute).person
+    person = arguments.id or suggested_roles(people).person
     group = filter(None, [arguments.advantaged])
     outcome = {"label": arguments.label or "", "positive": arguments.positive or ""}
     return roles_in(people, desk_roles(arguments.attribute, person=person, group=tuple(group), **outcome))

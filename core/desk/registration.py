@@ -79,13 +79,13 @@ def roles_of_entry(entry: Mapping[str, Any]) -> Roles:
     return desk_roles(group=[str(value) for value in entry["group"]], **{name: str(entry[name]) for name in _STORED})
 
 
-def suggested_roles(table: Table, *, sensitive: str = "") -> Roles:
-    """Roles as guessed for an audit of the table; the person is, without a better guess, the first column of names."""
-    roles = suggest_roles(table.frame, attribute=sensitive).roles
-    names = [str(name) for name in table.frame.columns]
-    identifiers = [name for name in names if name != roles.sensitive and names_records(table.frame[name], name)]
-    person = (roles.person, *identifiers, *names)
-    return replace(roles, person=next(filter(None, person)))
+def suggested_roles(table: Table) -> Roles:
+    """Roles as guessed for an audit of the table; the person is, without a better guess, a column without repeats."""
+    roles = suggest_roles(table.frame).roles
+    columns = [str(name) for name in table.frame.columns if name != roles.sensitive]
+    identifiers = [name for name in columns if names_records(table.frame[name], name)]
+    unique = [name for name in columns if table.frame[name].is_unique]
+    return replace(roles, person=next(filter(None, (roles.person, *identifiers, *unique, *columns))))
 
 
 def roles_in(table: Table, roles: Roles) -> Roles:
@@ -143,7 +143,7 @@ def _values_of_role(table: Table, column: str, values: Sequence[str], *, noun: s
     spellings = _spellings(table.frame[column], column)
     present = list(spellings.values())
     is_boolean = all(truth(value, present) is not None for value in present)
-    listed = ", ".join(quoted(value) for value in present[:_MOST_VALUES])
+    listed = ", ".join(quoted(value) for value in present[:_MOST_VALUES]) or "nothing"
     if len(present) > _MOST_VALUES:
         listed += ", …"
     if not values:
@@ -173,6 +173,7 @@ def _spellings(column: pandas.Series, name: str) -> dict[str, str]:
                 f"{quoted(value)}."
             )
         spellings[form] = value
+    _one_script(spellings, noun=f"The values of {quoted(name)}")
     return spellings
 
 
@@ -220,7 +221,7 @@ class TestSet:
             "attribute": attribute,
             "labels": labels,
             "forms": tuple(forms),
-            "script": _one_script(forms),
+            "script": _one_script(forms, noun="The identifiers"),
             "order": np.array(sorted(range(len(forms)), key=forms.__getitem__)),
         }
         for name, value in fields.items():
@@ -270,12 +271,12 @@ def identifier_forms(ids: Sequence[str], *, rule: str) -> list[str]:
     return forms
 
 
-def _one_script(forms: Iterable[str]) -> str:
-    """Script of all identifiers; refuses two."""
-    scripts = sorted({script_of(form, noun="An identifier") for form in forms})
+def _one_script(forms: Iterable[str], *, noun: str) -> str:
+    """Script of several normal forms; refuses two."""
+    scripts = sorted({script_of(form, noun=noun) for form in forms})
     if len(scripts) > 1:
         raise InputError(
-            f"The identifiers must be written in one script, as letters of two may look equal, got {scripts[0]} and "
+            f"{noun} must be written in one script, as letters of two may look equal, got {scripts[0]} and "
             f"{scripts[1]}."
         )
     return scripts[0]

@@ -124,6 +124,7 @@ def test_amounts_are_whole_millionths():
             desk_roles("grade", group=("a",)),
             "must write each value in one way, got 'A' and 'a'",
         ),
+        (PEOPLE.replace("M", "Ж"), ROLES, "The values of 'sex' must be written in one script"),
         (PEOPLE.replace("yes", "уеs"), ROLES, "A value of 'ok' must hold letters of one script"),
     ],
 )
@@ -150,6 +151,8 @@ def test_a_column_of_yes_and_no_needs_no_named_value():
 def test_roles_are_suggested_as_for_an_audit():
     roles = suggested_roles(people_table(desk_files.test_set(), "people.csv"))
     assert (roles.person, roles.sensitive, roles.label, roles.positive) == ("person", "sex", "repaid", "yes")
+    few = suggested_roles(people_table(b"sex,code\n1,x1\n0,x2\n", "people.csv"))
+    assert (few.person, few.sensitive) == ("code", "sex")
 
 
 def test_the_input_check_is_that_of_an_audit():
