@@ -34,7 +34,7 @@ def studies() -> dict[str, tuple[type, str]]:
     from core.choose import ChooseSettings
     from core.cli.membership import RunSettings
     from core.config import AuditConfig
-    from core.desk import AskSettings, Columns, RegisterSettings
+    from core.desk import AskSettings, RegisterSettings
     from core.membership.settings import MembershipSettings
     from core.model_card.settings import ReleaseSettings
     from core.people import PeopleSettings
@@ -49,7 +49,6 @@ def studies() -> dict[str, tuple[type, str]]:
         "Bias queries": (Asking, "attack queries"),
         "Answers to bias queries": (Answering, "attack queries"),
         "Bias queries, what is printed": (RevealSettings, "attack queries"),
-        "Query desk, a file": (Columns, "desk register"),
         "Query desk, a test set": (RegisterSettings, "desk register"),
         "Query desk, a question": (AskSettings, "desk ask"),
         "Membership attacks": (MembershipSettings, "attack membership"),

@@ -12,8 +12,9 @@ import numpy as np
 import streamlit as st
 
 from core.charts.queries import MOST_ROWS, GapRow, draw_gaps
-from core.desk import Columns, Ledger, LedgerAnswer, LedgerStatus, TestSet, example_ledger, verify_export
+from core.desk import Ledger, LedgerAnswer, LedgerStatus, TestSet, desk_roles, example_ledger, verify_export
 from core.desk import findings as words
+from core.desk.noise import epsilon_amount
 from core.errors import FairLeakError
 from core.estimates import count
 from core.fairness import METRIC_TITLES
@@ -56,16 +57,18 @@ def budget_bar(status: LedgerStatus) -> str:
     colours, made = shell.palette(), status.registration
     line = words.budget_text(status, st.session_state.get("desk_refused", {}).get(made.name, 0))
     share = 100 * status.spent / made.budget
-    label = f"{made.name}: ε {status.spent:.10g} of {made.budget:.10g} spent, {status.remaining:.10g} left; {line}"
+    spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(made.budget)} spent"
+    remaining = epsilon_amount(status.remaining)
+    label = f"{made.name}: {spent}, {remaining} left; {line}"
     return (
         '<div style="margin-bottom:16px">'
         f'<div style="display:flex;justify-content:space-between;gap:12px"><span style="overflow-wrap:anywhere">'
-        f"<b>{escape(made.name)}</b>, {escape(made.columns.attribute)}, {made.n_people:,} people</span>"
-        f'<span style="white-space:nowrap">ε <b>{status.remaining:.10g}</b> left</span></div>'
+        f"<b>{escape(made.name)}</b>, {escape(made.roles.sensitive)}, {count(made.n_people)} people</span>"
+        f'<span style="white-space:nowrap">ε <b>{remaining}</b> left</span></div>'
         f'<div role="img" aria-label="{escape(label)}" style="height:10px;margin:5px 0;border-radius:2px;'
         f'background:{colours.grid}"><div style="height:10px;border-radius:2px;width:{share:.2f}%;'
         f'background:{colours.leak}"></div></div>'
-        f'<div style="color:var(--fl-grey);font-size:.9rem">ε {status.spent:.10g} of {made.budget:.10g} spent; '
+        f'<div style="color:var(--fl-grey);font-size:.9rem">{spent}; '
         f"{escape(line)}</div></div>"
     )
 
@@ -83,7 +86,7 @@ def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
     men = (dataset.sensitive[:n] == 0).astype(np.uint8)
     people = TestSet(ids=tuple(str(i + 1) for i in range(n)), attribute=men)
     made = example_ledger(7)
-    made.register("Example", people, budget=1, columns=Columns(attribute="sex", advantaged="men"))
+    made.register("Example", people, budget=1, roles=desk_roles("sex", group=("men",)))
 
     def above_the_median(feature: str) -> Any:
         values = dataset.features[:n, dataset.feature_names.index(feature)]

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pytest
 
 from core.chain import FIRST, canonical, chained
-from core.desk import Columns, Ledger, TestSet, open_ledger
+from core.desk import Ledger, TestSet, desk_roles, open_ledger
 from core.errors import FairLeakError
 from tests import workers
 
-NAME, ATTRIBUTE = "loans", Columns(attribute="sex")
+NAME, ATTRIBUTE = "loans", desk_roles("sex")
 BUDGET, COUNT, PRICE = 2.0, 0.2, 0.1
 
 STEPS = ("locked", "drawing", "charged", "entry written", "head moved", "committing", "committed")
@@ -52,7 +52,7 @@ def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def register(ledger: Ledger) -> None:
     """Register the test set."""
-    ledger.register(NAME, people(), budget=BUDGET, columns=ATTRIBUTE, count_epsilon=COUNT)
+    ledger.register(NAME, people(), budget=BUDGET, roles=ATTRIBUTE, count_epsilon=COUNT)
 
 
 def export_of(bodies: list[dict[str, Any]]) -> list[str]:

@@ -8,19 +8,23 @@ from collections.abc import Iterable
 
 from core.cli.arguments import Action, add_path
 from core.cli.console import Console, table
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles
 from core.desk import (
     AskSettings,
-    Columns,
     Ledger,
     LedgerStatus,
     Quote,
     RegisterSettings,
     Registration,
-    TestSet,
     default_ledger,
-    frame_of,
+    desk_roles,
+    input_facts,
     open_ledger,
+    people_table,
     predictions_of,
+    roles_in,
+    suggested_roles,
     test_set_of,
     verify_export,
 )
@@ -29,17 +33,18 @@ from core.desk.findings import (
     ceiling,
     counted,
     earlier,
+    error_text,
     everybody_else,
     gap_title,
-    older_form,
     sides,
     together,
     verified,
 )
-from core.desk.noise import epsilon_of, millionths
+from core.desk.noise import epsilon_amount, epsilon_of, millionths
 from core.errors import InputError
-from core.estimates import Estimate
+from core.estimates import count, number_text
 from core.files import check_place, content_of
+from core.quantities import Quantity
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, values_of
 
@@ -91,14 +96,23 @@ _PLACE = (
 )
 
 
+_ADVANTAGED = "Value of the advantaged group; everybody else is the other one. Not needed if the column holds 1 and 0."
+
+
 def _add_ledger(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ledger", metavar="PLACE", help=_PLACE)
 
 
 def _add_register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="Name of the test set, for askers.")
-    add_path(parser, "--test-set", required=True, help="CSV with a line a person.")
-    add_settings(parser, Columns, "attribute", "advantaged", "id", "label", "positive")
+    add_path(parser, "--test-set", required=True, help="CSV or Parquet file with a record a person.")
+    parser.add_argument("--attribute", required=True, metavar="COLUMN", help="Column of the sensitive attribute.")
+    parser.add_argument("--advantaged", metavar="VALUE", help=_ADVANTAGED)
+    parser.add_argument("--id", metavar="COLUMN", help="Column of the people's identifiers (default: a guess).")
+    label = "Column of the true outcome, for equal opportunity; it counts as public."
+    parser.add_argument("--label", metavar="COLUMN", help=label)
+    positive = "Positive value of the true outcome; not needed if the column holds 1 and 0."
+    parser.add_argument("--positive", metavar="VALUE", help=positive)
     add_settings(parser, RegisterSettings)
     _add_ledger(parser)
 
@@ -136,10 +150,17 @@ def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
     return open_ledger(place, create=create)
 
 
-def _test_set(arguments: argparse.Namespace, columns: Columns) -> tuple[TestSet, bytes]:
-    """Return the test set, and its file's content."""
-    content = content_of(arguments.test_set, what="The test set")
-    return test_set_of(content, arguments.test_set.name, columns), content
+def _people(arguments: argparse.Namespace) -> Table:
+    """Table of the test set's file."""
+    return people_table(content_of(arguments.test_set, what="The test set"), arguments.test_set.name)
+
+
+def _roles(arguments: argparse.Namespace, people: Table) -> Roles:
+    """Roles of the test set's columns, as its table writes them."""
+    person = arguments.id or suggested_roles(people).person
+    group = filter(None, [arguments.advantaged])
+    outcome = {"label": arguments.label or "", "positive": arguments.positive or ""}
+    return roles_in(people, desk_roles(arguments.attribute, person=person, group=tuple(group), **outcome))
 
 
 def _named(lines: Iterable[tuple[str, str]]) -> Iterable[str]:
@@ -148,29 +169,34 @@ def _named(lines: Iterable[tuple[str, str]]) -> Iterable[str]:
 
 
 def _register(arguments: argparse.Namespace, console: Console) -> None:
-    columns, asked = from_arguments(arguments, Columns), from_arguments(arguments, RegisterSettings)
-    test_set, content = _test_set(arguments, columns)
+    settings = from_arguments(arguments, RegisterSettings)
+    people = _people(arguments)
+    roles = _roles(arguments, people)
+    facts = input_facts(people, roles)
+    test_set = test_set_of(people, roles)
     ledger = _opened(arguments, create=True)
-    if asked.count_epsilon is not None:
-        budget = millionths(asked.budget, name="budget")
-        if millionths(asked.count_epsilon, name="count_epsilon") == budget:
+    if settings.count_epsilon is not None:
+        budget = millionths(settings.budget, name="budget")
+        if millionths(settings.count_epsilon, name="count_epsilon") == budget:
             console.alert("Note: the noisy group size takes the whole budget; no question can be answered afterwards.")
-    others = everybody_else(frame_of(content, arguments.test_set.name), columns.attribute, columns.advantaged)
-    if values := together(others):
+    for note in (*people.notes, *(fact.text for fact in facts)):
+        console.note(f"Note: {note}")
+    if values := together(everybody_else(people, roles)):
         console.note(f"Note: the disadvantaged group takes together {values}.")
-    made = ledger.register(arguments.name, test_set, columns=columns, **values_of(asked))
-    console.results(_named(_registration(made)))
+    registration = ledger.register(arguments.name, test_set, roles=roles, **values_of(settings))
+    console.results(_named(_registration(registration)))
     console.note(f"The ledger is {ledger.place}.")
 
 
 def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     if arguments.asker is None and not arguments.quote:
         raise InputError("--asker must be given, for the record.")
-    ledger, name, model = _opened(arguments), arguments.name, arguments.predictions
+    ledger = _opened(arguments)
+    name = arguments.name
     made = ledger.status(name).registration
-    test_set, _ = _test_set(arguments, made.columns)
-    content = content_of(model, what="The predictions")
-    scores = predictions_of(content, model.name, test_set.ids, id_column=made.columns.id, score=arguments.score)
+    test_set = test_set_of(_people(arguments), made.roles)
+    predictions = people_table(content_of(arguments.predictions, what="The predictions"), arguments.predictions.name)
+    scores = predictions_of(predictions, test_set, person=made.roles.person, score=arguments.score)
     settings = values_of(from_arguments(arguments, AskSettings))
     epsilon = epsilon_of(millionths(settings["epsilon"], name="epsilon"))
     answer = (
@@ -181,16 +207,20 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     free = f" ({FREE})" if answer.from_past else ""
     made_of = [line for line in (counted(answer.charged, epsilon),) if line]
     if isinstance(answer, Quote):
-        console.results(_named([("cost", f"epsilon {answer.charged:.10g} of {answer.remaining:.10g} left{free}")]))
+        console.results(
+            _named(
+                [("cost", f"epsilon {epsilon_amount(answer.charged)} of {epsilon_amount(answer.remaining)} left{free}")]
+            )
+        )
         console.results([*made_of, *_named([("compares", sides(made))])])
-        console.results(_named([("standard error", f"about {answer.standard_error:.4f}")]))
+        console.results(_named([("standard error", f"about {error_text(answer.standard_error)}")]))
     elif not answer.refused:
         title = gap_title(answer.metric, labels=set(scores) <= {0.0, 1.0})
-        console.result(f"{title}, advantaged minus disadvantaged: {_gap(answer.gap)}")
-        console.results(_named([("compares", sides(made)), ("standard error", f"{answer.standard_error:.4f}")]))
-        console.results([*_named([("charged", f"epsilon {answer.charged:.10g}{free}")]), *made_of])
+        console.result(f"{title}, advantaged minus disadvantaged: {Quantity(answer.gap, signed=True).text}")
+        console.results(_named([("compares", sides(made)), ("standard error", error_text(answer.standard_error))]))
+        console.results([*_named([("charged", f"epsilon {epsilon_amount(answer.charged)}{free}")]), *made_of])
         record = f"entry {answer.number}, asked by {answer.asker}, hash {answer.seal}"
-        console.results(_named([("left", f"epsilon {answer.remaining:.10g}"), ("on record", record)]))
+        console.results(_named([("left", f"epsilon {epsilon_amount(answer.remaining)}"), ("on record", record)]))
     if answer.from_past and (old := earlier(answer.standard_error, epsilon)):
         console.note(f"Note: {old} --fresh pays for a new noisy answer.")
     if answer.refused:
@@ -209,30 +239,28 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
         rows.append(
             {
                 "name": made.name,
-                "attribute": made.columns.attribute,
-                "advantaged": made.columns.advantaged or "1",
-                "people": f"{made.n_people:,}",
-                "budget": f"{made.budget:.10g}",
-                "spent": f"{status.spent:.10g}",
-                "left": f"{status.remaining:.10g}",
+                "attribute": made.roles.sensitive,
+                "advantaged": " or ".join(made.roles.group) or "1",
+                "people": count(made.n_people),
+                "budget": epsilon_amount(made.budget),
+                "spent": epsilon_amount(status.spent),
+                "left": epsilon_amount(status.remaining),
                 "charged + free": f"{len(status.answers) - free} + {free}",
             }
         )
     console.result(table(rows, left=3) if rows else "Nothing is registered yet.")
-    for status in statuses:
-        if form := older_form(status.registration.form):
-            console.note(f"Note: {status.registration.name}: {form}.")
 
 
 def _one_status(status: LedgerStatus, console: Console) -> None:
     """Print everything about one registration."""
     made = status.registration
+    spent = epsilon_amount(status.spent)
     lines = [
         *_registration(made),
-        ("spent", f"epsilon {status.spent:.10g}"),
-        ("left", f"epsilon {status.remaining:.10g}"),
-        ("so far", f"all answers together change the odds of one person's attribute by at most e^{status.spent:.10g}"),
-        ("", f"(its square if the true group sizes are known); the budget allows e^{made.budget:.10g}"),
+        ("spent", f"epsilon {spent}"),
+        ("left", f"epsilon {epsilon_amount(status.remaining)}"),
+        ("so far", f"all answers together change the odds of one person's attribute by at most e^{spent}"),
+        ("", f"(its square if the true group sizes are known); the budget allows e^{epsilon_amount(made.budget)}"),
         ("ceiling", ceiling(status)),
         ("rejected files", f"{status.wrong_files} that were not the registered one"),
         ("last hash", status.seal),
@@ -245,8 +273,8 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
             "asker": one.asker,
             "compares": gap_title(one.metric),
             "question": one.question[:12],
-            "gap [95%]": _gap(one.gap),
-            "charged": f"{one.charged:.10g}",
+            "gap [95%]": Quantity(one.gap, signed=True).text,
+            "charged": epsilon_amount(one.charged),
         }
         for one in status.answers
     ]
@@ -256,16 +284,15 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
 
 def _registration(made: Registration) -> list[tuple[str, str]]:
     size = made.n_disadvantaged
-    positives = "" if made.n_positive is None else f", {made.n_positive:,} with a positive label"
-    form = older_form(made.form) or f"identifiers in form {made.form}"
-    sized = f"about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon {made.count_epsilon:.10g}"
+    positives = "" if made.n_positive is None else f", {count(made.n_positive)} with a positive label"
+    value, low, high = (number_text(number, ",.0f") for number in (size.value, size.low, size.high))
     return [
         ("registered", f"{made.name} ({made.registered})"),
-        ("attribute", made.columns.attribute),
+        ("attribute", made.roles.sensitive),
         ("compares", sides(made)),
-        ("people", f"{made.n_people:,}{positives}; {form}"),
-        ("budget", f"epsilon {made.budget:.10g} in total; cannot be increased"),
-        ("disadvantaged", sized),
+        ("people", f"{count(made.n_people)}{positives}"),
+        ("budget", f"epsilon {epsilon_amount(made.budget)} in total; cannot be increased"),
+        ("disadvantaged", f"about {value}, {low} to {high} (95%), for epsilon {epsilon_amount(made.count_epsilon)}"),
     ]
 
 
@@ -288,8 +315,8 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     rows = [
         {
             "name": one.registration.name,
-            "budget": f"{one.registration.budget:.10g}",
-            "spent": f"{one.spent:.10g}",
+            "budget": epsilon_amount(one.registration.budget),
+            "spent": epsilon_amount(one.spent),
             "answers": str(len(one.answers)),
             "charged": str(sum(not answer.from_past for answer in one.answers)),
         }
@@ -298,10 +325,6 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     if rows:
         console.results(["", table(rows)])
     return "pass" if found.ok else "fail"
-
-
-def _gap(gap: Estimate) -> str:
-    return f"{gap.value:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"
 
 
 COMMANDS = {

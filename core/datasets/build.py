@@ -424,7 +424,7 @@ def _given(
             )
             caveats.append(Caveat(CaveatKind.ANSWERS_ABSENT, text, count=missing, total=answered.size))
     if roles.score:
-        given["scores"] = scores = _scores(frame.loc[known, roles.score], roles.score)
+        given["scores"] = scores = score_values(frame.loc[known, roles.score], roles.score)
         given["predictions"] = said = (scores >= threshold).astype(np.uint8)
     if roles.prediction:
         given["predictions"] = predictions = _labels(frame, roles, known)
@@ -510,8 +510,8 @@ def _strange(value: str, taken: list[str], roles: Roles, *, number: bool) -> str
     )
 
 
-def _scores(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
-    """Return the scores; nan where there is none."""
+def score_values(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
+    """Scores of a column of numbers in [0, 1], nan where there is none; refuses other cells."""
     if not is_numeric(column):
         present = as_text(column).dropna()
         strange = next((value for value in present if not is_number(value)), present.iloc[0])

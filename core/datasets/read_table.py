@@ -45,6 +45,7 @@ def read_table(
     max_columns: int = 500,
     max_rows: int = 2_000_000,
     header: bool = True,
+    min_records: int = 2 * MINIMUM_PER_GROUP,
 ) -> Table:
     """Read a user's file, in a process of its own.
 
@@ -58,6 +59,8 @@ def read_table(
         The largest table accepted; Parquet may also not unpack to more than `MOST_UNPACKED`.
     header : bool
         Whether the first line of a text table holds the column names; otherwise the columns are numbered.
+    min_records : int
+        Fewest records accepted, those of an audit.
 
     Returns
     -------
@@ -79,7 +82,9 @@ def read_table(
             f"The file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
             "keep fewer records or columns."
         )
-    columns, notes = read_columns(content, name, max_columns=max_columns, max_rows=max_rows, header=header)
+    columns, notes = read_columns(
+        content, name, max_columns=max_columns, max_rows=max_rows, header=header, min_records=min_records
+    )
     frame = pd.DataFrame({title: series_of(columns[title]) for title in columns.column_names})
     frame.attrs[SPELLINGS] = json.loads((columns.schema.metadata or {}).get(SPELLINGS.encode(), b"{}"))
     return Table(
@@ -100,14 +105,16 @@ def read_columns(
     max_rows: int,
     office: bool = True,
     header: bool = True,
+    min_records: int = 2 * MINIMUM_PER_GROUP,
 ) -> tuple[pyarrow.Table, tuple[str, ...]]:
     """Return a file's columns, and notes, read in a process of its own; see `read_table`.
 
-    `office` says whether tables as offices have them are read with notes and must have enough people for an audit;
+    `office` says whether tables as offices have them are read with notes and must have `min_records`;
     otherwise nothing is decided that would need a note.
     """
     sizes = {"max_columns": max_columns, "max_rows": max_rows}
     arguments = {"content": content, "name": name, **sizes, "office": office, "header": header}
+    arguments["min_records"] = min_records
     modules = ("core.datasets.read_table:rehearse", "pandas", "pyarrow.parquet")
     function = "core.datasets.read_table:columns_of"
     told, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
@@ -125,6 +132,7 @@ def columns_of(
     max_rows: int,
     office: bool,
     header: bool,
+    min_records: int = 2 * MINIMUM_PER_GROUP,
 ) -> tuple[dict[str, Any], pyarrow.Table]:
     """Return what `read_columns` does, in the process that is asked; the first argument is the child's."""
     import pyarrow as pa
@@ -140,7 +148,7 @@ def columns_of(
         noted = notes if office else None
         names, columns = text_columns(content, name, max_columns, max_rows, notes=noted, header=header)
     if office:
-        if len(columns[0]) < 2 * MINIMUM_PER_GROUP:
+        if len(columns[0]) < min_records:
             raise InputError(
                 f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
                 f"got {len(columns[0])}; add records to the file."

@@ -5,10 +5,10 @@ answer and an export's verification. An export contains no attribute, no predict
 What follows from the predictions is taken as written: the bounds of the intervals, the scores' totals, the reach of the
 noise. Answers of earlier editions may be sums of several released numbers; their entries say of which, and how much.
 
-People are found again by the normal form of their identifiers, under each registration in the form of its time, so that
-nobody gets a second budget for the same people and attribute. Test sets that only overlap are not noticed; their
-budgets add up for people in both. Nor are people registered in form 1 who come with spellings that only a later
-form makes equal: the ledger has no identifiers to form again.
+People are found again by the normal form of their identifiers, so that nobody gets a second budget for the same people
+and attribute. The ledger has no identifiers, so it cannot see that others only look equal: identifiers in another
+script than those of registered people are refused. Test sets that only overlap are not noticed; their budgets add up
+for people in both.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from typing import Any, ClassVar
 
 from core.chain import TIME, Damaged, Link, Record, canonical
 from core.datasets.columns import quoted
+from core.datasets.roles import Roles
 from core.desk.noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
-from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Registration, Verification
-from core.desk.registration import FORMS, Columns, TestSet, normal_form
+from core.desk.normal_form import same_text
+from core.desk.record import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Registration
+from core.desk.registration import TestSet, roles_of_entry
 from core.errors import InputError
 from core.estimates import Estimate
 from core.files import content_of
@@ -56,8 +58,10 @@ class Account:
     budget: int
     count_epsilon: int
     spent: int
-    form: int
-    """Of the identifiers in its seals and in the order of its people."""
+    roles: Roles
+    """How the test set's table is read."""
+    script: str
+    """Script of its people's identifiers."""
     released: dict[tuple[int, str], Released]
     """By the entry that released it and its part, "sum" or "count"."""
     answers: list[LedgerAnswer] = field(default_factory=list)
@@ -94,14 +98,15 @@ class Account:
         return min(same, key=lambda one: one.standard_error, default=None)
 
     def registration(self) -> Registration:
-        """Return what may be said of the registration."""
-        count, n = self.released[next(iter(self.released))], self.n("statistical_parity")
-        reach, value = count.noise.bound(LEVEL), min(max(count.value, 0.0), float(n))
+        """Return the public facts of the registration."""
+        count = self.released[next(iter(self.released))]
+        n = self.n("statistical_parity")
+        reach = count.noise.bound(LEVEL)
+        value = min(max(count.value, 0.0), float(n))
         return Registration(
             name=self.name,
             registered=self.body["time"],
-            columns=Columns(**self.body["columns"]),
-            form=self.form,
+            roles=self.roles,
             n_people=n,
             n_positive=self.body["n_positive"],
             budget=epsilon_of(self.budget),
@@ -114,14 +119,18 @@ class Account:
 
 
 @dataclass(slots=True, kw_only=True)
-class Books(Record):
+class LedgerState(Record):
     """Everything a ledger's entries say: accounts by name, and the key's SHA-256."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
     key_hash: str = ""
 
+    def account(self, name: str) -> Account | None:
+        """Account of a name in any spelling of its normal form; None without one."""
+        return next((account for account in self.accounts.values() if same_text(account.name, name)), None)
+
     def status(self, name: str) -> LedgerStatus:
-        """Return the state of a budget."""
+        """State of a budget."""
         account = self.accounts[name]
         return LedgerStatus(
             registration=account.registration(),
@@ -137,30 +146,39 @@ class Books(Record):
         self._kinds[kind](self, link, body)
 
     def _opened(self, entry: Link, body: dict[str, Any]) -> None:
-        _rule(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
+        _require(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
         self.key_hash = str(body["key"])
 
     def _registered(self, entry: Link, body: dict[str, Any]) -> None:
-        name, price, budget = str(body["name"]), _whole(body["count_epsilon"]), _whole(body["budget"])
-        _rule(name not in self.accounts, f"entry {entry.number} registers {name!r} a second time")
-        _rule(body["charged"] == body["spent"] == price, f"entry {entry.number} charges something else than its price")
-        _rule(0 < price <= budget, f"entry {entry.number} charges more than its budget")
-        form = int(body.get("form", 1))
-        _rule(form in FORMS, f"entry {entry.number} has identifiers in form {form}, which is not known here")
+        name = str(body["name"])
+        price = _whole(body["count_epsilon"])
+        budget = _whole(body["budget"])
+        _require(self.account(name) is None, f"entry {entry.number} registers {name!r} a second time")
+        is_charged = body["charged"] == body["spent"] == price
+        _require(is_charged, f"entry {entry.number} charges something else than its price")
+        _require(0 < price <= budget, f"entry {entry.number} charges more than its budget")
         count = Released(METRICS[0], _whole(body["count"]), Noise(1, price, 1.0))
         released = {(entry.number, "count"): count}
-        account = Account(body, budget=budget, count_epsilon=price, spent=price, form=form, released=released)
+        account = Account(
+            body,
+            budget=budget,
+            count_epsilon=price,
+            spent=price,
+            roles=roles_of_entry(body["roles"]),
+            script=str(body["script"]),
+            released=released,
+        )
         account.registration()  # has all it needs
         self.accounts[name] = account
 
     def _answered(self, entry: Link, body: dict[str, Any]) -> None:
         number, account = entry.number, self.accounts[body["name"]]
-        _rule(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
+        _require(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
         new = dict(_new_releases(number, body, account))
         charged = sum(one.noise.epsilon for one in new.values())
-        _rule(_whole(body["charged"]) == charged, f"entry {number} charges something else than what it released")
-        _rule(_whole(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
-        _rule(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
+        _require(_whole(body["charged"]) == charged, f"entry {number} charges something else than what it released")
+        _require(_whole(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
+        _require(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
         error = _standard_error(number, body, account.n(body["metric"]), account.released | new)
         answer = LedgerAnswer(
             metric=body["metric"],
@@ -184,9 +202,9 @@ class Books(Record):
     _kinds: ClassVar = {"opened": _opened, "registered": _registered, "answered": _answered, "mismatched": _mismatched}
 
 
-def _rule(kept: bool, otherwise: str) -> None:
-    if not kept:
-        raise Damaged(otherwise)
+def _require(holds: bool, violation: str) -> None:
+    if not holds:
+        raise Damaged(violation)
 
 
 def _whole(value: Any) -> int:
@@ -198,15 +216,17 @@ def _whole(value: Any) -> int:
 def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterable[tuple[tuple[int, str], Released]]:
     """Yield what an answer released, by its name: a sum, a count, both, or nothing."""
     for part, unit in (("sum", HALF_STEP), ("count", 1.0)):
-        told = body[part]
-        if told is None:
+        release = body[part]
+        if release is None:
             continue
-        price, reach = _whole(told["epsilon"]), _whole(told["reach"])
+        price = _whole(release["epsilon"])
+        reach = _whole(release["reach"])
         agreed = _whole(body["epsilon"]) if part == "sum" else account.count_epsilon
-        _rule(price == agreed, f"entry {number} releases a {part} at another price than agreed")
-        _rule(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
-        _rule(0 < reach <= (GRID if part == "sum" else 1), f"entry {number} releases a {part} of an impossible reach")
-        yield (number, part), Released(body["metric"], _whole(told["units"]), Noise(reach, price, unit))
+        _require(price == agreed, f"entry {number} releases a {part} at another price than agreed")
+        _require(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
+        longest_reach = {"sum": GRID, "count": 1}[part]
+        _require(0 < reach <= longest_reach, f"entry {number} releases a {part} of an impossible reach")
+        yield (number, part), Released(body["metric"], _whole(release["units"]), Noise(reach, price, unit))
 
 
 def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]) -> float:
@@ -216,46 +236,51 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     reach of the noise and the bounds of the interval come from the predictions, which no entry holds. Answers of
     earlier editions say half the width of the interval where that is less.
     """
-    _rule(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
+    _require(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
     deviations = {}
     for what in ("part", "size"):
         used = [(coefficient, released[entry, part]) for entry, part, coefficient in body[f"{what}_from"]]
         value = sum(coefficient * one.value for coefficient, one in used)
         deviations[what] = math.hypot(*(coefficient * one.noise.deviation for coefficient, one in used))
         close = math.isclose(value, body[what], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
-        _rule(close, f"entry {number} does not follow from what was released")
+        _require(close, f"entry {number} does not follow from what was released")
     low, gap, high = body["low"], body["gap"], body["high"]
     value = min(max(gap_value(body["total"], body["part"], body["size"], n), low), high)
     good = -1 <= low <= gap <= high <= 1 and math.isclose(value, gap, abs_tol=_CLOSE)
-    _rule(good, f"entry {number} tells another gap than the released numbers give")
+    _require(good, f"entry {number} tells another gap than the released numbers give")
     part, count = {"part": body["part"], "deviation": deviations["part"]}, body["size"]
     error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
     stated = (error, min(error, (high - low) / 2))
     good = any(math.isclose(one, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE) for one in stated)
-    _rule(good, f"entry {number} tells another standard error than the released numbers give")
+    _require(good, f"entry {number} tells another standard error than the released numbers give")
     return error
 
 
 def refuse_a_second_budget(
-    books: Books, name: str, columns: Columns, test_set: TestSet, key: bytes, *, another_attribute: bool
+    state: LedgerState, name: str, roles: Roles, test_set: TestSet, key: bytes, *, another_attribute: bool
 ) -> None:
     """Refuse a name that is taken, and people who have a budget, unless for what is said to be another attribute."""
-    if name in books.accounts:
+    if state.account(name) is not None:
         raise InputError(f"The name {quoted(name)} is registered already; a budget is for a lifetime.")
-    sealed = {form: test_set.seal_of_people(key, form) for form in {one.form for one in books.accounts.values()}}
-    for other in books.accounts.values():
-        if other.body["seals"]["people"] != sealed[other.form]:
-            continue
-        theirs = str(other.body["columns"]["attribute"])
-        if normal_form(theirs) == normal_form(columns.attribute):
+    seal = test_set.seal_of_people(key)
+    for account in state.accounts.values():
+        if account.script != test_set.script:
             raise InputError(
-                f"These people have a budget for this attribute already, under the name {quoted(other.name)}; "
+                f"The identifiers must be written in the script of those of {quoted(account.name)}, {account.script}, "
+                f"as letters of two may look equal, got {test_set.script}; number these people, or open another ledger."
+            )
+        if account.body["seals"]["people"] != seal:
+            continue
+        if same_text(account.roles.sensitive, roles.sensitive):
+            raise InputError(
+                f"These people have a budget for this attribute already, under the name {quoted(account.name)}; "
                 "a second one would let askers spend twice."
             )
         if not another_attribute:
             raise InputError(
-                f"These people have a budget already, as {quoted(other.name)} for {quoted(theirs)}; if "
-                f"{quoted(columns.attribute)} is another attribute, that must be said, and goes on record."
+                f"These people have a budget already, as {quoted(account.name)} for "
+                f"{quoted(account.roles.sensitive)}; if {quoted(roles.sensitive)} is another attribute, that must be "
+                "said, and goes on record."
             )
 
 
@@ -280,7 +305,7 @@ def _line(entry: Link) -> str:
     return canonical({"entry": json.loads(entry.text), "hash": entry.hash})
 
 
-def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Verification:
+def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> ExportVerification:
     """Return whether an export is consistent.
 
     Raises `InputError` if the file cannot be read or is no export at all, or `noted` is too short.
@@ -296,28 +321,28 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
     if noted is not None and (len(noted) < _NOTED or set(noted.lower()) - set("0123456789abcdef")):
         raise InputError(f"A noted hash must be at least {_NOTED} hex digits, got {noted!r}.")
     header, first, lines = _read(export)
-    books, seen, reason = Books(), False, None
+    state, seen, reason = LedgerState(), False, None
     latest = datetime.min
     try:
         for number, line in enumerate(lines, 1):
             entry = _entry(number, line)
-            books.add(entry)
+            state.add(entry)
             latest = max(latest, _time(number, entry, latest))
             seen = seen or (noted is not None and entry.hash.startswith(noted.lower()))
-        if (header.get("entries"), header.get("hash")) != (books.number, books.hash):
-            raise Damaged(f"it ends with entry {books.number} and should end with entry {header.get('entries')}")
-        if first != _header(books.number, books.hash):
+        if (header.get("entries"), header.get("hash")) != (state.number, state.hash):
+            raise Damaged(f"it ends with entry {state.number} and should end with entry {header.get('entries')}")
+        if first != _header(state.number, state.hash):
             raise Damaged("its first line holds something else than those of exports do")
         if noted is not None and not seen:
             raise Damaged("it does not contain the noted hash")
     except Damaged as error:
         reason = f"Verification failed: {error}."
-    return Verification(
+    return ExportVerification(
         ok=reason is None,
         reason=reason,
-        n_entries=books.number,
-        seal=books.hash if books.number else None,
-        budgets=tuple(books.status(name) for name in sorted(books.accounts)),
+        n_entries=state.number,
+        seal=state.hash if state.number else None,
+        budgets=tuple(state.status(name) for name in sorted(state.accounts)),
     )
 
 
@@ -338,8 +363,8 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
 
 def _entry(number: int, line: str) -> Link:
     try:
-        told = json.loads(line)
-        entry = Link(number, canonical(told["entry"]), str(told["hash"]))
+        fields = json.loads(line)
+        entry = Link(number, canonical(fields["entry"]), str(fields["hash"]))
     except (ValueError, TypeError, KeyError, RecursionError):
         raise Damaged(f"entry {number} cannot be read") from None
     if line != _line(entry):  # the same key twice, other spaces: what is seen must be what is hashed
@@ -349,11 +374,11 @@ def _entry(number: int, line: str) -> Link:
 
 def _time(number: int, entry: Link, latest: datetime) -> datetime:
     """Return when an entry was written, which is not before the latest one of those above it."""
-    told = json.loads(entry.text).get("time")
+    stated = json.loads(entry.text).get("time")
     try:
-        time = datetime.strptime(told, TIME)
+        time = datetime.strptime(stated, TIME)
     except (TypeError, ValueError):
         raise Damaged(f"entry {number} does not say when it was written") from None
     if latest - time > _CLOCKS:
-        raise Damaged(f"entry {number} was written at {told}, and one before it at {latest:%Y-%m-%dT%H:%M:%SZ}")
+        raise Damaged(f"entry {number} was written at {stated}, and one before it at {latest:%Y-%m-%dT%H:%M:%SZ}")
     return time

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from core.datasets.columns import as_text, quoted
-from core.desk.record import LedgerAnswer, LedgerStatus, Quote, Registration, Verification
-from core.desk.registration import FORM
-from core.estimates import at_most, count, gap, joined, percent
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles
+from core.desk.noise import epsilon_amount
+from core.desk.record import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration
+from core.estimates import at_most, count, gap, joined, number_text, percent
 from core.model_card.ceiling import accuracy_under
 from core.study import Finding
-
-if TYPE_CHECKING:
-    import pandas
 
 EXACT = 1e-6
 """An answer this close to the truth gains nothing from a new one: only constant predictions are."""
@@ -46,24 +44,24 @@ def gap_title(metric: str, *, labels: bool = False) -> str:
     return (_LABEL_GAPS if labels else _SCORE_GAPS)[metric]
 
 
-def older_form(form: int) -> str:
-    """Say that a registration's identifiers are compared in an older form; "" if it is the one of new ones."""
-    return "" if form == FORM else f"identifiers in form {form}, an older one: other spellings count as other people"
+def advantaged(roles: Roles) -> str:
+    """Values of the advantaged group."""
+    return joined([quoted(value) for value in roles.group or ("1",)])
 
 
-def everybody_else(frame: pandas.DataFrame, column: str, advantaged: str | None) -> dict[str, int]:
-    """Return how many people have each value that is not the advantaged one, the most frequent first."""
-    found = as_text(frame[column]).value_counts()
-    return {str(value): int(n) for value, n in found.items() if str(value) != (advantaged or "1")}
+def everybody_else(table: Table, roles: Roles) -> dict[str, int]:
+    """Count the people with each value that is not an advantaged one, the most frequent first."""
+    sizes = as_text(table.frame[roles.sensitive]).value_counts()
+    return {str(value): int(size) for value, size in sizes.items() if str(value) not in roles.group}
 
 
 def together(others: Mapping[str, int], *, most: int = 6) -> str | None:
     """Name the values that are taken together, with their people; None if there is only one."""
     if len(others) < 2:
         return None
-    named = [f"{n:,} {quoted(value)}" for value, n in list(others.items())[:most]]
+    named = [f"{count(n)} {quoted(value)}" for value, n in list(others.items())[:most]]
     if len(others) > most:
-        named.append(f"{sum(list(others.values())[most:]):,} with {len(others) - most} more values")
+        named.append(f"{count(sum(list(others.values())[most:]))} with {len(others) - most} more values")
     return joined(named)
 
 
@@ -111,13 +109,13 @@ def earlier(error: float, epsilon: float) -> str:
     """Say that a free answer is an old one; exact ones have no need of it."""
     if error <= EXACT:
         return ""
-    return f"Earlier answers give it to about ±{error:.4f}; it is not a new answer at {_epsilon(epsilon)}."
+    return f"Earlier answers give it to about ±{error_text(error)}; it is not a new answer at {_epsilon(epsilon)}."
 
 
 def coarse(quote: Quote, epsilon: float) -> str:
     """Say that paying would tell far more."""
-    error = f"±{quote.fresh_error or 0:.4f}"
-    return f"A new noisy answer for {_epsilon(epsilon)} would have a typical error of {error}."
+    error = error_text(quote.fresh_error or 0.0)
+    return f"A new noisy answer for {_epsilon(epsilon)} would have a typical error of ±{error}."
 
 
 def expected(quote: Quote) -> tuple[str, str]:
@@ -128,7 +126,7 @@ def expected(quote: Quote) -> tuple[str, str]:
             "The answer would say nothing: a gap lies between −1 and 1. Pay more, or ask about more people.",
         )
     return (
-        f"Typical error ±{quote.standard_error:.4f}",
+        f"Typical error ±{error_text(quote.standard_error)}",
         "On a scale from −1 to 1. The answer comes with its 95% CI, which may be wider on one side.",
     )
 
@@ -173,9 +171,10 @@ def _found(answer: LedgerAnswer) -> str:
 def example(status: LedgerStatus, worst: float) -> Finding:
     """Return the finding of the example shown while there is no ledger."""
     made = status.registration
+    largest_error = number_text(worst, ".3f")
     return Finding(
         point=f"Example: three fairness queries about {count(made.n_people)} synthetic people used "
-        f"{_epsilon(status.spent)} of {made.budget:.10g}; the largest error was {worst:.3f}.",
+        f"{_epsilon(status.spent)} of {epsilon_amount(made.budget)}; the largest error was {largest_error}.",
         evidence="Two were charged; one was asked before and was free. Computed in memory on the demo.",
         so_what=SHARED,
         to_do="Create or open a ledger below. Developers then submit predictions and receive noisy gaps.",
@@ -185,7 +184,7 @@ def example(status: LedgerStatus, worst: float) -> Finding:
 def finding(status: LedgerStatus) -> Finding:
     """Return the finding of a test set: its latest answer, or its budget while there is none."""
     made, left = status.registration, _epsilon(status.remaining)
-    budget = f"{left} of {made.budget:.10g} is left for {made.name}"
+    budget = f"{left} of {epsilon_amount(made.budget)} is left for {made.name}"
     if not status.answers:
         group = made.n_disadvantaged
         size, low, high = (count(round(x)) for x in (group.value, group.low, group.high))
@@ -201,10 +200,10 @@ def finding(status: LedgerStatus) -> Finding:
     cost = FREE if last.charged == 0 else f"for {_epsilon(last.charged)}"
     none = last.gap.low <= 0 <= last.gap.high
     answer = f", {found}, is not significantly different from no gap" if none else f" is a gap of {found}"
-    advantaged = made.columns.advantaged or "advantaged group"
+    first_group = " or ".join(made.roles.group) or "advantaged group"
     return Finding(
         point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
-        evidence=f"{gap_title(last.metric)}, {advantaged} minus everybody else, over {count(last.gap.n)} people of "
+        evidence=f"{gap_title(last.metric)}, {first_group} minus everybody else, over {count(last.gap.n)} people of "
         f"{made.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.asked)}. {budget}.",
         so_what=SHARED,
         to_do="Choose ε for the next answer: a larger ε gives a smaller error and leaves less for later queries.",
@@ -219,8 +218,7 @@ def budget_text(status: LedgerStatus, refused: int = 0) -> str:
         parts.append(_many(status.wrong_files, "rejected test-set file", "rejected test-set files"))
     if refused:
         parts.append(f"{refused} refused in this session")
-    older = older_form(status.registration.form)
-    return ", ".join(parts) + (f"; {older}" if older else "")
+    return ", ".join(parts)
 
 
 def ceiling(status: LedgerStatus) -> str:
@@ -240,18 +238,18 @@ def _of(epsilon: float) -> str:
     return percent(_share(epsilon))
 
 
-def verified(found: Verification, name: str) -> str:
+def verified(found: ExportVerification, name: str) -> str:
     """Say whether an export passes verification, and what is in it."""
     if not found.ok:
         good = f" The first {count(found.n_entries)} entries are good." if found.n_entries else ""
         return f"{found.reason or 'Verification failed.'}{good}"
-    entries, made = _many(found.n_entries, "entry", "entries"), [one.registration for one in found.budgets]
+    entries = _many(found.n_entries, "entry", "entries")
     answers = _many(sum(len(budget.answers) for budget in found.budgets), "answer", "answers")
     budgets = _many(len(found.budgets), "budget", "budgets")
     return (
         f"Verification of {name} passed: {entries}, {answers}, {budgets}, none overspent. Its last hash is "
         f"{found.seal or 'none'}."
-    ) + "".join(f" {one.name}: {older}." for one in made if (older := older_form(one.form)))
+    )
 
 
 def row(answer: LedgerAnswer) -> str:
@@ -266,11 +264,16 @@ def moment(time: str) -> str:
 
 def sides(made: Registration) -> str:
     """Say who is compared with whom."""
-    return f"{quoted(made.columns.advantaged or '1')} (advantaged) with everybody else"
+    return f"{advantaged(made.roles)} (advantaged) with everybody else"
+
+
+def error_text(error: float) -> str:
+    """Write the standard error of a gap: "0.0123"."""
+    return number_text(error, ".4f")
 
 
 def _epsilon(value: float) -> str:
-    return f"ε\N{NO-BREAK SPACE}{value:.10g}"
+    return f"ε\N{NO-BREAK SPACE}{epsilon_amount(value)}"
 
 
 def _many(number: int, one: str, many: str) -> str:

@@ -20,10 +20,12 @@ import numpy.typing as npt
 
 from core.arrays import Floats, Ints
 from core.datasets.columns import quoted
-from core.desk.books import Account, Books, Released, export_bytes, refuse_a_second_budget
+from core.datasets.roles import Roles
+from core.desk.books import Account, LedgerState, Released, export_bytes, refuse_a_second_budget
 from core.desk.noise import (
     HALF_STEP,
     LEVEL,
+    MILLION,
     Amount,
     Noise,
     RandBelow,
@@ -37,8 +39,9 @@ from core.desk.noise import (
     release,
     standard_error,
 )
+from core.desk.normal_form import normal_form, visible_text
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
-from core.desk.registration import FORM, Columns, TestSet, check_different
+from core.desk.registration import TestSet, roles_entry
 from core.errors import InputError
 from core.files import write_file
 from core.queries.gaps import score_matrix
@@ -101,24 +104,24 @@ class Ledger:
         test_set: TestSet,
         *,
         budget: Amount,
-        columns: Columns,
+        roles: Roles,
         count_epsilon: Amount | None = None,
         another_attribute: bool = False,
     ) -> Registration:
         """Give a test set and an attribute their one budget, and release the noisy size of the disadvantaged group.
 
-        Raises `InputError` if the name is taken, two identifiers have one normal form, the labels are the attribute, or
-        people with these identifiers have a budget: for an attribute of this name, or for another one and
-        `another_attribute` is not said.
+        Raises `InputError` if the name is taken, the labels are the attribute, the identifiers are in another script
+        than those of people who are registered, or people with these identifiers have a budget: for an attribute of
+        this name, or for another one and `another_attribute` is not said.
 
         Parameters
         ----------
         name : str
-            What askers will call it.
+            What askers will call it, in any spelling of its normal form.
         budget : number in [0.000001, 1000]
             Epsilon for everything ever released about the attribute; it cannot be raised later.
-        columns : Columns
-            How the test set's file is read; kept, so that the file is read the same way at every question.
+        roles : Roles
+            How the test set's table is read; kept, so that it is read the same way at every question.
         count_epsilon : number or None
             What the group's noisy size costs, once for all people and once for those with label 1 when equal
             opportunity is first asked for; a tenth of the budget when None.
@@ -127,40 +130,20 @@ class Ledger:
             believed: looking at the attribute would tell whether a guess of it is right.
         """
         name = _title(name, name="name")
-        whole = millionths(budget, name="budget")
-        price = max(1, whole // 10) if count_epsilon is None else millionths(count_epsilon, name="count_epsilon")
-        if price > whole:
-            told = amount_text(price)
-            raise InputError(f"count_epsilon must be at most the budget of {amount_text(whole)}, got {told}.")
-        check_different(test_set.ids, FORM)
-        if test_set.labels_tell_attribute:
-            raise InputError(
-                "The true outcome must say something else than the sensitive attribute, got the same for everybody: "
-                "how many have the outcome is public."
-            )
+        normal_form(roles.sensitive, noun="The name of the sensitive attribute")
+        total = millionths(budget, name="budget")
+        price = _count_price(total, count_epsilon)
+        _refuse_attribute_as_outcome(test_set)
         with self._store.writing() as change:
-            books, key = change.record(), change.key()
-            refuse_a_second_budget(books, name, columns, test_set, key, another_attribute=another_attribute)
-            noisy = int((test_set.attribute == 0).sum()) + discrete_laplace(10**6, price, self._randbelow)
-            body = {
-                "kind": "registered",
-                "time": books.next_time(),
-                "name": name,
-                "columns": columns.to_dict(),
-                "another_attribute": bool(another_attribute),
-                "n": test_set.n,
-                "n_positive": test_set.n_positive,
-                "budget": whole,
-                "count_epsilon": price,
-                "count": noisy,
-                "charged": price,
-                "spent": price,
-                "form": FORM,
-                "seals": {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)},
-            }
-            change.charge(name, whole, price)
-            change.add(books, body)
-        return books.accounts[name].registration()
+            state = change.record()
+            key = change.key()
+            refuse_a_second_budget(state, name, roles, test_set, key, another_attribute=another_attribute)
+            body = _registered(test_set, price, key, self._randbelow)
+            body |= {"name": name, "time": state.next_time(), "roles": roles_entry(roles), "budget": total}
+            body["another_attribute"] = bool(another_attribute)
+            change.charge(name, total, price)
+            change.add(state, body)
+        return state.accounts[name].registration()
 
     def ask(
         self,
@@ -197,17 +180,18 @@ class Ledger:
         """
         asker = _title(asker, name="asker")
 
-        def answer(change: Transaction, books: Books, account: Account, plan: _Plan) -> LedgerAnswer:
+        def answer(change: Transaction, state: LedgerState, account: Account, plan: _Plan) -> LedgerAnswer:
             left = epsilon_of(account.remaining)
             if plan.earlier is not None:
                 return replace(plan.earlier, charged=0.0, remaining=left)
             if (reason := _over_budget(account, plan)) is not None:
                 return LedgerAnswer(metric=metric, asker=asker, reason=reason, remaining=left)
-            secret = (test_set.attribute[test_set.order(account.form)] == 0) & plan.people
-            body = _answered(books.number + 1, plan, secret, self._randbelow)
-            body |= {"name": name, "asker": asker, "time": books.next_time(), "spent": account.spent + plan.charged}
-            change.charge(name, account.budget, plan.charged)
-            change.add(books, body)
+            secret = (test_set.attribute[test_set.order] == 0) & plan.people
+            body = _answered(state.number + 1, plan, secret, self._randbelow)
+            body |= {"name": account.name, "asker": asker, "time": state.next_time()}
+            body["spent"] = account.spent + plan.charged
+            change.charge(account.name, account.budget, plan.charged)
+            change.add(state, body)
             return account.answers[-1]
 
         return self._about(name, test_set, scores, answer, epsilon=epsilon, metric=metric, again=again)
@@ -224,7 +208,7 @@ class Ledger:
     ) -> Quote:
         """Return what `ask` would charge and about how precise it would be; nothing is charged or released."""
 
-        def quoted_price(change: Transaction, books: Books, account: Account, plan: _Plan) -> Quote:
+        def quoted_price(change: Transaction, state: LedgerState, account: Account, plan: _Plan) -> Quote:
             error, fresh = _expected_error(account, plan, plan.new_sum), None
             if plan.earlier is not None and plan.values.any():
                 error = plan.earlier.standard_error
@@ -244,15 +228,15 @@ class Ledger:
         name: str,
         test_set: TestSet,
         scores: npt.ArrayLike,
-        do: Callable[[Transaction, Books, Account, _Plan], T],
+        do: Callable[[Transaction, LedgerState, Account, _Plan], T],
         **asked: Any,
     ) -> T:
         """Do something with a question about the registered people; a file that is not theirs goes on record."""
         with self._store.writing() as change:
-            books = change.record()
-            account = _account(books, name)
-            if _is_registered(change, books, account, test_set):
-                return do(change, books, account, _planned(account, test_set, scores, **asked))
+            state = change.record()
+            account = _account(state, name)
+            if _is_registered(change, state, account, test_set):
+                return do(change, state, account, _planned(account, test_set, scores, **asked))
         # What was put on record is committed before anybody hears of it.
         raise InputError(
             f"The test set must be the one registered as {quoted(name)}; this file is not the registered one."
@@ -260,13 +244,13 @@ class Ledger:
 
     def status(self, name: str) -> LedgerStatus:
         """Return the state of one budget and everything that was answered from it."""
-        books = self._books()
-        return books.status(_account(books, name).name)
+        state = self._current_state()
+        return state.status(_account(state, name).name)
 
     def statuses(self) -> tuple[LedgerStatus, ...]:
         """Return the state of every budget at one moment, in the order they were registered."""
-        books = self._books()
-        return tuple(map(books.status, books.accounts))
+        state = self._current_state()
+        return tuple(map(state.status, state.accounts))
 
     def export(self, path: str | Path) -> str:
         """Write all entries to a new file for `verify_export`, and return the last hash, to be noted elsewhere."""
@@ -281,28 +265,39 @@ class Ledger:
             entries = look.entries()
         return export_bytes(entries), entries[-1].hash
 
-    def _books(self) -> Books:
+    def _current_state(self) -> LedgerState:
         with self._store.reading() as look:
             return look.record()
 
 
 def _title(text: str, *, name: str) -> str:
-    """Return a name of something or somebody, trimmed, if it is short and printable."""
-    told = text.strip() if isinstance(text, str) else ""
-    if not told or len(told) > _LONGEST or not told.isprintable():
+    """Name of something or somebody as it is shown; refused if it is long, not printable, or looks like another one."""
+    title = visible_text(text) if isinstance(text, str) else ""
+    if not title or len(title) > _LONGEST or not title.isprintable():
         raise InputError(f"{name} must be 1 to {_LONGEST} printable characters, got {quoted(text)}.")
-    return told
+    normal_form(title, noun=name)
+    return title
 
 
-def _account(books: Books, name: str) -> Account:
-    """Return a registration, or say which there are."""
-    if name not in books.accounts:
-        there = ", ".join(list(books.accounts)[:10]) or "nothing yet"
-        raise InputError(f"There is no registration {quoted(name)} in the ledger; registered: {there}.")
-    return books.accounts[name]
+def _refuse_attribute_as_outcome(test_set: TestSet) -> None:
+    """Refuse labels that are the attribute, as how many have the outcome is public."""
+    if test_set.labels_tell_attribute:
+        raise InputError(
+            "The true outcome must say something else than the sensitive attribute, got the same for everybody: "
+            "how many have the outcome is public."
+        )
 
 
-def _is_registered(change: Transaction, books: Books, account: Account, test_set: TestSet) -> bool:
+def _account(state: LedgerState, name: str) -> Account:
+    """Account of a registration, or the sentence which there are."""
+    account = state.account(name)
+    if account is None:
+        listed = ", ".join(list(state.accounts)[:10]) or "nothing yet"
+        raise InputError(f"There is no registration {quoted(name)} in the ledger; registered: {listed}.")
+    return account
+
+
+def _is_registered(change: Transaction, state: LedgerState, account: Account, test_set: TestSet) -> bool:
     """Return whether a file is the registered one, which is a fact about the attribute.
 
     So all wrong files get the same answer, and one with the registered people and anything else different is put on
@@ -314,11 +309,11 @@ def _is_registered(change: Transaction, books: Books, account: Account, test_set
             "and each tells whether a guess of the attribute is right."
         )
     key, sealed = change.key(), account.body["seals"]
-    whole = test_set.seal(key, account.form)
+    whole = test_set.seal(key)
     if whole == sealed["whole"]:
         return True
-    if test_set.seal_of_people(key, account.form) == sealed["people"] and whole not in account.wrong_files:
-        change.add(books, {"kind": "mismatched", "name": account.name, "time": books.next_time(), "file": whole})
+    if test_set.seal_of_people(key) == sealed["people"] and whole not in account.wrong_files:
+        change.add(state, {"kind": "mismatched", "name": account.name, "time": state.next_time(), "file": whole})
     return False
 
 
@@ -335,7 +330,7 @@ def _planned(
     flat = np.asarray(scores)
     if flat.ndim != 1:
         raise InputError(f"scores must be one value a person, got {flat.ndim} dimensions.")
-    order = test_set.order(account.form)
+    order = test_set.order
     steps = on_grid(score_matrix(flat, n=test_set.n)[0])[order]
     people = np.ones(test_set.n, dtype=bool)
     if choice(metric, METRICS, name="metric") == "equal_opportunity":
@@ -363,6 +358,32 @@ def _planned(
         new_count=Noise(1, account.count_epsilon, 1.0) if asked and count is None else None,
         count=count,
     )
+
+
+def _count_price(budget: int, count_epsilon: Amount | None) -> int:
+    """Price of a noisy group size in millionths; a tenth of the budget when none is named."""
+    if count_epsilon is None:
+        return max(1, budget // 10)
+    price = millionths(count_epsilon, name="count_epsilon")
+    if price > budget:
+        raise InputError(
+            f"count_epsilon must be at most the budget of {amount_text(budget)}, got {amount_text(price)}."
+        )
+    return price
+
+
+def _registered(test_set: TestSet, price: int, key: bytes, randbelow: RandBelow) -> dict[str, Any]:
+    """Release the noisy size of the disadvantaged group and return the entry's body, but for what is not of it."""
+    size = int((test_set.attribute == 0).sum())
+    return {
+        "kind": "registered",
+        "n": test_set.n,
+        "n_positive": test_set.n_positive,
+        **dict.fromkeys(("count_epsilon", "charged", "spent"), price),
+        "count": size + discrete_laplace(MILLION, price, randbelow),
+        "script": test_set.script,
+        "seals": {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)},
+    }
 
 
 def _over_budget(account: Account, plan: _Plan) -> str | None:

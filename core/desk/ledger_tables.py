@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from core import database
 from core.chain import Damaged
-from core.desk.books import FORMAT, Books
+from core.desk.books import FORMAT, LedgerState
 
 _tables = sa.MetaData()
 _ledger = database.head_table("fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False))
@@ -35,23 +35,23 @@ def hash_of_key(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-class Transaction(database.Transaction[Books]):
+class Transaction(database.Transaction[LedgerState]):
     """One look at the ledger, or one change of it."""
 
     noun, made_by = "ledger", "registering a test set makes one"
     application, format = 0x464C4B4C, FORMAT  # "FLKL"
-    tables, head, links, says = _tables, _ledger, _entries, Books
+    tables, head, links, says = _tables, _ledger, _entries, LedgerState
 
-    def record(self) -> Books:
+    def record(self) -> LedgerState:
         """Return what the entries say, checked against the other tables; raise `Damaged` if they do not agree."""
-        books = super().record()
+        state = super().record()
         key = self.connection.execute(sa.select(_ledger.c.key)).scalar()
-        if hash_of_key(str(key or "")) != books.key_hash:
+        if hash_of_key(str(key or "")) != state.key_hash:
             raise Damaged("its key is not the one it was opened with")
-        kept = {name: (budget, spent) for name, budget, spent in self.connection.execute(sa.select(_accounts))}
-        if kept != {name: (account.budget, account.spent) for name, account in books.accounts.items()}:
+        budgets = {name: (budget, spent) for name, budget, spent in self.connection.execute(sa.select(_accounts))}
+        if budgets != {name: (account.budget, account.spent) for name, account in state.accounts.items()}:
             raise Damaged("what its budgets say is not what its entries add up to")
-        return books
+        return state
 
     def key(self) -> bytes:
         """Return the key of the seals."""

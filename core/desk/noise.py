@@ -54,8 +54,12 @@ def epsilon_of(amount: int) -> float:
 
 def amount_text(amount: int) -> str:
     """Write millionths as an epsilon, exactly: "0.25", "10"."""
-    text = f"{amount // MILLION}.{amount % MILLION:06d}"
-    return text.rstrip("0").rstrip(".")
+    return epsilon_amount(epsilon_of(amount))
+
+
+def epsilon_amount(epsilon: float) -> str:
+    """Epsilon as its exact amount: "0.25", "10"."""
+    return f"{epsilon:.6f}".rstrip("0").rstrip(".")
 
 
 GRID = 1 << 24

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.desk.registration import Columns
+from core.datasets.roles import Roles
 from core.estimates import Estimate, not_measured
 from core.param import Param
 from core.serialize import Result
@@ -72,10 +72,8 @@ class Registration(Result):
     name: str
     registered: str
     """When, UTC, ISO 8601."""
-    columns: Columns
-    """How the test set's file is read."""
-    form: int
-    """The form in which its identifiers are compared; see `core.desk.registration`."""
+    roles: Roles
+    """How the test set's table is read."""
     n_people: int
     n_positive: int | None
     """People with label 1; None without labels, and then there is no equal opportunity to ask for."""
@@ -160,7 +158,7 @@ class LedgerStatus(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification(Result):
+class ExportVerification(Result):
     """Whether an export is consistent."""
 
     ok: bool

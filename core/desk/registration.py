@@ -1,203 +1,195 @@
-"""The people a ledger answers questions about: identifiers' normal form, seals, and files.
+"""The people a ledger answers questions about: their roles in a table, identifiers, seals.
 
-Two spellings with one normal form are one person. A form decides who shares a budget, so a form never changes:
-registrations keep the number of theirs, and another rule is another number. That is why the look-alikes are a table of
-our own and not a library's, whose next edition would leave registered people unknown; Unicode's own list besides reads
-0 as O and 1 as l, and "rn" as "m".
+A table is read, and its values are taken, as in an audit (`core.datasets`): the roles of its columns say who is who
+(`person`), whose attribute it is (`sensitive`), who is advantaged (`group`) and, if it is asked about, the true outcome
+(`label`, `positive`). Unlike an audit the desk leaves nobody out: a missing cell or an identifier that stands twice is
+refused, as who was left out would tell something. A group may be small or empty, as a refusal would tell that, too.
 
-Form 2, for new registrations, makes equal (and so takes for one person, which is refused with both spellings):
+Two identifiers with one normal form are one person (`core.desk.normal_form`), so spellings share one budget.
 
-- capitals and small letters, compatible characters (full-width, ligatures, superscripts) and letters with and without
-  accents or other marks. Names in scripts that write vowels as marks may come to be equal: number such people.
-- Cyrillic and Greek letters and the Latin ones they look like. One Greek letter that looks like two is read by its
-  capital, and by its small form beside Latin letters: the case of Greek names must not matter.
-- whatever cannot be seen: control, format and unassigned characters, fillers.
-- blanks, any number or none, but for one between two numbers: "1 11" is not "11 1". All dashes are "-".
-- numbers of one value, in any script's digits: 1, 001, 1.0, "1,0", "#1", +1, 1e0; also in a text, as in "p-007". A
-  comma before groups of three digits parts thousands, 1,000 = 1000 (a blank too); any other comma is a decimal one.
-
-It keeps apart: different numbers (-1 and 1, 1.5 and 15), and other punctuation: "A-1" is not "A1". What has several
-points or commas, as 1.2.10, is no number and stays as it is. 1.10 is 1.1, and hexadecimal "1e3" is 1000: rename those.
-
-Form 1, of registrations that do not name theirs: NFKC, without blanks around it. Whether people have a budget already
-was decided without regard to case, which people are registered was not.
-
-Seals are keyed hashes of what is sorted by the registration's form of the identifiers, so that the order of people in a
-file does not matter. A plain hash of few people's attributes could be undone by trying all of them.
+Seals are keyed hashes of what is sorted by the identifiers' normal form, so that the order of people in a file does not
+matter. A plain hash of few people's attributes could be undone by trying all of them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import re
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.datasets.columns import as_text, quoted
-from core.datasets.read_table import read_columns
+from core.datasets.build import score_values
+from core.datasets.columns import as_text, names_records, quoted, truth
+from core.datasets.dataset import Table
+from core.datasets.input_check import Fact, Severity, check_input
+from core.datasets.read_table import read_table
+from core.datasets.role_suggestion import suggest_roles
+from core.datasets.roles import Roles, check_values
+from core.desk.normal_form import normal_form, same_text, script_of
 from core.errors import InputError
-from core.param import Param
-from core.serialize import Result
 from core.validation import binary_array, one_length
 
 if TYPE_CHECKING:
     import pandas
 
-FORM = 2
-"""The form of new registrations."""
+_MOST_NAMES = 8
+"""Columns that a sentence names."""
 
-_LOOK_ALIKES = str.maketrans(
-    "авсԁеԍнһіјкӏморԛѕтуѵԝх" + "αβεζηικμνορτυχω" + "ıɑɡօ" + "\u066b\u066c،⁄−’‘ʼ",
-    "abcdeghhijklmopqstyvwx" + "abezhikmnoptyxw" + "iago" + ".,,/-'''",
-)
-_BESIDE_LATIN = str.maketrans("νυη", "vun")
-_FILLERS = "\u115f\u1160\u17b4\u17b5\u2800"  # letters and a symbol in name, blanks in sight
-_HOLDS_LATIN = re.compile("[A-Za-z]")
-_BLANKS = re.compile(r" +")
-_HOLDS_BLANK = re.compile(r"\d[.,]?$")
-_WHOLE = re.compile(
-    r"#*([+-]?)([1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?|\d*[.,]?\d*)(?:e([+-]?\d{1,9}))?",
-    re.ASCII,
-)
-_INSIDE = re.compile(r"(?:(?:^|(?<=[^\W\d_]))#+)?(?<!\d)(?<![\W\d_][.,])(\d+(?:[.,]\d+)*)")
-_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_MOST_VALUES = 6
+"""Values that a sentence names."""
 
 
-def trimmed(identifier: object) -> str:
-    """Return an identifier in NFKC without blanks around it: form 1."""
-    return unicodedata.normalize("NFKC", str(identifier)).strip()
+# Roles ----------------------------------------------------------------------------------------------------------------
+
+_STORED = ("person", "sensitive", "label", "positive")
+"""Roles that a ledger keeps, besides the advantaged group."""
 
 
-def normal_form(identifier: object) -> str:
-    """Return form 2 of an identifier; the form of a form is itself."""
-    text = unicodedata.normalize("NFKD", str(identifier))
-    if _HOLDS_LATIN.search(text):
-        text = text.translate(_BESIDE_LATIN)
-    text = unicodedata.normalize("NFKD", text.casefold()).translate(_LOOK_ALIKES)
-    if not (text.isascii() and text.isprintable()):
-        text = "".join(_plain(one) for one in text)
-    text = _without_blanks(text)
-    number = _number(text)
-    return _INSIDE.sub(_inside, text) if number is None else number
+def desk_roles(
+    sensitive: str, *, person: str = "id", group: Sequence[str] = (), label: str = "", positive: str = ""
+) -> Roles:
+    """Roles of a table of people at the desk.
+
+    Parameters
+    ----------
+    sensitive, person, label : str
+        Columns of the attribute, of the identifiers and of the true outcome, "" without one.
+    group : sequence of str
+        Values of the advantaged group; everybody else is the other one. Empty for a column of 1 and 0.
+    positive : str
+        Positive value of the true outcome, which is the favourable one; "" for a column of 1 and 0.
+    """
+    return Roles(
+        person=person, sensitive=sensitive, group=tuple(group), label=label, positive=positive, favourable=positive
+    )
 
 
-FORMS = {1: trimmed, FORM: normal_form}
-"""All forms by their number."""
+def roles_entry(roles: Roles) -> dict[str, Any]:
+    """Roles as a ledger's entry keeps them."""
+    return {"group": list(roles.group), **{name: getattr(roles, name) for name in _STORED}}
 
 
-def _plain(character: str) -> str:
-    """Return a blank, dash or digit as the plain one, nothing for what is not seen or a mark, others as they are."""
-    category = unicodedata.category(character)
-    if character.isspace() or character in _FILLERS:
-        return " "
-    if category == "Nd":
-        return str(unicodedata.decimal(character))
-    if category == "Pd":
-        return "-"
-    return "" if category[0] == "M" or (category[0] == "C" and category != "Co") else character
+def roles_of_entry(entry: Mapping[str, Any]) -> Roles:
+    """Roles that a ledger's entry keeps."""
+    return desk_roles(group=[str(value) for value in entry["group"]], **{name: str(entry[name]) for name in _STORED})
 
 
-def _without_blanks(text: str) -> str:
-    """Return a text without blanks, but for one where two numbers would run together."""
-    joined = ""
-    for piece in _BLANKS.split(text):
-        apart = _HOLDS_BLANK.search(joined) and re.match(r"[.,]?\d", piece)
-        joined += f" {piece}" if apart else piece
-    return joined
+def suggested_roles(table: Table) -> Roles:
+    """Roles as guessed for an audit of the table; the person is, without a better guess, a column without repeats."""
+    roles = suggest_roles(table.frame).roles
+    columns = [str(name) for name in table.frame.columns if name != roles.sensitive]
+    identifiers = [name for name in columns if names_records(table.frame[name], name)]
+    unique = [name for name in columns if table.frame[name].is_unique]
+    return replace(roles, person=next(filter(None, (roles.person, *identifiers, *unique, *columns))))
 
 
-def _number(text: str) -> str | None:
-    """Return a number as sign, digits without zeros around them, and power of ten; None for what is none."""
-    found = _WHOLE.fullmatch(text)
-    if found is None or not any(one.isdigit() for one in found[2]):
-        return None
-    whole, _, part = _decimal(found[2].replace(" ", "")).partition(".")
-    digits = (whole + part).lstrip("0")
-    if not digits:
-        return "0"
-    power = int(found[3] or 0) - len(part) + len(digits) - len(digits.rstrip("0"))
-    return f"{'-' if found[1] == '-' else ''}{digits.rstrip('0')}e{power}"
+def roles_in(table: Table, roles: Roles) -> Roles:
+    """Roles with columns and values as the table writes them, by their normal form.
+
+    Raises `InputError` if a column or a value is not there, stands in it in two spellings, or looks like another one.
+    """
+    person = _column_name(table, roles.person)
+    sensitive = _column_name(table, roles.sensitive)
+    check_values(table.frame, desk_roles(sensitive))
+    group = _values_of_role(table, sensitive, roles.group, noun="the advantaged value")
+    if not roles.label:
+        return desk_roles(sensitive, person=person, group=group)
+    label = _column_name(table, roles.label)
+    if label == sensitive:
+        raise InputError(
+            f"The true outcome must be another column than the sensitive attribute, got {quoted(roles.label)} for "
+            "both: how many have the outcome is public."
+        )
+    check_values(table.frame, desk_roles(sensitive, label=label))
+    positives = _values_of_role(table, label, tuple(filter(None, [roles.positive])), noun="the positive label")
+    return desk_roles(sensitive, person=person, group=group, label=label, positive=positives[0])
 
 
-def _decimal(text: str) -> str:
-    """Return digits with a decimal point, if any, from digits with one mark or commas between thousands."""
-    return text.replace(",", "") if _GROUPED.fullmatch(text) else text.replace(",", ".")
+def input_facts(table: Table, roles: Roles) -> tuple[Fact, ...]:
+    """Facts of the input check about the columns of a registration (`roles_in`), to be looked at before it.
+
+    Raises `InputError` if the check would block an audit: the outcome is the attribute, or the same for everybody.
+    """
+    columns = [column for column in (roles.person, roles.sensitive, roles.label) if column]
+    facts = [fact for fact in check_input(table.frame[columns], roles) if fact.columns]
+    for fact in facts:
+        if fact.severity == Severity.BLOCKING:
+            raise InputError(fact.text)
+    return tuple(facts)
 
 
-def _inside(found: re.Match[str]) -> str:
-    """Return a number inside a text by its value, without the number sign before it."""
-    told = _decimal(found[1])
-    if told.count(".") > 1:
-        return found[1]
-    whole, _, part = told.partition(".")
-    return ".".join(filter(None, (whole.lstrip("0") or "0", part.rstrip("0"))))
+def _column_name(table: Table, column: str) -> str:
+    """Column of the table with the normal form of a name."""
+    names = [str(name) for name in table.frame.columns]
+    matches = [name for name in names if same_text(name, column)]
+    if len(matches) != 1:
+        listed = ", ".join(matches or names[:_MOST_NAMES])
+        raise InputError(
+            f"The file {quoted(table.title)} must have one column {quoted(column)}, its columns are {listed}."
+        )
+    return matches[0]
 
 
-def check_different(
-    ids: Sequence[str], form: int, *, rule: str = "Every person must have an identifier of their own"
-) -> None:
-    """Refuse identifiers of which two are one in a form, and name both spellings."""
-    spelled: dict[str, int] = {}
-    for place, one in enumerate(ids):
-        before = ids[spelled.setdefault(FORMS[form](one), place)]
-        if before != one:
-            raise InputError(f"{rule}, {_spelled(before)} and {_spelled(one)} are taken for one person.")
-    if len(spelled) < len(ids):
-        twice = next(one for one, count in Counter(ids).items() if count > 1)
-        raise InputError(f"{rule}, {quoted(twice)} stands twice.")
+def _values_of_role(table: Table, column: str, values: Sequence[str], *, noun: str) -> tuple[str, ...]:
+    """Values as a column writes them; without any, those that say yes in a column of 1 and 0, true and false.
+
+    Such a column may lack the value that says yes, as that nobody has it is no reason for a refusal.
+    """
+    spellings = _spellings(table.frame[column], column)
+    present = list(spellings.values())
+    is_boolean = all(truth(value, present) is not None for value in present)
+    listed = ", ".join(quoted(value) for value in present[:_MOST_VALUES]) or "nothing"
+    if len(present) > _MOST_VALUES:
+        listed += ", …"
+    if not values:
+        affirmative = tuple(value for value in present if truth(value, present))
+        if not is_boolean or len(affirmative) > 1:
+            raise InputError(
+                f"The column {quoted(column)} must hold only 0 and 1, or {noun} must be named, got {listed}."
+            )
+        return affirmative or ("1",)
+    written = []
+    for value in values:
+        form = normal_form(value, noun="A value")
+        if form not in spellings and not (is_boolean and truth(value, present)):
+            raise InputError(f"The column {quoted(column)} must hold {noun} {quoted(value)}, got only {listed}.")
+        written.append(spellings.get(form, value))
+    return tuple(written)
 
 
-def _spelled(identifier: str) -> str:
-    """Return an identifier in quotation marks, with the name of its first character that could be mistaken."""
-    name = next((unicodedata.name(one, "") for one in identifier if not one.isascii()), "")
-    return quoted(identifier, 80) + (f" (with {name})" if name else "")
+def _spellings(column: pandas.Series, name: str) -> dict[str, str]:
+    """Return the values of a column by their normal form, sorted; refuse two spellings of one."""
+    spellings: dict[str, str] = {}
+    for value in sorted(str(value) for value in as_text(column).dropna().unique()):
+        form = normal_form(value, noun=f"A value of {quoted(name)}")
+        if form in spellings:
+            raise InputError(
+                f"The column {quoted(name)} must write each value in one way, got {quoted(spellings[form])} and "
+                f"{quoted(value)}."
+            )
+        spellings[form] = value
+    _one_script(spellings, noun=f"The values of {quoted(name)}")
+    return spellings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns(Result):
-    """How a test set's file is read; public, and kept in the ledger. A value left out goes with a column of 1 and 0."""
-
-    id: Annotated[str, Param("Identifier", "Column of the people's identifiers.")] = "id"
-    attribute: Annotated[str, Param("Sensitive attribute", "Column of the sensitive attribute.")]
-    advantaged: Annotated[
-        str | None,
-        Param(
-            "Advantaged group",
-            "Value of the advantaged group; everybody else is the other one. Not needed if the column holds 1 and 0.",
-        ),
-    ] = None
-    label: Annotated[
-        str | None,
-        Param(
-            "True outcome, for equal opportunity",
-            "Column of the true outcome, for equal opportunity; it counts as public.",
-        ),
-    ] = None
-    positive: Annotated[
-        str | None,
-        Param("Positive outcome", "Positive value of the true outcome; not needed if the column holds 1 and 0."),
-    ] = None
+# People ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestSet:
     """The people asked about.
 
-    Raises `InputError` if the lengths differ, an identifier stands twice, a value is not 0 or 1, or there are less than
-    two people.
+    Raises `InputError` if the lengths differ, two identifiers have one normal form or different scripts, a value is not
+    0 or 1, or there are less than two people.
 
     Parameters
     ----------
     ids : sequence of n strings, n at least 2
-        Different in form 1; registration asks for more.
     attribute : array-like of shape (n,), 0 or 1
         1 = advantaged. That a group is empty is no reason to refuse it: a refusal would tell. There is no gap then, and
         what is answered is noise.
@@ -209,199 +201,163 @@ class TestSet:
     ids: tuple[str, ...]
     attribute: npt.NDArray[np.uint8]
     labels: npt.NDArray[np.uint8] | None = None
-    _formed: dict[int, tuple[list[str], npt.NDArray[np.intp]]] = field(init=False, repr=False, default_factory=dict)
+    forms: tuple[str, ...] = field(init=False, repr=False)
+    """Normal forms of the identifiers."""
+    script: str = field(init=False)
+    """Script of the identifiers."""
+    order: npt.NDArray[np.intp] = field(init=False, repr=False)
+    """Positions of the people, sorted by their identifiers' normal form."""
 
     def __post_init__(self) -> None:
-        ids = tuple(str(one) for one in self.ids)
+        ids = tuple(str(identifier) for identifier in self.ids)
         labels = None if self.labels is None else binary_array(self.labels, name="labels")
         attribute = binary_array(self.attribute, name="attribute")
         one_length(ids=ids, attribute=attribute, labels=labels)
         if len(ids) < 2:
             raise InputError(f"A test set must have two people at least, got {len(ids)}.")
-        check_different(ids, 1)
-        for name, value in (("ids", ids), ("attribute", attribute), ("labels", labels)):
+        forms = identifier_forms(ids, rule="Every person must have an identifier of their own")
+        fields = {
+            "ids": ids,
+            "attribute": attribute,
+            "labels": labels,
+            "forms": tuple(forms),
+            "script": _one_script(forms, noun="The identifiers"),
+            "order": np.array(sorted(range(len(forms)), key=forms.__getitem__)),
+        }
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     @property
     def n(self) -> int:
-        """Return the number of people."""
+        """Number of people."""
         return len(self.ids)
 
     @property
     def n_positive(self) -> int | None:
-        """Return the number of people with label 1, which counts as public; None without labels."""
+        """Number of people with label 1, which counts as public; None without labels."""
         return None if self.labels is None else int(self.labels.sum())
 
     @property
     def labels_tell_attribute(self) -> bool:
-        """Return whether labels of both values are the attribute for everybody, or the other value of it."""
+        """Whether labels of both values are the attribute for everybody, or the other value of it."""
         if self.labels is None or self.labels.min() == self.labels.max():
             return False
         return np.array_equal(self.labels, self.attribute) or np.array_equal(self.labels, 1 - self.attribute)
 
-    def order(self, form: int = FORM) -> npt.NDArray[np.intp]:
-        """Return the positions of the people, sorted by their identifiers' form."""
-        return self._in_form(form)[1]
+    def seal(self, key: bytes) -> str:
+        """Keyed hash (64 hex digits) of identifiers, attribute and labels."""
+        labels = b"" if self.labels is None else self.labels[self.order].tobytes()
+        return _hash(key, b"whole", self.attribute[self.order].tobytes(), labels, *self._sorted_ids())
 
-    def seal(self, key: bytes, form: int = FORM) -> str:
-        """Return the keyed hash (64 hex digits) of identifiers in a form, attribute and labels."""
-        ids, order = self._in_form(form)
-        labels = b"" if self.labels is None else self.labels[order].tobytes()
-        return _hash(key, _purpose("whole", form), self.attribute[order].tobytes(), labels, *_bytes(ids))
+    def seal_of_people(self, key: bytes) -> str:
+        """Keyed hash of the identifiers alone."""
+        return _hash(key, b"people", *self._sorted_ids())
 
-    def seal_of_people(self, key: bytes, form: int = FORM) -> str:
-        """Return the keyed hash of the identifiers in a form alone, whatever their case."""
-        ids = self._in_form(form)[0]
-        return _hash(key, _purpose("people", form), *sorted(_bytes(one.casefold() for one in ids)))
-
-    def _in_form(self, form: int) -> tuple[list[str], npt.NDArray[np.intp]]:
-        """Return the identifiers in a form, sorted, and the positions they come from."""
-        if form not in self._formed:
-            ids = [FORMS[form](one) for one in self.ids]
-            order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
-            self._formed[form] = [ids[place] for place in order], order
-        return self._formed[form]
+    def _sorted_ids(self) -> Iterator[bytes]:
+        return (self.forms[position].encode() for position in self.order)
 
 
-def _purpose(seal: str, form: int) -> bytes:
-    """Return what a seal is of; form 1 is not named, as before there were others."""
-    return (seal if form == 1 else f"{seal} {form}").encode()
+def identifier_forms(ids: Sequence[str], *, rule: str) -> list[str]:
+    """Return the normal forms of identifiers; refuse two that have one form, and name both spellings."""
+    forms = [normal_form(identifier, noun="An identifier") for identifier in ids]
+    spellings: dict[str, str] = {}
+    for identifier, form in zip(ids, forms, strict=True):
+        if form in spellings:
+            earlier = spellings[form]
+            if earlier == identifier:
+                raise InputError(f"{rule}, {quoted(identifier)} stands twice.")
+            raise InputError(f"{rule}, {quoted(earlier)} and {quoted(identifier)} are taken for one person.")
+        spellings[form] = identifier
+    return forms
 
 
-def _bytes(ids: Iterable[str]) -> Iterator[bytes]:
-    return (one.encode("utf-8", "surrogatepass") for one in ids)
+def _one_script(forms: Iterable[str], *, noun: str) -> str:
+    """Script of several normal forms; refuses two."""
+    scripts = sorted({script_of(form, noun=noun) for form in forms})
+    if len(scripts) > 1:
+        raise InputError(
+            f"{noun} must be written in one script, as letters of two may look equal, got {scripts[0]} and "
+            f"{scripts[1]}."
+        )
+    return scripts[0]
 
 
 def _hash(key: bytes, *parts: bytes) -> str:
-    made = hmac.new(key, digestmod=hashlib.sha256)
+    digest = hmac.new(key, digestmod=hashlib.sha256)
     for part in parts:
-        made.update(len(part).to_bytes(8, "big") + part)
-    return made.hexdigest()
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()
 
 
-_MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
+# Files ----------------------------------------------------------------------------------------------------------------
 
 
-def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
-    """Return the test set in the bytes of a CSV or Parquet file.
+def people_table(content: bytes, name: str) -> Table:
+    """Table of people or predictions, read as an audit's is, however few the people are."""
+    return read_table(content, name, min_records=0)
 
-    Raises `InputError` if the file is no table, lacks a column or a cell, an identifier stands twice, or a value that
-    is named does not occur.
 
-    Parameters
-    ----------
-    content, name : bytes, str
-        The file and what to call it.
-    columns : Columns
-        Where identifiers, attribute and labels are. Other columns are not looked at.
+def test_set_of(table: Table, roles: Roles) -> TestSet:
+    """Test set of a table's people.
+
+    Raises `InputError` if a column or a value of the roles is not there, a cell of them is empty, or an identifier
+    stands twice.
     """
-    frame = frame_of(content, name)
+    roles = roles_in(table, roles)
+    ids = tuple(_filled_cells(table, roles.person))
+    attribute = _filled_cells(table, roles.sensitive).isin(roles.group).to_numpy(dtype=np.uint8)
     labels = None
-    _refuse_attribute_as_label(columns)
-    if columns.label is not None:
-        labels = _binary(frame, columns.label, columns.positive, name, flag="the positive label")
-    attribute = _binary(frame, columns.attribute, columns.advantaged, name, flag="the advantaged value")
-    return TestSet(ids=tuple(_filled(frame, columns.id, name)), attribute=attribute, labels=labels)
+    if roles.label:
+        labels = (_filled_cells(table, roles.label) == roles.positive).to_numpy(dtype=np.uint8)
+    return TestSet(ids=ids, attribute=attribute, labels=labels)
 
 
-def _refuse_attribute_as_label(columns: Columns) -> None:
-    """Refuse the attribute's own column as the true outcome, whose counts are public."""
-    label = columns.label
-    if label is not None and normal_form(label) == normal_form(columns.attribute):
-        raise InputError(
-            f"The true outcome must be another column than the sensitive attribute, got {quoted(label)} for both: how "
-            "many have the outcome is public."
-        )
+def predictions_of(table: Table, test_set: TestSet, *, person: str = "id", score: str | None = None) -> Floats:
+    """One score a person, shape (n,), in the order of the test set.
 
-
-def predictions_of(
-    content: bytes, name: str, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
-) -> Floats:
-    """Return one score a person, shape (n,), in the order of `ids`, from the bytes of a CSV or Parquet file.
-
-    Raises `InputError` if the file is no table, lacks a column, or its people or scores are not as said.
+    Raises `InputError` if the table lacks a column, or its people or scores are not as they must be.
 
     Parameters
     ----------
-    ids : sequence of n str
-        The people of the test set; the file must have each of them once and nobody else, in any order, in any spelling
-        of the same normal form.
+    table : Table
+        Each person of the test set once and nobody else, in any order, in any spelling of the same normal form.
+    person : str
+        Column of the identifiers.
     score : str or None
-        Column with the scores in [0, 1]; when None, the file's only other column.
+        Column of the scores in [0, 1]; when None, the table's only other column.
     """
-    frame = frame_of(content, name)
-    found = _filled(frame, id_column, name)
-    if score is None:
-        others = [str(column) for column in frame.columns if column != id_column]
-        if len(others) != 1:
-            raise InputError(
-                f"The file {quoted(name)} must have one column of scores besides {quoted(id_column)}, "
-                f"or an option must say which it is, got {len(others)}."
-            )
-        score = others[0]
-    if len(found) != len(ids):
-        raise InputError(
-            f"The file {quoted(name)} must have a line for each of {len(ids):,} people, got {len(found):,}."
-        )
-    form, people = FORM, [FORMS[FORM](one) for one in ids]
-    if len(set(people)) < len(people):  # registered in form 1, in which they are different
-        form, people = 1, [FORMS[1](one) for one in ids]
-    check_different(found, form, rule=f"The file {quoted(name)} must have each person once")
-    place = {FORMS[form](one): k for k, one in enumerate(found)}
-    strangers = sorted(place[one] for one in place.keys() - set(people))
+    person = _column_name(table, person)
+    column = _only_other_column(table, person) if score is None else _column_name(table, score)
+    ids = list(_filled_cells(table, person))
+    name = quoted(table.title)
+    if len(ids) != test_set.n:
+        raise InputError(f"The file {name} must have a line for each of {test_set.n:,} people, got {len(ids):,}.")
+    forms = identifier_forms(ids, rule=f"The file {name} must have each person once")
+    positions = {form: position for position, form in enumerate(forms)}
+    strangers = sorted(positions[form] for form in positions.keys() - set(test_set.forms))
     if strangers:
-        stranger = quoted(found[strangers[0]])
-        raise InputError(f"The file {quoted(name)} must have the test set's people only, got {stranger}.")
-    return _scores(frame, score, name)[[place[one] for one in people]]
+        raise InputError(f"The file {name} must have the test set's people only, got {quoted(ids[strangers[0]])}.")
+    _filled_cells(table, column)
+    scores = score_values(table.frame[column], column)
+    return scores[[positions[form] for form in test_set.forms]]
 
 
-def frame_of(content: bytes, name: str) -> pandas.DataFrame:
-    """Return the table in the bytes of a CSV file, or of a Parquet file if its name ends in .parquet or .pq."""
-    import pandas as pd
+def _only_other_column(table: Table, person: str) -> str:
+    others = [str(column) for column in table.frame.columns if column != person]
+    if len(others) != 1:
+        raise InputError(
+            f"The file {quoted(table.title)} must have one column of scores besides {quoted(person)}, or an option "
+            f"must say which it is, got {len(others)}."
+        )
+    return others[0]
 
-    columns, _ = read_columns(content, name, max_columns=_MOST_COLUMNS, max_rows=_MOST_ROWS, office=False)
-    return pd.DataFrame({title: columns[title].to_pandas() for title in columns.column_names})
 
-
-def _filled(frame: pandas.DataFrame, column: str, name: str) -> list[str]:
-    """Return a column's cells as text, none of which may be missing."""
-    if column not in frame.columns:
-        there = ", ".join(str(one) for one in frame.columns[:8])
-        raise InputError(f"The file {quoted(name)} must have a column {quoted(column)}, its columns are {there}.")
-    text = as_text(frame[column])
+def _filled_cells(table: Table, column: str) -> pandas.Series:
+    """Cells of a column as text, none of which may be missing."""
+    text = as_text(table.frame[column])
     if text.isna().any():
-        line = int(np.flatnonzero(text.isna())[0]) + 1
+        record = int(np.flatnonzero(text.isna())[0]) + 1
         raise InputError(
-            f"The column {quoted(column)} of {quoted(name)} must have no empty cell, record {line} has one."
+            f"The column {quoted(column)} of {quoted(table.title)} must have no empty cell, record {record} has one."
         )
-    return [str(cell) for cell in text]
-
-
-def _binary(frame: pandas.DataFrame, column: str, one: str | None, name: str, *, flag: str) -> npt.NDArray[np.uint8]:
-    """Return 1 where a column has a value, 0 elsewhere."""
-    cells = np.array(_filled(frame, column, name))
-    values = sorted(set(cells.tolist()))
-    told = ", ".join(quoted(value) for value in values[:6]) + (", …" if len(values) > 6 else "")
-    if one is None:
-        if not set(values) <= {"0", "1"}:
-            raise InputError(
-                f"The column {quoted(column)} must hold only 0 and 1, or {flag} must be named, got {told}."
-            )
-        one = "1"
-    elif one not in values:
-        raise InputError(f"The column {quoted(column)} must hold {flag} {quoted(one)}, got only {told}.")
-    return (cells == one).astype(np.uint8)
-
-
-def _scores(frame: pandas.DataFrame, column: str, name: str) -> Floats:
-    import pandas as pd
-
-    text = _filled(frame, column, name)
-    scores = pd.to_numeric(pd.Series(text, dtype=object), errors="coerce").to_numpy(np.float64)
-    wrong = ~((scores >= 0.0) & (scores <= 1.0))
-    if wrong.any():
-        value = text[int(np.flatnonzero(wrong)[0])]
-        raise InputError(
-            f"The column {quoted(column)} of {quoted(name)} must hold scores in [0, 1], got {quoted(value)}."
-        )
-    return np.asarray(scores)
+    return text

@@ -5,7 +5,7 @@ The people a ledger is asked about are the audited table's test records, or a fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,11 +15,11 @@ import streamlit as st
 
 from core.datasets.build import select
 from core.datasets.dataset import Table
+from core.datasets.input_check import Fact
 from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.desk import (
     AskSettings,
-    Columns,
     Ledger,
     LedgerAnswer,
     LedgerStatus,
@@ -27,15 +27,21 @@ from core.desk import (
     RegisterSettings,
     Registration,
     TestSet,
-    frame_of,
+    desk_roles,
+    input_facts,
+    people_table,
     predictions_of,
+    roles_in,
+    suggested_roles,
     test_set_of,
 )
 from core.desk import findings as words
+from core.desk.noise import epsilon_amount
 from core.errors import FairLeakError, InputError
+from core.estimates import count
 from core.fairness import METRIC_TITLES
 from core.fingerprint import fingerprint
-from core.settings import Setting, params
+from core.settings import params
 from core.subject import train_model
 from pages.common import cached, panels, shell, signin, state
 from pages.common.background import Job, need
@@ -45,8 +51,10 @@ from pages.common.controls import control
 _NUMBER = "record number in the audited table"
 """Stands for the column of identifiers where people come from the audited table and not from a file."""
 
-_COLUMNS, _REGISTER, _ASKED = params(Columns), params(RegisterSettings), params(AskSettings)
+_REGISTER = params(RegisterSettings)
+_ASKED = params(AskSettings)
 _MOST_VALUES = 200
+_NO_OUTCOME = "none"
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -78,28 +86,28 @@ def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | Non
     return upload
 
 
-def _read(upload: Upload, make: Callable[[bytes, str], Any], *how: Any) -> Any | None:
+def _read(upload: Upload, make: Callable[[], Any], *how: Any) -> Any | None:
     """Return what a file holds, read once each way (`how`); or say in one sentence what is wrong and return None."""
     key = fingerprint(*how)
     if key not in upload.read:
         try:
             with st.spinner("Reading the file"):
-                upload.read[key] = make(upload.content, upload.name)
+                upload.read[key] = make()
         except InputError as error:
             upload.read[key] = error
         except MemoryError:
             upload.read[key] = InputError(panels.TOO_LARGE)
-    found = upload.read[key]
-    if isinstance(found, InputError):
-        panels.problem(str(found))
+    result = upload.read[key]
+    if isinstance(result, InputError):
+        panels.problem(str(result))
         return None
-    return found
+    return result
 
 
 # People of the audited table ------------------------------------------------------------------------------------------
 
 
-def _audited() -> tuple[TestSet, Columns] | None:
+def _audited() -> tuple[TestSet, Roles] | None:
     """Return the audited table's test records; None, said in a sentence, for an attribute in more than two groups."""
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles)
@@ -123,13 +131,9 @@ def _audited() -> tuple[TestSet, Columns] | None:
         panels.problem(str(error))
         return None
     roles = dataset.roles
-    return test_set, Columns(
-        id=_NUMBER,
-        attribute=roles.attribute,
-        advantaged=dataset.group_names[advantaged],
-        label=roles.label,
-        positive=dataset.label_names[1],
-    )
+    group = (dataset.group_names[advantaged],)
+    positive = dataset.label_names[1]
+    return test_set, desk_roles(roles.attribute, person=_NUMBER, group=group, label=roles.label, positive=positive)
 
 
 def _audited_scores() -> Any:
@@ -161,7 +165,7 @@ def register(ledger: Ledger) -> None:
     if found is not None and source != "file":
         _describe(*found)
     left, right = st.columns([3, 2], gap="large")
-    suggested = f"{state.dataset_name()}, {found[1].attribute}" if found and source != "file" else ""
+    suggested = f"{state.dataset_name()}, {found[1].sensitive}" if found and source != "file" else ""
     name = left.text_input(
         "Name, as askers will call it",
         value=suggested,
@@ -192,9 +196,9 @@ def register(ledger: Ledger) -> None:
         with panels.keeping_problem(_REGISTER_PROBLEM):
             if not (name or "").strip():
                 raise InputError("Give the test set a name; askers need it.")
-            test_set, columns = found
+            test_set, roles = found
             made = ledger.register(
-                name, test_set, budget=round(float(budget), 6), columns=columns, another_attribute=another
+                name, test_set, budget=round(float(budget), 6), roles=roles, another_attribute=another
             )
             state.choose("desk_name", made.name)
             state.choose("desk_section", "ask")
@@ -203,58 +207,82 @@ def register(ledger: Ledger) -> None:
     panels.kept_problem(_REGISTER_PROBLEM)
 
 
-def _describe(test_set: TestSet, columns: Columns) -> None:
+def _describe(test_set: TestSet, roles: Roles) -> None:
     """Say who would be registered."""
-    labels = "" if test_set.n_positive is None else f" {test_set.n_positive:,} of them have the positive label."
+    labels = "" if test_set.n_positive is None else f" {count(test_set.n_positive)} of them have the positive label."
+    group = " or ".join(roles.group) or "1"
     st.markdown(
-        f"{test_set.n:,} people; attribute **{shell.escape(columns.attribute)}**, advantaged group "
-        f"**{shell.escape(columns.advantaged or '1')}**, compared with everybody else.{labels}"
+        f"{count(test_set.n)} people; attribute **{shell.escape(roles.sensitive)}**, advantaged group "
+        f"**{shell.escape(group)}**, compared with everybody else.{labels}"
     )
 
 
-def _from_file() -> tuple[TestSet, Columns] | None:
+def _from_file() -> tuple[TestSet, Roles] | None:
     """Ask for a file and what its columns are; return a description of its people, as soon as it can be read."""
     upload = upload_box(
         "desk_test_set",
         "Test set: a CSV or Parquet file with a record a person (up to 200 MB)",
         help="Read in this session's memory. The ledger keeps a keyed hash of it, to know it again.",
     )
-    frame = None if upload is None else _read(upload, frame_of, "frame")
-    if upload is None or frame is None:
+    table = _table_of(upload)
+    if upload is None or table is None:
         return None
-    columns = _columns(frame, upload.mark)
-    test_set = _read(upload, partial(test_set_of, columns=columns), "test set", columns)
-    if test_set is None:
+    roles = _chosen_roles(table, upload)
+    people = _read(upload, lambda: _people(table, roles), "people", roles)
+    if people is None:
         return None
-    _describe(test_set, columns)
-    if others := words.together(words.everybody_else(frame, columns.attribute, columns.advantaged)):
+    test_set, roles, facts = people
+    _describe(test_set, roles)
+    if others := words.together(words.everybody_else(table, roles)):
         st.markdown(f"The disadvantaged group takes together {shell.escape(others)}.")
-    return test_set, columns
+    for note in (*table.notes, *(fact.text for fact in facts)):
+        st.caption(shell.escape(note))
+    return test_set, roles
 
 
-def _columns(frame: Any, mark: str) -> Columns:
-    """Ask which column of a file is which, and which values count."""
-    named = [str(column) for column in frame.columns]
+def _table_of(upload: Upload | None) -> Table | None:
+    """Table of an upload, read once; None, with its problem drawn, where it is none."""
+    if upload is None:
+        return None
+    return _read(upload, lambda: people_table(upload.content, upload.name), "table")
+
+
+def _people(table: Table, roles: Roles) -> tuple[TestSet, Roles, tuple[Fact, ...]]:
+    """Test set of a table, its roles as the table writes them, and the facts of the input check."""
+    roles = roles_in(table, roles)
+    return test_set_of(table, roles), roles, input_facts(table, roles)
+
+
+def _chosen_roles(table: Table, upload: Upload) -> Roles:
+    """Ask which column of a table is which, and which values count; the defaults are those of an audit's roles."""
+    suggestion = _read(upload, lambda: suggested_roles(table), "suggestion") or desk_roles("")
+    names = [str(column) for column in table.frame.columns]
     left, middle, right = st.columns(3, gap="medium")
-    usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
-    identifier = _choose(left, _COLUMNS["id"], named, f"desk_id_column_{mark}", value=named[usual])
-    others = [name for name in named if name != identifier]
-    attribute = _choose(middle, _COLUMNS["attribute"], others, f"desk_attribute_column_{mark}")
-    values = values_of(frame, attribute, _MOST_VALUES)
-    advantaged = _choose(middle, _COLUMNS["advantaged"], values, f"desk_advantaged_{attribute}_{mark}")
-    labels = ["none", *(name for name in others if name != attribute)]
-    told = "Counts as public: those who ask may know it."
-    at = _choose(right, _COLUMNS["label"], dict(enumerate(labels)), f"desk_label_column_{mark}", help=told)
-    label, positive = labels[at] if at else None, None
-    if label is not None:
-        values = values_of(frame, label, _MOST_VALUES)
-        positive = _choose(right, _COLUMNS["positive"], values, f"desk_positive_{label}_{mark}")
-    return Columns(id=identifier, attribute=attribute, advantaged=advantaged, label=label, positive=positive)
+    person = _choose(left, "Identifier", names, f"desk_id_column_{upload.mark}", default=suggestion.person)
+    columns = [name for name in names if name != person]
+    key = f"desk_attribute_column_{upload.mark}"
+    sensitive = _choose(middle, "Sensitive attribute", columns, key, default=suggestion.sensitive)
+    values = values_of(table.frame, sensitive, _MOST_VALUES)
+    group = _choose(middle, "Advantaged group", values, f"desk_advantaged_{sensitive}_{upload.mark}")
+    outcomes = [_NO_OUTCOME, *(name for name in columns if name != sensitive)]
+    key = f"desk_label_column_{upload.mark}"
+    public = "Counts as public: those who ask may know it."
+    label = _choose(right, "True outcome, for equal opportunity", outcomes, key, help=public)
+    if label == _NO_OUTCOME:
+        return desk_roles(sensitive, person=person, group=(group,))
+    values = values_of(table.frame, label, _MOST_VALUES)
+    default = suggestion.positive if label == suggestion.label else ""
+    positive = _choose(right, "Positive outcome", values, f"desk_positive_{label}_{upload.mark}", default=default)
+    return desk_roles(sensitive, person=person, group=(group,), label=label, positive=positive)
 
 
-def _choose(place: Any, setting: Setting, options: Any, key: str, *, help: str | None = None, **told: Any) -> Any:
-    """Draw the choice of one column or value of a test set's file."""
-    return control(setting, key, "selectbox", place=place, options=options, help=help, **told)
+def _choose(
+    column: Any, title: str, options: Sequence[str], key: str, *, default: str = "", help: str | None = None
+) -> str:
+    """Draw the choice of one column or value of a test set's table."""
+    index = list(options).index(default) if default in options else 0
+    choice: str = column.selectbox(title, options, index=index, key=key, help=help, persist_state="session")
+    return choice
 
 
 # Asking ---------------------------------------------------------------------------------------------------------------
@@ -324,7 +352,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         _EPSILON,
         "select_slider",
         options=offered,
-        format_func=lambda value: f"{value:.10g}",
+        format_func=epsilon_amount,
         help="Half of it means twice the noise. Nothing is charged for what was answered before.",
     )
     return float(epsilon)
@@ -360,7 +388,7 @@ def _open_to_askers(key: str, test_set: TestSet | None) -> None:
 
 def _own_test_set(made: Registration) -> TestSet | None:
     """Return the registered people from the audited table or from a file of this session."""
-    if made.columns.id == _NUMBER:
+    if made.roles.person == _NUMBER:
         found = _audited()
         return None if found is None else found[0]
     upload = upload_box(
@@ -368,13 +396,15 @@ def _own_test_set(made: Registration) -> TestSet | None:
         "The test set's file again: the ledger does not keep the attribute",
         help="The file it was registered with; the order of its records may differ.",
     )
-    make = partial(test_set_of, columns=made.columns)
-    return None if upload is None else _read(upload, make, "test set", made.columns)
+    table = _table_of(upload)
+    if upload is None or table is None:
+        return None
+    return _read(upload, lambda: test_set_of(table, made.roles), "test set", made.roles)
 
 
 def _scores(test_set: TestSet, made: Registration) -> Any | None:
     """Return the predictions asked about."""
-    audited = made.columns.id == _NUMBER
+    audited = made.roles.person == _NUMBER
     if audited and signin.role() is not signin.Role.ASKER:
         sources = {"audited": "Of the audited model", "file": "A file"}
         if panels.pick("Predictions", sources, key="desk_predictions_source", default="audited") == "audited":
@@ -386,29 +416,25 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
         help="A score from 0 to 1 for each person of the test set, in any order.",
     )
     if audited:
-        table = None if signin.role() is signin.Role.ASKER else _table()
+        audited_table = None if signin.role() is signin.Role.ASKER else _table()
         panels.download(
             "These records' numbers, to fill in",
-            partial(to_fill_in, test_set, table),
+            partial(to_fill_in, test_set, audited_table),
             "fairleak-records.csv",
             key="desk_numbers",
         )
-        st.caption(f"Numbers count the records used, from 1{'' if table is None else '; their rows are beside them'}.")
-    frame = None if upload is None else _read(upload, frame_of, "frame")
-    if upload is None or frame is None:
+        rows = "" if audited_table is None else "; their rows are beside them"
+        st.caption(f"Numbers count the records used, from 1{rows}.")
+    table = _table_of(upload)
+    if upload is None or table is None:
         return None
-    named = [str(column) for column in frame.columns]
+    names = [str(column) for column in table.frame.columns]
     left, right = st.columns(2)
-    place = named.index(made.columns.id) if made.columns.id in named else 0
-    kept: dict[str, Any] = {"persist_state": "session"}
-    identifier = left.selectbox("Identifier", named, index=place, key=f"desk_predictions_id_{upload.mark}", **kept)
-    others = [column for column in named if column != identifier]
-    if not others:
-        panels.problem(f"The file {upload.name!r} must have a column of scores besides {identifier!r}, got none.")
-        return None
-    score = right.selectbox("Score, from 0 to 1", others, key=f"desk_predictions_score_{upload.mark}", **kept)
-    make = partial(predictions_of, ids=test_set.ids, id_column=identifier, score=score)
-    return _read(upload, make, "predictions", identifier, score, fingerprint(list(test_set.ids)))
+    person = _choose(left, "Identifier", names, f"desk_predictions_id_{upload.mark}", default=made.roles.person)
+    columns = [name for name in names if name != person]
+    score = _choose(right, "Score, from 0 to 1", columns, f"desk_predictions_score_{upload.mark}")
+    make = partial(predictions_of, table, test_set, person=person, score=score)
+    return _read(upload, make, "predictions", person, score, fingerprint(list(test_set.ids)))
 
 
 def _table() -> tuple[Table, Roles]:
@@ -500,7 +526,7 @@ def _quoted(ledger: Ledger, made: Registration, asked: _Question, epsilon: float
             quote = quoted(again=True)
     except FairLeakError as error:
         panels.problem(str(error))
-        if made.columns.id == _NUMBER:
+        if made.roles.person == _NUMBER:
             st.caption(
                 "These people were registered from the audited table: they are its test records with the same table, "
                 "attribute, training share and seed in the sidebar as then."

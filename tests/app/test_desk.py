@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from core.desk import Columns, Ledger, LedgerStatus, TestSet, default_ledger, open_ledger
+from core.desk import Ledger, LedgerStatus, TestSet, default_ledger, desk_roles, open_ledger, people_table
 from core.desk import test_set_of as read_test_set
 from core.estimates import gap as gap_text
 from core.queries import statistical_parity_gap
@@ -48,7 +48,7 @@ def from_file(dashboard: Dashboard, name: str = "people.csv", content: bytes | N
     """Register a file's people as "loans", outcome included, in a new ledger."""
     content = desk_files.test_set() if content is None else content
     desk(dashboard).choose(desk_source="file").give("desk_test_set", name, content)
-    dashboard.choose(desk_label_column=1)
+    dashboard.choose(desk_label_column="repaid")
     assert dashboard.widget("desk_attribute_column").value == "sex"
     assert dashboard.widget("desk_advantaged_sex").value == "Male"
     dashboard.choose(desk_positive_repaid="yes", desk_new_name_file="loans")
@@ -117,7 +117,7 @@ def test_names_are_shown_and_never_obeyed(dashboard: Dashboard):
     hostile = "<img src=x onerror=alert(1)> *x* [y](z) :red[w]"
     made = open_ledger(default_ledger(), create=True)
     people = TestSet(ids=tuple("abcdef"), attribute=np.array([1, 0, 1, 0, 1, 1]))
-    made.register(hostile, people, budget=2, columns=Columns(attribute=hostile, advantaged=hostile))
+    made.register(hostile, people, budget=2, roles=desk_roles(hostile, group=(hostile,)))
     made.ask(hostile, people, np.linspace(0, 1, 6), epsilon=0.5, asker=hostile)
     dashboard.open("desk")
     for name in ("ask", "log", "record"):
@@ -227,7 +227,7 @@ def test_much_of_what_is_left_needs_a_tick(dashboard: Dashboard):
 def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
     """What is pressed is the price that was shown, also if somebody else spent between drawing and pressing."""
     with_predictions(dashboard).choose(desk_asker="team A", desk_epsilon=0.3)
-    people = read_test_set(desk_files.test_set(), "people.csv", state("loans").registration.columns)
+    people = read_test_set(people_table(desk_files.test_set(), "people.csv"), state("loans").registration.roles)
     ledger().ask("loans", people, desk_files.scores(2), epsilon=0.7, asker="team B")
     dashboard.click("desk_ask")
     assert [answer.asker for answer in state("loans").answers] == ["team B"]
@@ -257,7 +257,7 @@ def test_values_that_are_taken_together_are_named(dashboard: Dashboard):
 def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard: Dashboard, tmp_path: Path):
     from_file(dashboard, "people.parquet", desk_files.test_set_parquet())
     made = state("loans").registration
-    assert (made.n_people, made.columns.advantaged, made.columns.positive) == (400, "Male", "yes")
+    assert (made.n_people, made.roles.group, made.roles.positive) == (400, ("Male",), "yes")
     assert dashboard.button("desk_ask").disabled
     dashboard.give("desk_predictions", "model.csv", desk_files.predictions()).open("data").open("desk")
     kept = ["model.csv is still here.", "people.parquet is still here."]
@@ -279,11 +279,11 @@ def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashbo
 
 def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(dashboard: Dashboard):
     desk(dashboard).choose(desk_source="file").give("desk_test_set", "people.csv", desk_files.test_set())
-    dashboard.choose(desk_advantaged_sex="Female", desk_label_column=1, desk_positive_repaid="no")
+    dashboard.choose(desk_advantaged_sex="Female", desk_label_column="repaid", desk_positive_repaid="no")
     dashboard.open("data").open("desk")
     dashboard.choose(desk_new_name_file="loans").click("desk_register")
-    columns = state("loans").registration.columns
-    assert (columns.advantaged, columns.label, columns.positive) == ("Female", "repaid", "no")
+    roles = state("loans").registration.roles
+    assert (roles.group, roles.label, roles.positive) == (("Female",), "repaid", "no")
 
     first, *others = desk_files.predictions().decode().splitlines()
     two = "\n".join([f"{first},other", *(f"{line},0.5" for line in others)]).encode()

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from core.charts import DARK, LIGHT
 from core.charts.words import NARROW
-from core.desk import Columns, TestSet, open_ledger
+from core.desk import TestSet, desk_roles, open_ledger
 from core.models import METHOD_TITLES
 from tests.browser.axe import Violation, violations
 from tests.browser.conftest import Open, Start
@@ -78,7 +78,7 @@ def _fill(place: Path) -> None:
     made = open_ledger(place, create=True)
     for name, n in (("Card limits", 900), ("Loans", 1500)):
         people = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
-        made.register(name, people, budget=2, columns=Columns(attribute="sex", advantaged="men"))
+        made.register(name, people, budget=2, roles=desk_roles("sex", group=("men",)))
         for k in range(4):
             made.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
 

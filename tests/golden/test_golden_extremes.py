@@ -31,7 +31,8 @@ from core.choose import Outcomes
 from core.choose import findings as choosing
 from core.config import AuditConfig
 from core.correction import findings as correction
-from core.desk import METRICS, Columns, LedgerAnswer, LedgerStatus, Quote, Registration, Verification
+from core.datasets import Table
+from core.desk import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration, desk_roles
 from core.desk import findings as desk
 from core.estimates import Estimate, Spread, certain, mean, mean_rate
 from core.membership import findings as membership
@@ -318,12 +319,11 @@ def _queries(rng: Generator) -> Iterator[Finding | str]:
 def _desk(rng: Generator) -> Iterator[Finding | str]:
     budget = float(rng.choice([0.02, 2.0, 10.0]))
     size = Estimate(value=41.2, low=30.0, high=52.5, n=100)
-    columns = Columns(attribute="sex", advantaged=nasty.maybe(rng, lambda _: "m"))
-    known = {"name": "loans", "registered": "2026-11-21T08:30:00Z", "columns": columns, "n_people": 1234}
-    form = int(rng.choice([1, 2]))
-    made = nasty.invent(
-        Registration, rng, **known, budget=budget, n_disadvantaged=size, form=form, count_epsilon=budget / 10
-    )
+    group = nasty.maybe(rng, lambda _: "m")
+    roles = desk_roles("sex", group=tuple(filter(None, [group])))
+    known = {"name": "loans", "registered": "2026-11-21T08:30:00Z", "roles": roles, "n_people": 1234}
+    rng.choice([1, 2])
+    made = nasty.invent(Registration, rng, **known, budget=budget, n_disadvantaged=size, count_epsilon=budget / 10)
     for price, spent in ((0.0, 0.0), (budget / 8, budget / 10), (budget / 2 + budget / 10, budget)):
         reason = "It costs more." if rng.random() < 0.3 else None
         error, left = float(rng.choice([0.0, 1e-7, 0.0123, 0.999, 1.0])), round(budget - spent, 6)
@@ -347,7 +347,9 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
             yield f"{desk.prices(left, least=least)} {desk.suggested_price(left, least=least)}"
     for ok, entries, budgets in ((True, 1, (status,)), (True, 1500, (status, status)), (False, 0, ()), (False, 3, ())):
         why, seal = None if ok else "Verification failed: x.", "a1" if entries else None
-        yield desk.verified(Verification(ok=ok, reason=why, n_entries=entries, seal=seal, budgets=budgets), "export")
+        yield desk.verified(
+            ExportVerification(ok=ok, reason=why, n_entries=entries, seal=seal, budgets=budgets), "export"
+        )
     yield desk.example(status, 0.1234)
     yield from (
         desk.price_of_size(budget),
@@ -366,7 +368,9 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
     ):
         yield f"{desk.together(others)}"
     frame = pandas.DataFrame({"sex": [1, 0, 1], "who": ["m", "f", "x"]})
-    yield f"{desk.everybody_else(frame, 'sex', None)} {desk.everybody_else(frame, 'who', 'm')}"
+    table = Table(name="upload", title="people.csv", frame=frame, source="")
+    zero = desk.everybody_else(table, desk_roles("sex", group=("1",)))
+    yield f"{zero} {desk.everybody_else(table, desk_roles('who', group=('m',)))}"
 
 
 SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {

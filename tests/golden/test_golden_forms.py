@@ -5,9 +5,7 @@ comes of each is a golden text; that it is no traceback and no more than a sente
 
 Plans and policies: 1 as audits began, then with what is released and what holds where a check cannot be run. Reports:
 1 as they began, 2 with words of its own in the disclosure edition, 3 with the meter, 4 with checks of what is
-released. Cards: 2 names a noise beside typed numbers. Ledgers and their exports: 1 before identifiers had a normal
-form; that ledger is the one of tests/unit/desk. Maps and stored points: 1 without the difference between
-groups.
+released. Cards: 2 names a noise beside typed numbers. Maps and stored points: 1 without the difference between groups.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,7 +22,6 @@ from core.errors import FairLeakError
 from tests.golden.make import compare, normal, printed
 
 FORMS = Path(__file__).with_name("forms")
-LEDGER_1 = Path(__file__).resolve().parents[1] / "unit" / "desk" / "old_form.sql"
 
 
 def plan(path: Path, folder: Path) -> str:
@@ -74,20 +70,6 @@ def report(path: Path, folder: Path) -> str:
     return f"{told}\n--- its plan\n{own}"
 
 
-def ledger(path: Path, folder: Path) -> str:
-    with sqlite3.connect(folder / "ledger.sqlite") as connection:
-        connection.executescript(path.read_text(encoding="utf-8"))
-    connection.close()
-    lines = (["status"], ["status", "old" if path == LEDGER_1 else "loans"], ["export", "record.jsonl"])
-    told = [_told(["desk", *line, "--ledger", "ledger.sqlite"], folder) for line in lines]
-    return "\n".join([*told, _told(["desk", "verify", "record.jsonl"], folder)])
-
-
-def export(path: Path, folder: Path) -> str:
-    shutil.copy(path, folder / path.name)
-    return _told(["desk", "verify", path.name], folder)
-
-
 def record(path: Path, folder: Path) -> str:
     """Find a stored point in the folder of this version, and in that of another one."""
     from core.correction import LeakPoint
@@ -115,11 +97,9 @@ READ: dict[str, Callable[[Path, Path], str]] = {
     "card": card,
     "map": landscape,
     "report": report,
-    "ledger": ledger,
-    "export": export,
     "record": record,
 }
-FILES = [*(path for path in sorted(FORMS.iterdir()) if path.suffix not in (".sig", ".pem")), LEDGER_1]
+FILES = [path for path in sorted(FORMS.iterdir()) if path.suffix not in (".sig", ".pem")]
 EARLIER_REPORTS = [path for path in FILES if re.fullmatch(r"report_(internal_[123]|disclosure_1)\.\w+", path.name)]
 
 
@@ -149,13 +129,12 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_forms(path: Path, own: Path):
-    kind = "ledger" if path == LEDGER_1 else path.name.partition("_")[0]
-    name = "ledger_1.sql" if path == LEDGER_1 else path.name
+    kind = path.name.partition("_")[0]
     try:
         told = READ[kind](path, own)
     except FairLeakError as error:
         told = _sentence(error)
-    compare(f"forms/{name}.txt", normal(told, own))
+    compare(f"forms/{path.name}.txt", normal(told, own))
 
 
 @pytest.mark.parametrize("path", EARLIER_REPORTS, ids=lambda path: path.name)

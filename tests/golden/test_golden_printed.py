@@ -236,7 +236,10 @@ def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     compare("printed/progress.txt", "\n".join(f"{title}\n{text}" for title, text in _counted(monkeypatch)))
 
 
-NOISE = r"[+-]\d\.\d{4}|(?<=standard error  )(about )?\d\.\d{4}|(?<=about )\d+, \d+ to \d+|(?<=about ±)0\.\d{4}"
+NOISE = (
+    r" *[+−]?\d\.\d{2,3}(?=[],]| \[)|(?<=standard error  )(about )?\d\.\d{4}|(?<=about )\d+, \d+ to \d+"
+    r"|(?<=about ±)0\.\d{4}"
+)
 """What the desk's noise decides."""
 
 KEPT = r"\d{4}-\d\d-\d\d(T[\d:]+Z)?|\b[0-9a-f]{4} [0-9a-f]{4}\b|\b[0-9a-f]{64}\b"

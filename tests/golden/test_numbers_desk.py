@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from io import BytesIO
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ import pandas as pd
 import pytest
 
 from core.chain import TIME
-from core.desk import Columns, Ledger, TestSet, example_ledger, noise, registration, verify_export
+from core.datasets import Table
+from core.desk import Ledger, TestSet, desk_roles, example_ledger, noise, registration, verify_export
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.ledger_work import export_of
-from tests.unit.desk.test_files import ALIKE, DIFFERENT
 
 
 def seeded(seed: int) -> Callable[[int], int]:
@@ -61,11 +61,11 @@ SCORES = np.array([0.9, 0.1, 0.8, 0.7, 0.2, 1.0])
 def filled(seed: int) -> Ledger:
     """Return a ledger with noise from a seed, in which everything was asked that can be."""
     made = example_ledger(seed)
-    columns = Columns(attribute="sex", advantaged="m")
-    made.register("loans", PEOPLE, budget=8, columns=columns, count_epsilon=3)
-    made.register("few", FEW, budget="0.01", columns=Columns(attribute="sex"))
-    made.register("race", PEOPLE, budget=2, columns=Columns(attribute="race"), another_attribute=True)
-    made.register("one", ONE_GROUP, budget=50, columns=columns, count_epsilon=50)
+    roles = desk_roles("sex", group=("m",))
+    made.register("loans", PEOPLE, budget=8, roles=roles, count_epsilon=3)
+    made.register("few", FEW, budget="0.01", roles=desk_roles("sex"))
+    made.register("race", PEOPLE, budget=2, roles=desk_roles("race"), another_attribute=True)
+    made.register("one", ONE_GROUP, budget=50, roles=roles, count_epsilon=50)
     asked = {"asker": " ann ", "epsilon": 1}
     made.ask("loans", PEOPLE, SCORES, **asked)
     made.ask("loans", TURNED, SCORES[::-1], **asked | {"asker": "bob"})
@@ -111,7 +111,7 @@ def _ledger() -> Named:
         few = ("", 1, None), ("x" * 81, 1, None), ("y", 1, 1.000001), ("z" * 80, 1, 1), ("tiny", 0.000005, None)
         for name, budget, price in few:
             two = TestSet(ids=(f"{name}1", f"{name}2"), attribute=[0, 1])
-            terms: dict[str, Any] = {"budget": budget, "count_epsilon": price, "columns": Columns(attribute="sex")}
+            terms: dict[str, Any] = {"budget": budget, "count_epsilon": price, "roles": desk_roles("sex")}
             yield f"register {name[:3]} {budget} {price}", lean(refused(made.register, name, two, **terms))
 
     yield "wrong files", [status.wrong_files for status in made.statuses()]
@@ -122,7 +122,7 @@ def _ledger() -> Named:
         yield "noted", found[:47] if isinstance(found, str) else [found.ok, found.reason]
     for k in range(8):
         two = TestSet(ids=(f"x{k}", f"y{k}"), attribute=[0, 1])
-        made.register(f"more {k}", two, budget=1, columns=Columns(attribute="a"))
+        made.register(f"more {k}", two, budget=1, roles=desk_roles("a"))
     yield "named", refused(made.status, "none")
 
 
@@ -153,7 +153,7 @@ def changed(value: Any) -> Iterator[tuple[str, Any]]:
     yield "none", None
 
 
-AMOUNTS = ("budget", "count", "count_epsilon", "charged", "spent", "form", "n", "n_positive")
+AMOUNTS = ("budget", "count", "count_epsilon", "charged", "spent", "n", "n_positive")
 RELEASED = ("sum", "epsilon", "total", "part", "size", "gap", "low", "high", "standard_error")
 TOLD = ("part_from", "size_from", "metric", "name", "format", "time")
 """What an entry holds that can be forged."""
@@ -191,40 +191,41 @@ def _verdict(bodies: list[dict[str, Any]]) -> str:
 
 
 def _registration() -> Named:
-    for form, spelled in registration.FORMS.items():
-        yield f"form {form}", " ".join(repr(spelled(one)) for one in chain(*ALIKE.values(), *DIFFERENT))
-    for who, form in product((PEOPLE, TURNED, FEW, ONE_GROUP), (1, 2)):
-        seals = who.seal(b"k", form)[:8], who.seal_of_people(b"k", form)[:8]
-        yield f"{who.ids} {form}", [who.n, who.n_positive, who.order(form), *seals]
+    for who in (PEOPLE, TURNED, FEW, ONE_GROUP):
+        seals = who.seal(b"k")[:8], who.seal_of_people(b"k")[:8]
+        yield f"{who.ids}", [who.n, who.n_positive, who.order, *seals]
     two = {"ids": ("a", "b"), "attribute": [1, 1]}
     wrong: list[dict[str, Any]] = [{"ids": ("a",), "attribute": [1]}, two | {"ids": ("a", " a"), "attribute": [1, 0]}]
     wrong += [two | {"attribute": [1]}, two | {"attribute": [1, 2]}, two | {"labels": [1]}, two]
     yield "refused", [refused(lambda given=given: TestSet(**given).n) for given in wrong]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registration, "frame_of", lambda content, name: pd.read_csv(BytesIO(content)))
-        yield from _files()
+    yield from _files()
+
+
+def _table(content: bytes) -> Table:
+    return Table(name="upload", title="f.csv", frame=pd.read_csv(BytesIO(content)), source="")
 
 
 def _files() -> Named:
     file = b"id,sex,paid,score,other\np1,m,1,0,x\n2,f,0,1,y\n3,m,1,0.25,\n4,f,1,1e-3,x\n"
-    for columns in (
-        Columns(attribute="sex", advantaged="m"),
-        Columns(attribute="sex"),
-        Columns(attribute="sex", advantaged="x"),
-        Columns(attribute="paid"),
-        Columns(attribute="sex", advantaged="f", label="paid"),
-        Columns(attribute="paid", label="sex", positive="f"),
-        Columns(attribute="other", advantaged="x"),
-        Columns(id="sex", attribute="paid"),
-        Columns(attribute="no"),
+    for roles in (
+        desk_roles("sex", group=("m",)),
+        desk_roles("sex"),
+        desk_roles("sex", group=("x",)),
+        desk_roles("paid"),
+        desk_roles("sex", group=("f",), label="paid"),
+        desk_roles("paid", label="sex", positive="f"),
+        desk_roles("other", group=("x",)),
+        desk_roles("paid", person="sex"),
+        desk_roles("no"),
     ):
-        found = refused(registration.test_set_of, file, "f.csv", columns)
-        yield f"{columns}", found if isinstance(found, str) else [found.ids, found.attribute, found.labels]
+        people = refused(registration.test_set_of, _table(file), roles)
+        case = {name: value for name, value in registration.roles_entry(roles).items() if value}
+        yield f"{case}", people if isinstance(people, str) else [people.ids, people.attribute, people.labels]
     wide = b"id,a,b,c,d,e,f,g,h,i,j\n" + b"".join(b"%d,%d,0,0,0,0,0,0,0,0,0\n" % (k, k) for k in range(8))
     for rows in (7, 8, 9):
         part = b"\n".join(wide.split(b"\n")[:rows])
         for attribute in ("a", "z"):
-            yield f"wide {rows}", refused(registration.test_set_of, part, "w.csv", Columns(attribute=attribute))
+            yield f"wide {rows}", refused(registration.test_set_of, _table(part), desk_roles(attribute))
 
 
 CASES = {"noise": _noise, "ledger": _ledger, "forged": _forged, "registration": _registration}

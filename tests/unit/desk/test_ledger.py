@@ -12,7 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import chain
-from core.desk import Columns, Ledger, LedgerAnswer, TestSet, example_ledger, open_ledger, verify_export
+from core.datasets import Roles
+from core.desk import (
+    Ledger,
+    LedgerAnswer,
+    TestSet,
+    desk_roles,
+    example_ledger,
+    open_ledger,
+    people_table,
+    verify_export,
+)
 from core.desk import test_set_of as file_of
 from core.desk.findings import ceiling, expected, price, prices, suggested_price
 from core.desk.ledger import MOST_WRONG_FILES
@@ -37,7 +47,7 @@ def changed(**changes: Any) -> TestSet:
 
 def fresh(folder: Path, test_set: TestSet | None = None, budget: float = 1, **more: object) -> Ledger:
     made = open_ledger(folder / "ledger", create=True)
-    made.register(NAME, test_set or people(), budget=budget, columns=ATTRIBUTE, **more)  # type: ignore[arg-type]
+    made.register(NAME, test_set or people(), budget=budget, roles=ATTRIBUTE, **more)  # type: ignore[arg-type]
     return made
 
 
@@ -88,7 +98,7 @@ def test_an_answer_that_would_say_nothing_is_named_as_one(ledger: Ledger):
 
 def test_answers_are_near_the_truth_when_the_budget_is_large(place: str):
     ledger = open_ledger(place, create=True)
-    ledger.register(NAME, people(), budget=1000, columns=ATTRIBUTE, count_epsilon=300)
+    ledger.register(NAME, people(), budget=1000, roles=ATTRIBUTE, count_epsilon=300)
     test_set = people()
     sp = statistical_parity_gap(H, test_set.attribute)[0]
     eo = equal_opportunity_gap(G, test_set.attribute, test_set.labels)[0]  # type: ignore[arg-type]
@@ -113,8 +123,8 @@ def test_an_answer_whose_noise_is_beyond_its_bound_is_not_taken_for_a_precise_on
     scores = (rng.random(60) < 0.5).astype(float)
     for seed in range(150):
         ledger = example_ledger(seed)
-        ledger.register(NAME, test_set, budget=20, count_epsilon=5, columns=ATTRIBUTE)
-        coarse = example_ledger(seed).register(NAME, test_set, budget=1, columns=ATTRIBUTE).n_disadvantaged
+        ledger.register(NAME, test_set, budget=20, count_epsilon=5, roles=ATTRIBUTE)
+        coarse = example_ledger(seed).register(NAME, test_set, budget=1, roles=ATTRIBUTE).n_disadvantaged
         cheap = ledger.ask(NAME, test_set, scores, epsilon=0.02, asker="x")
         assert coarse.high - coarse.low > 20
         assert cheap.standard_error > 0.5 and cheap.gap.high - cheap.gap.low > 0.5, seed
@@ -162,7 +172,7 @@ def test_paying_again_gives_a_new_answer_and_repeats_the_most_precise_one(ledger
 
 def test_a_quote_says_what_will_be_charged_and_releases_nothing(place: str):
     ledger = open_ledger(place, create=True)
-    ledger.register(NAME, people(), budget=400, columns=ATTRIBUTE, count_epsilon=40)
+    ledger.register(NAME, people(), budget=400, roles=ATTRIBUTE, count_epsilon=40)
     for scores, metric in ((H, "statistical_parity"), (H, "equal_opportunity"), (1 - H, "equal_opportunity")):
         before = ledger.status(NAME)
         quote = ledger.quote(NAME, people(), scores, epsilon=60, metric=metric)
@@ -194,7 +204,7 @@ def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Le
     if "://" not in place:
         told += b"".join(path.read_bytes() for path in Path(place).parent.glob("ledger*"))
     test_set = people()
-    for order in (np.arange(60), test_set.order()):
+    for order in (np.arange(60), test_set.order):
         attribute = test_set.attribute[order]
         for a in (attribute, 1 - attribute):
             assert a.astype(np.uint8).tobytes() not in told and "".join(map(str, a)).encode() not in told
@@ -212,7 +222,7 @@ def test_an_examples_noise_follows_from_its_seed_and_its_budgets_are_told_togeth
     first, again, other = (asked(seed).status(NAME).answers for seed in (1, 1, 2))
     assert [a.gap for a in first] == [a.gap for a in again] != [a.gap for a in other]
     ledger = asked(3)
-    ledger.register("other", people(30, seed=4), budget=1, columns=ATTRIBUTE)
+    ledger.register("other", people(30, seed=4), budget=1, roles=ATTRIBUTE)
     assert ledger.statuses() == (ledger.status(NAME), ledger.status("other"))
 
 
@@ -269,32 +279,32 @@ def test_a_database_without_a_ledger_is_refused_unless_one_may_be_made(database:
 # --- one budget for the same people, and files that are not the registered one learn nothing
 
 
-def second_budgets() -> list[tuple[str, TestSet, Columns, str]]:
+def second_budgets() -> list[tuple[str, TestSet, Roles, str]]:
     one, flipped = people(), people().attribute.copy()
     flipped[3] ^= 1
     corrected = TestSet(ids=one.ids, attribute=flipped)
     return [
         (NAME, people(30, seed=4), ATTRIBUTE, "registered already"),
         ("again", one, ATTRIBUTE, "have a budget for this attribute already, under the name 'loans'"),
-        ("again", TestSet(ids=one.ids[::-1], attribute=one.attribute[::-1]), Columns(attribute="gender"), "budget"),
-        ("again", corrected, Columns(attribute="SEX"), "have a budget"),
-        ("again", corrected, Columns(attribute="gender"), "have a budget already, as 'loans' for 'sex'"),
+        ("again", TestSet(ids=one.ids[::-1], attribute=one.attribute[::-1]), desk_roles("gender"), "budget"),
+        ("again", corrected, desk_roles("SEX"), "have a budget"),
+        ("again", corrected, desk_roles("gender"), "have a budget already, as 'loans' for 'sex'"),
     ]
 
 
-@pytest.mark.parametrize("name, test_set, columns, words", second_budgets())
-def test_nobody_gets_a_second_budget(name: str, test_set: TestSet, columns: Columns, words: str, tmp_path: Path):
+@pytest.mark.parametrize("name, test_set, roles, words", second_budgets())
+def test_nobody_gets_a_second_budget(name: str, test_set: TestSet, roles: Roles, words: str, tmp_path: Path):
     ledger = fresh(tmp_path)
     with pytest.raises(InputError, match=words):
-        ledger.register(name, test_set, budget=1, columns=columns)
+        ledger.register(name, test_set, budget=1, roles=roles)
     assert len(ledger.statuses()) == 1
 
 
 def test_another_attribute_of_the_same_people_has_a_budget_of_its_own(ledger: Ledger):
     race = TestSet(ids=people().ids, attribute=np.arange(60) % 2)
     with pytest.raises(InputError, match="have a budget already, as 'loans' for 'sex'; if 'race' is another attribute"):
-        ledger.register("race", race, budget=1, columns=Columns(attribute="race"))
-    ledger.register("race", race, budget=1, columns=Columns(attribute="race"), another_attribute=True)
+        ledger.register("race", race, budget=1, roles=desk_roles("race"))
+    ledger.register("race", race, budget=1, roles=desk_roles("race"), another_attribute=True)
     assert ledger.status("race").remaining == 0.9
     assert b'"another_attribute":true' in ledger.record()[0]
 
@@ -346,9 +356,9 @@ def test_the_attribute_is_no_true_outcome(labels: Any, tmp_path: Path):
     with pytest.raises(InputError, match="must say something else than the sensitive attribute"):
         fresh(tmp_path, changed(labels=labels))
     content = b"id,sex\n" + b"".join(b"p%d,%d\n" % (person, person % 2) for person in range(9))
-    columns = Columns(attribute="sex", label=" SEX")
+    roles = desk_roles("sex", label=" SEX")
     with pytest.raises(InputError, match="must be another column than the sensitive attribute, got ' SEX' for both"):
-        file_of(content, "people.csv", columns)
+        file_of(people_table(content, "people.csv"), roles)
 
 
 def test_a_clock_that_was_ahead_does_not_break_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -368,7 +378,7 @@ def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path: Path):
         ledger = fresh(tmp_path / str(k))
         for name, another in (("sex", False), ("gender", False), ("gender", True)):
             try:
-                ledger.register("x", test_set, budget=1, columns=Columns(attribute=name), another_attribute=another)
+                ledger.register("x", test_set, budget=1, roles=desk_roles(name), another_attribute=another)
                 told.append("registered")
             except InputError as error:
                 told.append(str(error))

@@ -58,7 +58,7 @@ def test_the_bound_is_the_quantile(reach: int, thousandths: int, level: float):
 
 def test_the_size_of_the_disadvantaged_group_has_the_shortest_interval_of_its_level(tmp_path: Path):
     ledger = open_ledger(tmp_path / "ledger", create=True)
-    ledger.register(NAME, people(400), budget=1, columns=ATTRIBUTE, count_epsilon=0.5)
+    ledger.register(NAME, people(400), budget=1, roles=ATTRIBUTE, count_epsilon=0.5)
     size = ledger.status(NAME).registration.n_disadvantaged
     half = round(size.high - size.value)
     assert size.value - size.low == size.high - size.value == half
@@ -77,7 +77,7 @@ def test_everything_released_together_stays_within_what_was_spent(seed: int):
     n, labels = 5, np.array([1, 1, 1, 0, 0])
     test_set = TestSet(ids=tuple("abcde"), attribute=np.array([0, 1, 0, 1, 1]), labels=labels)
     ledger = example_ledger(seed)
-    ledger.register(NAME, test_set, budget=3, columns=ATTRIBUTE, count_epsilon=0.125)
+    ledger.register(NAME, test_set, budget=3, roles=ATTRIBUTE, count_epsilon=0.125)
     steps = {}
     for _ in range(8):
         h = rng.random(n) if rng.random() < 0.5 else rng.integers(0, 2, n)
@@ -86,7 +86,7 @@ def test_everything_released_together_stays_within_what_was_spent(seed: int):
         epsilon = float(rng.choice([0.1, 0.25, 0.7]))
         answer = ledger.ask(NAME, test_set, h, epsilon=epsilon, metric=metric, asker="x", again=again)
         steps[answer.number] = on_grid(h)
-    account = ledger._books().accounts[NAME]
+    account = ledger._current_state().accounts[NAME]
     rows = []
     for (entry, part), one in account.released.items():
         people = np.ones(n, bool) if one.metric == "statistical_parity" else labels == 1
