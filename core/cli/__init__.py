@@ -76,7 +76,7 @@ def commands() -> Mapping[str, Command | Group]:
         "audit": audit,
         "compare": compare,
         "report": Group(
-            help="Verify, replay or sign a report; make its summary or its section of a model card.",
+            help="Verify, replay, sign or summarise a report.",
             commands=report.COMMANDS,
         ),
         "attack": Group(help="Run one study on any table.", commands=_attacks(), parser=StudyParser),
@@ -86,7 +86,7 @@ def commands() -> Mapping[str, Command | Group]:
         "sweep": sweep,
         "tradeoff": tradeoff,
         "desk": Group(
-            help="Answer fairness queries about a test set within a total privacy budget.",
+            help="Answer fairness queries within a total privacy budget.",
             description=desk.DESCRIPTION,
             epilog=desk.EPILOG,
             commands=desk.COMMANDS,

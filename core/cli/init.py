@@ -22,7 +22,7 @@ from core.release_audit import commented_plan
 from core.release_audit.answers import plan_comments
 from core.release_audit.suggestion import SuggestedAudit, suggested_sizes
 
-HELP = "Write a commented plan of a release audit, for a dataset or for a file of your own."
+HELP = "Write a commented plan of an audit, of a dataset or of a file."
 
 _POLICY = (
     '"predictions" asks only for what given predictions can show; the default asks for more. To be judged by it:\n'

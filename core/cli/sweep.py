@@ -40,7 +40,7 @@ from core.sweep import (
 )
 from core.validation import unit_interval
 
-HELP = "Sweep methods, metrics, tolerances and seeds; report attack accuracy for each."
+HELP = "Sweep methods, metrics, tolerances and seeds."
 
 _NAMED_TOLERANCES = {"18": TOLERANCES, "49": PAPER_TOLERANCES}
 
