@@ -46,7 +46,8 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that name a dataset, or a file with its columns and its model."""
     text = f"Dataset: {', '.join(CATALOG)} (default: demo)."
     parser.add_argument("--dataset", choices=tuple(CATALOG), metavar="NAME", help=text)
-    text = "Sensitive attribute, such as sex; of a file its column (default: the dataset's first, or a guess)."
+    text = "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race'; of a file its column"
+    text += " (default: the dataset's first, or a guess)."
     parser.add_argument("--attribute", metavar="NAME", help=text)
     add_path(parser, "--file", help="CSV or Parquet file with your table; the roles of its columns are guessed.")
     text = "Column of the file that the model predicts (default: a guess)."
