@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
 def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command | Group) -> None:
     """Add a command, or a group with its commands."""
     from core.cli import Group
+    from core.cli.arguments import add_quiet_argument
 
     if isinstance(command, Group):
         own = parsers.add_parser(name, help=command.help, description=command.description or command.help)
@@ -60,7 +61,7 @@ def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command |
         return
     own = parsers.add_parser(name, help=command.HELP, description=command.HELP, allow_abbrev=False)
     command.add_arguments(own)
-    own.add_argument("-q", "--quiet", action="store_true", help="No progress and no notes on stderr.")
+    add_quiet_argument(own)
     own.set_defaults(run=command.run, program=own.prog)
 
 

@@ -43,7 +43,7 @@ def studies() -> dict[str, tuple[type, str]]:
     from core.sweep.landscape import LandscapePlan
 
     return {
-        "Audit": (AuditConfig, "attack correction, attack queries"),
+        "Audit": (AuditConfig, "attack NAME"),
         "Sweep": (SweepSettings, "sweep"),
         "Choose a model": (ChooseSettings, "choose"),
         "Bias queries": (Asking, "attack queries"),
@@ -57,7 +57,7 @@ def studies() -> dict[str, tuple[type, str]]:
         "AttriGuard on a table": (TableSettings, "defend attriguard"),
         "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
         "Model card": (ReleaseSettings, "card"),
-        "People at risk": (PeopleSettings, "people"),
+        "People at risk": (PeopleSettings, "attack people"),
         "Map of tolerance and privacy": (LandscapePlan, "tradeoff"),
     }
 

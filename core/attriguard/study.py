@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
     name = "attriguard"
     title = "AttriGuard"
     settings = GuardPlan
+    command_defaults: ClassVar[Mapping[str, Any]] = {"budget": 0.5}
     declared = (
         Check(
             name="attriguard_exposure",

@@ -15,7 +15,6 @@ from core.cli import (
     audit,
     choose,
     compare,
-    correction,
     dashboard,
     datasets,
     desk,
@@ -23,16 +22,14 @@ from core.cli import (
     init,
     membership,
     model_card,
-    people,
     queries,
     report,
     sweep,
     tradeoff,
 )
 from core.cli.arguments import Action, Parser
-from core.cli.attack import StudyParser, study_command
+from core.cli.attack import StudyParser, attack_studies, study_command, with_study
 from core.cli.console import Console
-from core.studies import STUDIES
 
 __all__ = ["VERDICTS", "Command", "Console", "Group", "commands"]
 
@@ -59,37 +56,37 @@ class Group:
     parser: type[Parser] = Parser
 
 
-ATTACKS: Mapping[str, Command] = {
-    "correction": correction,
-    "queries": queries,
-    "membership": membership,
-    "attriguard": attriguard,
-    "model_card": model_card,
-}
-"""Studies with a command of their own."""
+_BUILT_IN: Mapping[str, ModuleType] = {"queries": queries, "membership": membership}
+"""Study -> its command on built-in tables, whose numbers are those of its page."""
+
+
+def _attacks() -> dict[str, Command]:
+    """Return study -> its command."""
+    studies = attack_studies()
+    attacks: dict[str, Command] = {name: study_command(study) for name, study in studies.items()}
+    attacks |= {name: with_study(command, studies[name]) for name, command in _BUILT_IN.items()}
+    return attacks
 
 
 def commands() -> Mapping[str, Command | Group]:
     """Return the tree of commands: name -> a command or a group of them."""
-    attacks = {name: ATTACKS.get(name) or study_command(study) for name, study in STUDIES.items()}
     return {
         "dashboard": dashboard,
         "init": init,
         "audit": audit,
         "compare": compare,
         "report": Group(
-            help="Verify, replay or sign a report; make its summary or its section of a model card.",
+            help="Verify, replay, sign or summarise a report.",
             commands=report.COMMANDS,
         ),
-        "attack": Group(help="Run one study: attacks and their defences.", commands=attacks, parser=StudyParser),
+        "attack": Group(help="Run one study on any table.", commands=_attacks(), parser=StudyParser),
         "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),
         "card": model_card,
-        "people": people,
         "choose": choose,
         "sweep": sweep,
         "tradeoff": tradeoff,
         "desk": Group(
-            help="Answer fairness queries about a test set within a total privacy budget.",
+            help="Answer fairness queries within a total privacy budget.",
             description=desk.DESCRIPTION,
             epilog=desk.EPILOG,
             commands=desk.COMMANDS,

@@ -8,13 +8,11 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from core.cli.console import Console, visible
-from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
@@ -24,7 +22,7 @@ from core.report import EDITIONS, verify_report
 from core.report.document import Document
 from core.report.verification import document_in, report_text
 from core.serialize import Result
-from core.sweep import FolderStore, MemoryStore, sweep
+from core.sweep import FolderStore, MemoryStore
 from core.validation import choice, seed_value
 
 _MOST_SEEDS = 10_000
@@ -89,6 +87,11 @@ def add_policy_argument(parser: argparse.ArgumentParser) -> None:
     """Add --policy."""
     told = "Release policy: a file, or default or predictions (default: the plan's, else default)."
     parser.add_argument("--policy", metavar="FILE", help=told)
+
+
+def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --quiet."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="No progress and no notes on stderr.")
 
 
 def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = False) -> None:
@@ -203,21 +206,6 @@ def check_files(arguments: argparse.Namespace) -> None:
     """Refuse a file that cannot be written, before the work rather than after."""
     for name in (*_FILES, "output"):
         check_place(getattr(arguments, name, None), what=f"--{name}")
-
-
-def finished(
-    configs: Sequence[AuditConfig],
-    arguments: argparse.Namespace,
-    console: Console,
-    *,
-    measure: Callable[[AuditConfig, AuditDataset], P],
-    result: type[P],
-) -> list[P]:
-    """Measure configurations on the dataset the arguments name, with progress; what is stored is not measured again."""
-    dataset = dataset_of(arguments)
-    wanted = [replace(config, roles=dataset.roles) for config in configs]
-    measured = partial(sweep, wanted, dataset, measure=measure, result=result)
-    return collected(measured, arguments, console, noun="configurations")
 
 
 def collected(

@@ -1,41 +1,66 @@
-"""``fairleak attack NAME``: any study by its name; every flag of it may be given as ``--set key=value`` too."""
+"""``fairleak attack NAME``: any study on any table; every flag of it may be given as ``--set key=value`` too."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from types import ModuleType
 from typing import Any
 
-from core.cli.arguments import Action, Parser, add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
+from core.cli.arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon
 from core.cli.console import Console, Outcome, present
-from core.config import AuditConfig
+from core.cli.subject import add_planned_table_arguments, planned_table
+from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.errors import InputError
-from core.quantities import Quantity
+from core.models import GIVEN
+from core.people import PEOPLE
+from core.quantities import Quantity, Row
+from core.release_audit import AuditPlan
+from core.release_audit.inputs import Audited
+from core.release_audit.run import audited_of
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
-from core.settings import from_arguments, params
-from core.study import Measurement, Study
-from core.subject import subject_of
+from core.settings import given, params
+from core.studies import STUDIES
+from core.study import Basis, Measurement, Study
+from core.study import Outcome as CheckOutcome
 
 _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
 
+_MOST_ROWS = 40
+"""Rows of the longest table that is printed."""
+
+_OTHER_TABLE = re.compile(r"--(set=)?(file|plan)(=.*)?|(file|plan)=.*", re.DOTALL)
+"""Words that name another table than a built-in one."""
+
+_INTERNAL = "Internal only: these rows are about single people."
+
 
 class StudyParser(Parser):
-    """A parser whose arguments may be given as ``--set key=value``."""
+    """A parser whose arguments may be given as ``--set key=value``.
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    Where it has a parser `of_study`, that one reads the words if --file or --plan is among them.
+    """
+
+    of_study: StudyParser | None = None
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
         self.add_argument(
             "--set", action="append", metavar="KEY=VALUE", help="Any argument by its name, such as seed=1; repeatable."
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, with the words that ``--set key=value`` stands for in its place."""
+        if self.of_study is not None and any(map(_OTHER_TABLE.fullmatch, args or ())):
+            return self.of_study.parse_known_args(args, namespace)
         return super().parse_known_args([*self._words(args or ())], namespace)
 
-    def _words(self, given: Iterable[str]) -> Iterator[str]:
-        words = iter(given)
+    def _words(self, arguments: Iterable[str]) -> Iterator[str]:
+        words = iter(arguments)
         for word in words:
             if word == "--set":
                 yield from self._setting(next(words, ""))
@@ -68,51 +93,117 @@ def _long(flags: Iterable[str]) -> str:
     return next(flag for flag in flags if flag.startswith("--"))
 
 
+def attack_studies() -> Mapping[str, Study[Any, Any]]:
+    """Return name -> study of every study that a command runs, the one about single people too."""
+    return {**STUDIES, PEOPLE.name: PEOPLE}
+
+
 def add_study_arguments(parser: argparse.ArgumentParser, study: Study[Any, Any]) -> None:
-    """Add the dataset's arguments, the model's and the study's own."""
-    add_dataset_arguments(parser)
-    own = {setting.flag for setting in params(study.settings).values()}
-    add_settings(parser, AuditConfig, *(name for name in _MODEL if params(AuditConfig)[name].flag not in own))
-    add_settings(parser, study.settings)
+    """Add the options of the table, of the model, of the study, and of the files."""
+    add_planned_table_arguments(parser)
+    flags = {setting.flag for setting in params(study.settings).values()}
+    names = [name for name in _MODEL if params(AuditConfig)[name].flag not in flags]
+    model = parser.add_argument_group("the model, in place of the plan's")
+    add_settings(model, AuditConfig, *names, defaults={"tolerance": TRAINED_TOLERANCE})
+    if flags:
+        group = parser.add_argument_group("the study, in place of the plan's")
+        add_settings(group, study.settings, defaults=study.command_defaults)
+    add_file_arguments(parser)
 
 
-def config_of(own: argparse.Namespace) -> AuditConfig:
-    """Return the model that the arguments describe."""
-    config = from_arguments(own, AuditConfig, dataset=own.dataset)
-    check_epsilon(config.epsilon, (config.method,))
-    return config
+def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Console) -> None:
+    """Run a study on the planned table; print and write what it found.
 
-
-def run_study(study: Study[Any, Any], own: argparse.Namespace, console: Console) -> None:
-    """Run a study on a model that is trained as the arguments say; print and write what it found."""
-    config, settings = config_of(own), from_arguments(own, study.settings)
-    subject = subject_of(config, dataset_of(own))
+    Raises `InputError` if the table cannot serve it, with the study's reason.
+    """
+    chosen = given(arguments, study.settings)
+    planned = planned_table(arguments, console)
+    config = planned.plan.config
+    if config.method != GIVEN:
+        check_epsilon(config.epsilon, (config.method,))
+    settings = replace(_settings_of(study, planned.plan, arguments), **chosen)
+    subject = audited_of(planned.plan, planned.table, model_file=planned.model_file, guesses=planned.guesses)
     if reason := study.unavailable(subject, settings):
         raise InputError(reason)
-    *_, result = study.run(subject, settings, console.counting("steps"))
-    checks = list(map(_check_row, study.checks(result, settings).values()))
+    every = max(1, study.steps(subject, settings) // 10)
+    *_, result = study.run(subject, settings, console.counting("steps", every=every))
+    checks = study.checks(result, settings)
+    attacked = [check for check in checks.values() if check.basis != Basis.DECLARED]
+    if attacked and all(check.outcome == CheckOutcome.NOT_RUN for check in attacked):
+        raise InputError(attacked[0].reason)
+    tables: dict[str, Sequence[Row]] = {"Checks": list(map(_check_row, checks.values()))}
+    tables |= study.tables(result, settings)
     found = Outcome(
-        about=(f"{subject.dataset.title}: {study.title.lower()}, model {config.method}, seed {config.seed}",),
+        about=_about(study, subject),
         findings=study.findings(result, settings),
-        tables={"Checks": checks, **study.tables(result, settings)},
-        settings={"study": study.name, "model": plain(config), "settings": plain(settings)},
+        tables=tables,
+        details=[title for title, rows in tables.items() if len(rows) > _MOST_ROWS],
+        notes=() if study.name in STUDIES else (_INTERNAL,),
+        settings={"study": study.name, "model": plain(subject.config), "settings": plain(settings)},
     )
-    present(found, own, console)
+    present(found, arguments, console)
 
 
-def _check_row(own: Measurement) -> dict[str, Any]:
-    value, control = Quantity(own.estimate), Quantity(own.control)
-    control_name = own.control_name if own.control is not None else ""
-    return {"check": own.check, "value": value, "control": control, "control is": control_name, "note": own.reason}
+def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Namespace) -> Any:
+    """Return the plan's settings of a study; what leaves it out there is what the command sets."""
+    settings = study.settings() if arguments.plan is None else plan.settings_of(study.name, study.settings)
+    default = study.settings()
+    changes = {
+        name: value
+        for name, value in study.command_defaults.items()
+        if getattr(settings, name) == getattr(default, name)
+    }
+    return replace(settings, **changes)
+
+
+def _about(study: Study[Any, Any], subject: Audited) -> tuple[str, ...]:
+    """Return whose records these are, and which model is attacked, a line each."""
+    dataset, config = subject.dataset, subject.config
+    groups = ", ".join(dataset.group_names)
+    model = f"model {config.method}"
+    if config.method == GIVEN:
+        model = "the given model"
+    return (
+        f"{dataset.title}: {dataset.n:,} records; {subject.attribute}: {groups}",
+        f"{study.title}, {model}, seed {config.seed}",
+    )
+
+
+def _check_row(measurement: Measurement) -> dict[str, Any]:
+    control_name = ""
+    if measurement.control is not None:
+        control_name = measurement.control_name
+    return {
+        "check": measurement.check,
+        "value": Quantity(measurement.estimate),
+        "control": Quantity(measurement.control),
+        "control is": control_name,
+        "note": measurement.reason,
+    }
 
 
 def study_command(study: Study[Any, Any]) -> Action:
-    """Return the command of a study that has no module of its own here."""
+    """Return the command of a study."""
+    return Action(
+        f"Run the study {study.title!r}.",
+        partial(add_study_arguments, study=study),
+        partial(run_study, study),
+    )
+
+
+def with_study(command: ModuleType, study: Study[Any, Any]) -> Action:
+    """Return a command on built-in tables that runs the study itself where --file or --plan names another table."""
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        add_study_arguments(parser, study)
-        add_file_arguments(parser)
+        assert isinstance(parser, StudyParser)
+        command.add_arguments(parser)
+        parser.epilog = (
+            "With --file or --plan it runs the study as an audit does, on a table of your own; "
+            f"{parser.prog} --file FILE --help lists the arguments of that."
+        )
+        parser.of_study = StudyParser(prog=parser.prog, description=study_command(study).HELP, allow_abbrev=False)
+        add_study_arguments(parser.of_study, study)
+        add_quiet_argument(parser.of_study)
+        parser.of_study.set_defaults(run=partial(run_study, study), program=parser.prog)
 
-    return Action(
-        f"{study.title}: findings and tables about one trained model.", add_arguments, partial(run_study, study)
-    )
+    return Action(command.HELP, add_arguments, command.run)

@@ -188,7 +188,7 @@ class SelfTestsBeside:
             self._report(done, total)
 
 
-HELP = "Run all attacks of a plan, compare the results with a policy, and write the reports."
+HELP = "Run all attacks of a plan, judge by a policy, write the reports."
 
 SHIPPED = {"default": default_policy, "predictions": predictions_policy}
 """FairLeak's own policies, by their names for --policy."""

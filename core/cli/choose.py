@@ -37,7 +37,7 @@ from core.serialize import dumps, plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, told
 
-HELP = "Compare many models, choose the most accurate within all limits, and judge it on fresh people."
+HELP = "Choose the most accurate of many models within all limits."
 
 _OF_PLAN = {"dataset": "demo", "attribute": None, "metric": None, "train_share": None}
 _OF_PLANS = {**_OF_PLAN, "methods": None, "tolerances": None, "train_epsilons": None, "depths": None, "seeds": None}

@@ -19,7 +19,7 @@ from core.report import to_json
 from core.report.document import Document
 from core.report.verification import readable
 
-HELP = "Compare two audits check by check: better, worse, or not distinguishable."
+HELP = "Compare two audits check by check."
 
 _AUDIT = "a folder of fairleak audit, or a report.json or report.html"
 

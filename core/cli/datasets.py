@@ -7,7 +7,7 @@ import argparse
 from core.cli.console import Console, table
 from core.datasets import CATALOG
 
-HELP = "List the datasets that --dataset takes, with their sensitive attributes."
+HELP = "List the datasets of --dataset, with sensitive attributes."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -54,7 +54,7 @@ def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
         yield "Typed numbers replace those that publish.statistics and publish.sizes name; no others are read"
 
 
-HELP = "Estimate what the published fairness numbers of a model card reveal."
+HELP = "Estimate what the fairness numbers of a model card reveal."
 
 _EPILOG = (
     "exit codes: 0 pass, no near-certain inference of anybody's attribute; 1 fail, at least one; 2 inconclusive: the "

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 from core.cli.arguments import (
-    add_dataset_arguments,
     add_file_arguments,
     add_running_arguments,
     add_seeds_argument,
     check_epsilon,
-    finished,
+    collected,
     parts_of,
     seeds_in,
 )
 from core.cli.console import Console, estimate_words, table, write_csv
+from core.cli.subject import PlannedTable, add_planned_table_arguments, planned_table
 from core.config import AuditConfig
+from core.errors import InputError
 from core.estimates import Spread
 from core.files import csv_of_frame
+from core.release_audit import checked_dataset
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.sweep import (
@@ -32,17 +36,18 @@ from core.sweep import (
     measure,
     summarise,
     summary_frame,
+    sweep,
 )
 from core.validation import unit_interval
 
-HELP = "Sweep methods, metrics, tolerances and seeds; report attack accuracy for each."
+HELP = "Sweep methods, metrics, tolerances and seeds."
 
 _NAMED_TOLERANCES = {"18": TOLERANCES, "49": PAPER_TOLERANCES}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_dataset_arguments(parser)
+    add_planned_table_arguments(parser)
     add_settings(parser, SweepSettings)
     add_settings(parser, AuditConfig, "epsilon", "train_share", "forest")
     add_seeds_argument(parser)
@@ -53,18 +58,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print; what is stored already is not measured again."""
     settings = from_arguments(arguments, SweepSettings)
-    config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
+    tolerances = _tolerances(settings.tolerances)
+    seeds = seeds_in(arguments.seeds)
+    planned = planned_table(arguments, console)
+    _check_trained(planned)
+    config = planned.plan.config
     check_epsilon(config.epsilon, settings.methods)
+    dataset = checked_dataset(planned.plan, planned.table)
     configs = grid(
-        config,
-        tolerances=_tolerances(settings.tolerances),
+        replace(config, roles=dataset.roles),
+        tolerances=tolerances,
         methods=settings.methods,
         metrics=settings.metrics,
-        seeds=seeds_in(arguments.seeds),
+        seeds=seeds,
     )
-    summary = summarise(finished(configs, arguments, console, measure=measure, result=SweepPoint))
+    measured = partial(sweep, configs, dataset, measure=measure, result=SweepPoint)
+    points = collected(measured, arguments, console, noun="configurations", own=dataset.uploaded)
+    summary = summarise(points)
     console.results(_printed(summary, settings, config))
     write_csv(csv_of_frame(summary_frame(summary)), arguments, console)
+
+
+def _check_trained(planned: PlannedTable) -> None:
+    """Refuse a model that is given: a sweep trains its own."""
+    kind = planned.plan.model.kind
+    if kind == "train":
+        return
+    columns = ""
+    if kind == "predictions":
+        roles = planned.plan.config.roles
+        assert roles is not None  # of given predictions
+        columns = f" ({roles.prediction or roles.score})"
+    raise InputError(f"A sweep trains its models itself and takes a table without a model's, got {kind}{columns}.")
 
 
 def _tolerances(text: str) -> tuple[float, ...]:

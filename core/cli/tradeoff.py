@@ -21,7 +21,7 @@ from core.settings import from_arguments
 from core.sweep.findings import tension
 from core.sweep.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
 
-HELP = "Train models over tolerance and privacy budget; measure model and attack accuracy."
+HELP = "Measure models and attacks over tolerance and privacy budget."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -493,26 +493,16 @@ def stronger_disclosure(found: Sequence[MoreDisclosed], tolerance: float) -> Fin
 
 _TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss (nats a person)"}
 
-MEANING = (
-    "Each change is against the step that a line builds on. n/a: no guess agrees with the tolerance.",
-    "Corrections by seed: of the published attack A, on the records trained on.",
-)
-"""What the columns mean."""
-
-DETAILS = ("Corrections by seed", "Accuracy on the attackers' own validation sets")
-"""Titles of the long tables."""
-
 
 def tables(points: Sequence[LeakPoint], leaks: Sequence[Attribution], config: AuditConfig) -> Tables:
     """Return the attribution of the leak over seeds, mitigation and controls."""
     method = config.method.replace("_", " ")
-    corrections, held_out = DETAILS
     steps = {f"What each piece of knowledge adds, {leak.attacker} attacker": list(step_rows(leak)) for leak in leaks}
     return {
         **steps,
         f"With mitigation ({method}) and without, paired by seed": mitigation_rows(points, config),
-        corrections: [row for point in points for row in _seed_rows(point)],
-        held_out: [
+        "Corrections by seed": [row for point in points for row in _seed_rows(point)],
+        "Accuracy on the attackers' own validation sets": [
             _of_seed(point) | {"attacker": kind, "accuracy": share(right)}
             for point in points
             for kind, right in point.held_out.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +55,7 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
     name = "queries"
     title = "Bias queries"
     settings = PlannedAnswers
+    command_defaults: ClassVar[Mapping[str, Any]] = {"questions": 25}
     declared = DECLARED
     plants = (
         Plant(

@@ -29,6 +29,8 @@ from core.validation import choice
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
+_CONFIG = AuditConfig(tolerance=TRAINED_TOLERANCE)
+
 _ANSWERS = PlannedAnswers(epsilon=0.5)
 """None are planned: a plan has answers only if somebody writes so; 0.5 is where their budget starts then."""
 
@@ -87,6 +89,7 @@ def suggested_plan(
     positive: str = "",
     favourable: str = "",
     confirmed: tuple[str, ...] = (),
+    config: AuditConfig = _CONFIG,
 ) -> SuggestedAudit:
     """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
 
@@ -96,7 +99,8 @@ def suggested_plan(
     `file` and `model` are the names of the table's file and of the model's, if there is one; a model that does not name
     its columns takes the table's first. `attribute`, `label` and `prediction` are the columns of the sensitive
     attribute, the label and the predicted label, where they are known, `positive` and `favourable` values of the label,
-    and `confirmed` the facts that are right. InputError if no column can be the label or the sensitive attribute, if a
+    and `confirmed` the facts that are right. `config` says how a model is trained, and how people are divided and
+    fairness is measured where one is given. InputError if no column can be the label or the sensitive attribute, if a
     given one is not in the table or has one value only, if both are the same, or if the label lacks a given value.
     """
     _check_named(table, attribute=attribute, label=label, prediction=prediction)
@@ -120,12 +124,7 @@ def suggested_plan(
         title=table.title,
         data=DataPlan(dataset="", file=file),
         model=ModelPlan(kind=kind, file=model, features=tuple(features[:unnamed])),
-        config=AuditConfig(
-            dataset=UPLOAD,
-            roles=roles,
-            method=AuditConfig().method if kind == "train" else GIVEN,
-            tolerance=TRAINED_TOLERANCE,
-        ),
+        config=replace(config, dataset=UPLOAD, roles=roles, method=config.method if kind == "train" else GIVEN),
         answers=_ANSWERS,
         membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -230,6 +230,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
     name = "two_models"
     title = "Two models of one table"
     settings = TwoModelsSettings
+    command_defaults: ClassVar[Mapping[str, Any]] = {"companion": COUNTERPART}
     plants = (
         Plant(
             attack="Members and groups inferred from the difference of two models' scores",

@@ -18,7 +18,7 @@ import pytest
 
 from core.choose import ChooseSettings
 from core.cli import arguments as shared
-from core.cli import attack, audit, choose, console, correction, model_card, replay, sweep, tradeoff
+from core.cli import attack, audit, choose, console, model_card, replay, sweep, tradeoff
 from core.cli import compare as comparing
 from core.cli.console import Block, Console
 from core.cli.renamed import current
@@ -111,9 +111,6 @@ def _swept() -> Iterator[tuple[str, str]]:
         rows += [replace(rows[0], protocol="other"), replace(rows[0], adversary="b")]
         yield f"sweep {seed}", text_of(sweep._printed(rows, settings, AuditConfig(epsilon=0.5, method="dp_id3")))
         yield f"map {seed}", text_of(tradeoff._printed(nasty.landscape(rng)))
-        found = nasty.attribution(rng)
-        config = AuditConfig(method="dp_id3" if seed % 2 else "unmitigated")
-        yield f"parts {seed}", text_of(correction._about(config, replace(found, n_seeds=1 + seed)))
     for text in ("18", " 49 ", "0.1,0.1,1", "0.1,,2", "1.01", "x"):
         yield f"tolerances {text}", refused(lambda text=text: sweep._tolerances(text))
 

@@ -59,7 +59,6 @@ def monkeypatch(cache: Path) -> Iterator[pytest.MonkeyPatch]:
 Told = tuple[str, str]
 SWEEP = ["sweep", "--tolerances", "0.05,0.1", "--seeds", "0-1", "--train-epsilon", "50"]
 METHODS = ["--methods", "exponentiated_gradient,unmitigated,dp_id3"]
-ATTRIBUTION = ["attack", "correction", "--decompose", "--tolerance", "0.05"]
 
 
 def said(*arguments: str) -> Told:
@@ -75,14 +74,6 @@ def swept(cache: Path) -> Told:
     """A sweep; its numbers are in the user's cache and in sweep.csv beside it."""
     with small_demo(cache):
         return said(*SWEEP, *METHODS, "--csv", str(cache.parent / "sweep.csv"))
-
-
-@pytest.fixture(scope="module")
-def attributed(cache: Path) -> Told:
-    """An attribution, whose numbers are in the folder leaks and in steps.csv."""
-    with small_demo(cache):
-        files = ["--csv", str(cache.parent / "steps.csv"), "--store", str(cache.parent / "leaks")]
-        return said(*ATTRIBUTION, "--seeds", "2", *files)
 
 
 def test_a_sweep_prints_the_numbers_that_it_writes(swept: Told, cache: Path):
@@ -150,9 +141,10 @@ def test_a_reader_who_has_seen_enough_is_no_error():
     assert running.returncode == 0 and "Traceback" not in err
 
 
-def test_a_study_goes_by_its_name(attributed: Told, cache: Path):
-    told = ["decompose=true", "tolerance=0.05", "seeds=2", f"store={cache.parent / 'leaks'}"]
-    assert said("attack", "correction", *(word for one in told for word in ("--set", one)))[0] == attributed[0]
+def test_the_keys_of_set_are_the_flags():
+    words = [word for key in ("method=unmitigated", "seed=2", "train_share=0.4") for word in ("--set", key)]
+    flags = ["--method", "unmitigated", "--seed", "2", "--train-share", "0.4"]
+    assert said("attack", "model_fairness", *words)[0] == said("attack", "model_fairness", *flags)[0]
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:

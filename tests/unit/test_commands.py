@@ -214,11 +214,13 @@ BAD = {
     "sweep --tolerances=0.1 --store /dev/null/store": "The store must be a folder that can be written to",
     "sweep --tolerances=0.1 --magic": "unrecognized arguments: --magic",
     "attack queries --set beauty=1": "--set must be KEY=VALUE with a key among dataset,",
-    "attack attriguard --set rules=false --set dataset=demo_ratings": "--rules is for tables, got it with",
-    "attack model_card --set plan=none.toml": "FILE must be a file that can be read",
-    "attack model_card": "the following arguments are required: FILE",
-    "attack correction --seeds 1,2": "--seeds must come with --decompose.",
-    "attack correction --decompose --cost count": "--cost must come without --decompose.",
+    "attack attriguard --set plan=none.toml": "--plan must be a file that can be read",
+    "attack model_card --file none.csv": "--file must be a file that can be read",
+    "attack queries --file none.csv": "--file must be a file that can be read",
+    "attack membership --set file=none.csv": "--file must be a file that can be read",
+    "attack correction --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2 with exponentiated",
+    "attack correction --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
+    "attack people --shadows 5": "shadows must be 0 or an even number of at least 4, got 5.",
     "attack beauty": "ACTION must be one of attribute, attriguard, correction,",
 }
 

@@ -1,0 +1,173 @@
+"""``fairleak attack NAME`` on a table of one's own: every study, what it lacks, and the options shared with init."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.__main__ import main, parser
+from core.cli.attack import attack_studies
+from core.study import Study
+from core.subject import SETS_UNKNOWN
+from tests import samples
+from tests.refusals import refused
+
+Capture = pytest.CaptureFixture[str]
+
+ROLES = ("--label", "hired", "--attribute", "origin", "--favourable", "yes")
+
+INTERVAL = r"95% CI|\d \[[−\d.]+, [−+\d.]+\]|95% lower bound"
+
+SERVED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "attribute": ("imputation, without the model", ("--method", "unmitigated")),
+    "attriguard": ("Baseline: always “south”", ("--budget", "0.4")),
+    "correction": ("the best attacker before disclosure", ("--method", "unmitigated")),
+    "measured_epsilon": ("ε = 1 promised", ("--canaries", "300", "--repeats", "2000")),
+    "membership": ("random guessing", ("--shadows", "4", "--method", "unmitigated")),
+    "model_card": ("Majority-class baseline", ("--people", "60")),
+    "model_fairness": ("majority-class baseline", ()),
+    "queries": ("features alone", ("--questions", "6", "--people", "30", "--repeats", "4")),
+    "two_models": ("alone, balanced accuracy", ()),
+    "people": ("by chance alone", ("--people", "60", "--models", "2", "--shadows", "0", "--answers", "12")),
+}
+"""Study -> the baseline it prints, and settings that cost little."""
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of 400 people without a model."""
+    path = tmp_path_factory.mktemp("own") / "people.csv"
+    samples.frame(400).rename(columns={"score": "income"}).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def predicted(people: Path) -> Path:
+    """The same table with a model's predicted labels."""
+    frame = samples.frame(400).rename(columns={"score": "income"})
+    noisy = frame["skill"] + np.random.default_rng(3).normal(size=400)
+    path = people.with_name("predicted.csv")
+    frame.assign(prediction=np.where(noisy > 0.2, "yes", "no")).to_csv(path, index=False)
+    return path
+
+
+def test_every_study_has_its_case():
+    assert set(SERVED) == set(attack_studies())
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_a_study_on_an_own_table_prints_number_interval_and_baseline(name: str, people: Path, capsys: Capture):
+    baseline, settings = SERVED[name]
+    assert main(["attack", name, "--file", str(people), *ROLES, *settings, "-q"]) == 0
+    printed = capsys.readouterr()
+    first, second, *rest = printed.out.splitlines()
+    assert first == "people.csv: 400 records; origin: south, north" and not printed.err
+    assert second.startswith(f"{attack_studies()[name].title}, model ")
+    assert re.search(INTERVAL, "\n".join(rest)), name
+    assert baseline in printed.out
+
+
+LACKING: dict[str, tuple[str, ...]] = {
+    "Two models of the same records are needed; only the predictions of one are given.": ("two_models",),
+    SETS_UNKNOWN: ("membership",),
+    "Scores are needed; only predicted labels are given.": ("queries",),
+    "AttriGuard is not planned.": ("attriguard", "--budget", "0"),
+    "Prediction columns belong to a table; an audit has one model.": (
+        "model_card",
+        "--family",
+        "given",
+        "--columns",
+        "prediction",
+    ),
+    "--method must be left out where the model is given, got dp_id3.": ("correction", "--method", "dp_id3"),
+}
+"""What a table of predicted labels cannot serve -> the study and its settings."""
+
+
+@pytest.mark.parametrize("sentence", LACKING)
+def test_a_table_that_does_not_serve_a_study_is_one_sentence(sentence: str, predicted: Path, capsys: Capture):
+    name, *settings = LACKING[sentence]
+    told = refused(capsys, "attack", name, "--file", str(predicted), *ROLES, *settings, "-q")
+    assert told == f"fairleak attack {name}: {sentence}\n"
+
+
+def test_given_predictions_are_attacked_at_the_tolerance_they_keep(predicted: Path, tmp_path: Path):
+    def tolerance(*settings: str) -> float:
+        found = tmp_path / "found.json"
+        line = ["attack", "model_fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(found)]
+        assert main([*line, *settings]) == 0
+        content = json.loads(found.read_text("utf-8"))
+        unfairness = next(row for row in content["tables"]["Four fairness metrics"] if row["audited"] == "yes")
+        assert settings[-1] == "0.001" or unfairness["unfairness"] <= content["model"]["tolerance"]
+        return float(content["model"]["tolerance"])
+
+    parity, equality = (tolerance("--metric", name) for name in ("statistical_parity", "predictive_equality"))
+    assert parity != equality and tolerance("--tolerance", "0.001") == 0.001
+
+
+def test_an_unanswered_question_ends_as_in_an_audit(people: Path, tmp_path: Path, capsys: Capture):
+    columns = ROLES[:4]
+    asked = refused(capsys, "attack", "model_fairness", "--file", str(people), *columns, "-q")
+    plan = people.with_name("open.toml")
+    assert main(["init", "--file", str(people), *columns, "-o", str(plan)]) == 0
+    capsys.readouterr()
+    audited = refused(capsys, "audit", str(plan), "--out", str(tmp_path / "out"))
+    sentence = audited.splitlines()[-1].removeprefix("fairleak audit: ")
+    assert sentence.startswith("data.favourable: Which outcome is good for the person is not answered.")
+    assert asked == f"fairleak attack model_fairness: {sentence}\n"
+
+
+def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys: Capture):
+    plan = people.with_name("plan.toml")
+    assert main(["init", "--file", str(people), *ROLES, "-o", str(plan)]) == 0
+    capsys.readouterr()
+    printed = []
+    for table in (["--plan", str(plan)], ["--file", str(people), *ROLES], [f"--set=plan={plan}"]):
+        assert main(["attack", "model_fairness", *table, "-q"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+    assert main(["attack", "attriguard", "--plan", str(plan), "-q"]) == 0  # which the plan leaves out
+    assert "Budget β = 0.5 changed columns" in capsys.readouterr().out
+    both = refused(capsys, "attack", "attriguard", "--plan", str(plan), "--label", "hired")
+    assert both == "fairleak attack attriguard: --label must be left out with --plan, got 'hired'.\n"
+
+
+def options(*command: str) -> dict[str, tuple[str, ...]]:
+    """Return the long options of a command -> what is declared of each."""
+    own: argparse.ArgumentParser = parser()
+    for word in command:
+        (inner,) = (action for action in own._actions if isinstance(action, argparse._SubParsersAction))
+        own = inner.choices[word]
+    return {flag: (str(action.help), str(action.metavar)) for action in own._actions for flag in action.option_strings}
+
+
+def test_attack_and_sweep_have_the_table_options_of_init():
+    shared = {flag: texts for flag, texts in options("init").items() if flag not in ("-o", "--output")}
+    assert {"--dataset", "--file", "--attribute", "--label", "--positive", "--favourable", "--model"} < set(shared)
+    for command in (("attack", "correction"), ("attack", "people"), ("sweep",)):
+        assert shared.items() <= options(*command).items(), command
+
+
+def test_an_own_table_is_swept_in_memory(people: Path, predicted: Path, tmp_path: Path, capsys: Capture):
+    line = ["sweep", "--tolerances", "0.1", "--methods", "unmitigated", "--seeds", "0", *ROLES, "-q"]
+    assert main([*line, "--file", str(people)]) == 0
+    assert "(upload, exponent chosen" in (out := capsys.readouterr().out) and "unmitigated" in out
+    stored = refused(capsys, *line, "--file", str(people), "--store", str(tmp_path))
+    assert "must stay in memory, got a store on disk." in stored
+    given = refused(capsys, *line, "--file", str(predicted))
+    assert given == (
+        "fairleak sweep: A sweep trains its models itself and takes a table without a model's, got predictions "
+        "(prediction).\n"
+    )
+
+
+def test_settings_of_a_command_are_settings_of_the_study():
+    studies: list[Study[object, object]] = list(attack_studies().values())
+    assert {study.name for study in studies if study.command_defaults} == {"attriguard", "queries", "two_models"}
+    for study in studies:
+        study.settings(**study.command_defaults)
