@@ -31,7 +31,6 @@ from core.desk.findings import (
     earlier,
     everybody_else,
     gap_title,
-    older_form,
     sides,
     together,
     verified,
@@ -203,8 +202,8 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.name is not None:
         _one_status(ledger.status(arguments.name), console)
         return
-    rows, statuses = [], ledger.statuses()
-    for status in statuses:
+    rows = []
+    for status in ledger.statuses():
         made, free = status.registration, sum(one.from_past for one in status.answers)
         rows.append(
             {
@@ -219,9 +218,6 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
             }
         )
     console.result(table(rows, left=3) if rows else "Nothing is registered yet.")
-    for status in statuses:
-        if form := older_form(status.registration.form):
-            console.note(f"Note: {status.registration.name}: {form}.")
 
 
 def _one_status(status: LedgerStatus, console: Console) -> None:
@@ -257,13 +253,12 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
 def _registration(made: Registration) -> list[tuple[str, str]]:
     size = made.n_disadvantaged
     positives = "" if made.n_positive is None else f", {made.n_positive:,} with a positive label"
-    form = older_form(made.form) or f"identifiers in form {made.form}"
     sized = f"about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon {made.count_epsilon:.10g}"
     return [
         ("registered", f"{made.name} ({made.registered})"),
         ("attribute", made.columns.attribute),
         ("compares", sides(made)),
-        ("people", f"{made.n_people:,}{positives}; {form}"),
+        ("people", f"{made.n_people:,}{positives}"),
         ("budget", f"epsilon {made.budget:.10g} in total; cannot be increased"),
         ("disadvantaged", sized),
     ]

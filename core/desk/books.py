@@ -3,19 +3,17 @@
 The log is the truth, and following it is how its arithmetic is checked; the same pass serves the desk before each
 answer and an export's verification. An export contains no attribute, no predictions (only their digests) and no key.
 What follows from the predictions is taken as written: the bounds of the intervals, the scores' totals, the reach of the
-noise. Answers of earlier editions may be sums of several released numbers; their entries say of which, and how much.
+noise.
 
-People are found again by the normal form of their identifiers, under each registration in the form of its time, so that
-nobody gets a second budget for the same people and attribute. Test sets that only overlap are not noticed; their
-budgets add up for people in both. Nor are people registered in form 1 who come with spellings that only a later
-form makes equal: the ledger has no identifiers to form again.
+People are found again by the normal form of their identifiers, so that nobody gets a second budget for the same people
+and attribute. Test sets that only overlap are not noticed; their budgets add up for people in both.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,12 +23,11 @@ from core.chain import TIME, Damaged, Link, Record, canonical
 from core.datasets.columns import quoted
 from core.desk.noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Registration, Verification
-from core.desk.registration import FORMS, Columns, TestSet, normal_form
-from core.errors import InputError
+from core.desk.registration import Columns, TestSet, normal_form
+from core.errors import FORMAT, FormatError, InputError, check_format
 from core.estimates import Estimate
 from core.files import content_of
 
-FORMAT = 1
 _CLOSE = 1e-9
 
 
@@ -56,8 +53,6 @@ class Account:
     budget: int
     count_epsilon: int
     spent: int
-    form: int
-    """Of the identifiers in its seals and in the order of its people."""
     released: dict[tuple[int, str], Released]
     """By the entry that released it and its part, "sum" or "count"."""
     answers: list[LedgerAnswer] = field(default_factory=list)
@@ -88,9 +83,9 @@ class Account:
         found = ((entry, one) for (entry, part), one in self.released.items() if part == "count")
         return next((pair for pair in found if pair[1].metric == metric), None)
 
-    def earlier(self, metric: str, questions: Collection[str]) -> LedgerAnswer | None:
-        """Return the most precise answer to a question with such a digest, the latest of equals; None without any."""
-        same = [one for one in reversed(self.answers) if one.metric == metric and one.question in questions]
+    def earlier(self, metric: str, question: str) -> LedgerAnswer | None:
+        """Return the most precise answer to a question with this digest, the latest of equals; None without any."""
+        same = [one for one in reversed(self.answers) if (one.metric, one.question) == (metric, question)]
         return min(same, key=lambda one: one.standard_error, default=None)
 
     def registration(self) -> Registration:
@@ -101,7 +96,6 @@ class Account:
             name=self.name,
             registered=self.body["time"],
             columns=Columns(**self.body["columns"]),
-            form=self.form,
             n_people=n,
             n_positive=self.body["n_positive"],
             budget=epsilon_of(self.budget),
@@ -137,7 +131,6 @@ class Books(Record):
         self._kinds[kind](self, link, body)
 
     def _opened(self, entry: Link, body: dict[str, Any]) -> None:
-        _rule(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
         self.key_hash = str(body["key"])
 
     def _registered(self, entry: Link, body: dict[str, Any]) -> None:
@@ -145,11 +138,9 @@ class Books(Record):
         _rule(name not in self.accounts, f"entry {entry.number} registers {name!r} a second time")
         _rule(body["charged"] == body["spent"] == price, f"entry {entry.number} charges something else than its price")
         _rule(0 < price <= budget, f"entry {entry.number} charges more than its budget")
-        form = int(body.get("form", 1))
-        _rule(form in FORMS, f"entry {entry.number} has identifiers in form {form}, which is not known here")
         count = Released(METRICS[0], _whole(body["count"]), Noise(1, price, 1.0))
         released = {(entry.number, "count"): count}
-        account = Account(body, budget=budget, count_epsilon=price, spent=price, form=form, released=released)
+        account = Account(body, budget=budget, count_epsilon=price, spent=price, released=released)
         account.registration()  # has all it needs
         self.accounts[name] = account
 
@@ -213,16 +204,16 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     """Return an answer's standard error, if the answer follows from what was released, as far as can be computed again.
 
     Sum and count, the gap, its standard error and the number of people are computed again. The total of the scores, the
-    reach of the noise and the bounds of the interval come from the predictions, which no entry holds. Answers of
-    earlier editions say half the width of the interval where that is less.
+    reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
     """
     _rule(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
+    entry = body["size_from"]
+    size = None if entry is None else released[entry, "count"]
     deviations = {}
-    for what in ("part", "size"):
-        used = [(coefficient, released[entry, part]) for entry, part, coefficient in body[f"{what}_from"]]
-        value = sum(coefficient * one.value for coefficient, one in used)
-        deviations[what] = math.hypot(*(coefficient * one.noise.deviation for coefficient, one in used))
-        close = math.isclose(value, body[what], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
+    for name, number_released in (("part", released.get((number, "sum"))), ("size", size)):
+        value = 0.0 if number_released is None else number_released.value
+        deviations[name] = 0.0 if number_released is None else number_released.noise.deviation
+        close = math.isclose(value, body[name], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
         _rule(close, f"entry {number} does not follow from what was released")
     low, gap, high = body["low"], body["gap"], body["high"]
     value = min(max(gap_value(body["total"], body["part"], body["size"], n), low), high)
@@ -230,8 +221,7 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     _rule(good, f"entry {number} tells another gap than the released numbers give")
     part, count = {"part": body["part"], "deviation": deviations["part"]}, body["size"]
     error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
-    stated = (error, min(error, (high - low) / 2))
-    good = any(math.isclose(one, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE) for one in stated)
+    good = math.isclose(error, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
     _rule(good, f"entry {number} tells another standard error than the released numbers give")
     return error
 
@@ -242,9 +232,9 @@ def refuse_a_second_budget(
     """Refuse a name that is taken, and people who have a budget, unless for what is said to be another attribute."""
     if name in books.accounts:
         raise InputError(f"The name {quoted(name)} is registered already; a budget is for a lifetime.")
-    sealed = {form: test_set.seal_of_people(key, form) for form in {one.form for one in books.accounts.values()}}
+    people = test_set.seal_of_people(key)
     for other in books.accounts.values():
-        if other.body["seals"]["people"] != sealed[other.form]:
+        if other.body["seals"]["people"] != people:
             continue
         theirs = str(other.body["columns"]["attribute"])
         if normal_form(theirs) == normal_form(columns.attribute):
@@ -273,7 +263,7 @@ def export_bytes(entries: list[Link]) -> bytes:
 
 
 def _header(entries: int, last: str) -> str:
-    return canonical({"kind": _KIND, "version": 1, "entries": entries, "hash": last})
+    return canonical({"kind": _KIND, "version": FORMAT, "entries": entries, "hash": last})
 
 
 def _line(entry: Link) -> str:
@@ -283,7 +273,8 @@ def _line(entry: Link) -> str:
 def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Verification:
     """Return whether an export is consistent.
 
-    Raises `InputError` if the file cannot be read or is no export at all, or `noted` is too short.
+    Raises `InputError` if the file cannot be read, is no export at all or one of another format, or `noted` is too
+    short.
 
     Parameters
     ----------
@@ -312,6 +303,8 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
             raise Damaged("it does not contain the noted hash")
     except Damaged as error:
         reason = f"Verification failed: {error}."
+    except FormatError as error:
+        reason = f"Verification failed: {error}"
     return Verification(
         ok=reason is None,
         reason=reason,
@@ -332,6 +325,7 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
         header = None
     if not isinstance(header, dict) or header.get("kind") != _KIND:
         raise InputError(f"The file {name} is not an export of a FairLeak ledger.")
+    check_format(header.get("version"), thing=f"The export {name}")
     lines = rest.decode("utf-8", "replace").removesuffix("\n").split("\n") if rest else []
     return header, first.decode("utf-8", "replace"), lines
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from core.datasets.columns import as_text, quoted
 from core.desk.record import LedgerAnswer, LedgerStatus, Quote, Registration, Verification
-from core.desk.registration import FORM
 from core.estimates import at_most, count, gap, joined, percent
 from core.model_card.ceiling import accuracy_under
 from core.study import Finding
@@ -44,11 +43,6 @@ def gap_title(metric: str, *, labels: bool = False) -> str:
     The ledger does not keep what it was asked about; of labels the difference of their means is the same number.
     """
     return (_LABEL_GAPS if labels else _SCORE_GAPS)[metric]
-
-
-def older_form(form: int) -> str:
-    """Say that a registration's identifiers are compared in an older form; "" if it is the one of new ones."""
-    return "" if form == FORM else f"identifiers in form {form}, an older one: other spellings count as other people"
 
 
 def everybody_else(frame: pandas.DataFrame, column: str, advantaged: str | None) -> dict[str, int]:
@@ -219,8 +213,7 @@ def budget_text(status: LedgerStatus, refused: int = 0) -> str:
         parts.append(_many(status.wrong_files, "rejected test-set file", "rejected test-set files"))
     if refused:
         parts.append(f"{refused} refused in this session")
-    older = older_form(status.registration.form)
-    return ", ".join(parts) + (f"; {older}" if older else "")
+    return ", ".join(parts)
 
 
 def ceiling(status: LedgerStatus) -> str:
@@ -245,13 +238,13 @@ def verified(found: Verification, name: str) -> str:
     if not found.ok:
         good = f" The first {count(found.n_entries)} entries are good." if found.n_entries else ""
         return f"{found.reason or 'Verification failed.'}{good}"
-    entries, made = _many(found.n_entries, "entry", "entries"), [one.registration for one in found.budgets]
+    entries = _many(found.n_entries, "entry", "entries")
     answers = _many(sum(len(budget.answers) for budget in found.budgets), "answer", "answers")
     budgets = _many(len(found.budgets), "budget", "budgets")
     return (
         f"Verification of {name} passed: {entries}, {answers}, {budgets}, none overspent. Its last hash is "
         f"{found.seal or 'none'}."
-    ) + "".join(f" {one.name}: {older}." for one in made if (older := older_form(one.form)))
+    )
 
 
 def row(answer: LedgerAnswer) -> str:

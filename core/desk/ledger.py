@@ -38,7 +38,7 @@ from core.desk.noise import (
     standard_error,
 )
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
-from core.desk.registration import FORM, Columns, TestSet, check_different
+from core.desk.registration import Columns, TestSet
 from core.errors import InputError
 from core.files import write_file
 from core.queries.gaps import score_matrix
@@ -107,9 +107,8 @@ class Ledger:
     ) -> Registration:
         """Give a test set and an attribute their one budget, and release the noisy size of the disadvantaged group.
 
-        Raises `InputError` if the name is taken, two identifiers have one normal form, the labels are the attribute, or
-        people with these identifiers have a budget: for an attribute of this name, or for another one and
-        `another_attribute` is not said.
+        Raises `InputError` if the name is taken, the labels are the attribute, or people with these identifiers have a
+        budget: for an attribute of this name, or for another one and `another_attribute` is not said.
 
         Parameters
         ----------
@@ -132,7 +131,6 @@ class Ledger:
         if price > whole:
             told = amount_text(price)
             raise InputError(f"count_epsilon must be at most the budget of {amount_text(whole)}, got {told}.")
-        check_different(test_set.ids, FORM)
         if test_set.labels_tell_attribute:
             raise InputError(
                 "The true outcome must say something else than the sensitive attribute, got the same for everybody: "
@@ -155,7 +153,6 @@ class Ledger:
                 "count": noisy,
                 "charged": price,
                 "spent": price,
-                "form": FORM,
                 "seals": {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)},
             }
             change.charge(name, whole, price)
@@ -203,7 +200,7 @@ class Ledger:
                 return replace(plan.earlier, charged=0.0, remaining=left)
             if (reason := _over_budget(account, plan)) is not None:
                 return LedgerAnswer(metric=metric, asker=asker, reason=reason, remaining=left)
-            secret = (test_set.attribute[test_set.order(account.form)] == 0) & plan.people
+            secret = (test_set.attribute[test_set.order] == 0) & plan.people
             body = _answered(books.number + 1, plan, secret, self._randbelow)
             body |= {"name": name, "asker": asker, "time": books.next_time(), "spent": account.spent + plan.charged}
             change.charge(name, account.budget, plan.charged)
@@ -314,10 +311,10 @@ def _is_registered(change: Transaction, books: Books, account: Account, test_set
             "and each tells whether a guess of the attribute is right."
         )
     key, sealed = change.key(), account.body["seals"]
-    whole = test_set.seal(key, account.form)
+    whole = test_set.seal(key)
     if whole == sealed["whole"]:
         return True
-    if test_set.seal_of_people(key, account.form) == sealed["people"] and whole not in account.wrong_files:
+    if test_set.seal_of_people(key) == sealed["people"] and whole not in account.wrong_files:
         change.add(books, {"kind": "mismatched", "name": account.name, "time": books.next_time(), "file": whole})
     return False
 
@@ -335,7 +332,7 @@ def _planned(
     flat = np.asarray(scores)
     if flat.ndim != 1:
         raise InputError(f"scores must be one value a person, got {flat.ndim} dimensions.")
-    order = test_set.order(account.form)
+    order = test_set.order
     steps = on_grid(score_matrix(flat, n=test_set.n)[0])[order]
     people = np.ones(test_set.n, dtype=bool)
     if choice(metric, METRICS, name="metric") == "equal_opportunity":
@@ -345,10 +342,10 @@ def _planned(
                 f"{'no labels' if test_set.labels is None else test_set.labels.sum()}."
             )
         people = test_set.labels[order] == 1
-    # A question is the scores that enter its sum; entries of earlier editions have the digest of everybody's.
-    digest, everybody = (hashlib.sha256(part.astype("<i4").tobytes()).hexdigest() for part in (steps[people], steps))
+    digest = hashlib.sha256(steps[people].astype("<i4").tobytes()).hexdigest()  # of the scores that enter its sum
     values, reach = centred(steps, people)
-    count, earlier = account.count(metric), account.earlier(metric, {digest, everybody})
+    count = account.count(metric)
+    earlier = account.earlier(metric, digest)
     if again and reach:  # of scores that are all the same the answer is exact
         earlier = None
     asked = bool(reach) and earlier is None
@@ -413,9 +410,8 @@ def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow
         "n": n,
         "total": total,
         "part": part,
-        "part_from": [(number, "sum", 1.0)] if "sum" in new else [],
         "size": count,
-        "size_from": [] if size is None else [(entry, "count", 1.0)],
+        "size_from": None if size is None else entry,
         "gap": gap.value,
         "low": gap.low,
         "high": gap.high,

@@ -1,7 +1,7 @@
 """The ledger's three tables in SQLite or PostgreSQL: its key and end, its accounts, its entries.
 
 Entries are the truth; accounts hold the sum of their charges once more, with a CHECK by which the database itself
-refuses to overspend. Ledgers of earlier editions have a fourth table, of questions, which is left as it is.
+refuses to overspend.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from core import database
 from core.chain import Damaged
-from core.desk.books import FORMAT, Books
+from core.desk.books import Books
 
 _tables = sa.MetaData()
 _ledger = database.head_table("fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False))
@@ -39,7 +39,7 @@ class Transaction(database.Transaction[Books]):
     """One look at the ledger, or one change of it."""
 
     noun, made_by = "ledger", "registering a test set makes one"
-    application, format = 0x464C4B4C, FORMAT  # "FLKL"
+    application = 0x464C4B4C  # "FLKL"
     tables, head, links, says = _tables, _ledger, _entries, Books
 
     def record(self) -> Books:

@@ -74,8 +74,6 @@ class Registration(Result):
     """When, UTC, ISO 8601."""
     columns: Columns
     """How the test set's file is read."""
-    form: int
-    """The form in which its identifiers are compared; see `core.desk.registration`."""
     n_people: int
     n_positive: int | None
     """People with label 1; None without labels, and then there is no equal opportunity to ask for."""

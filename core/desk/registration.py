@@ -1,11 +1,10 @@
 """The people a ledger answers questions about: identifiers' normal form, seals, and files.
 
-Two spellings with one normal form are one person. A form decides who shares a budget, so a form never changes:
-registrations keep the number of theirs, and another rule is another number. That is why the look-alikes are a table of
-our own and not a library's, whose next edition would leave registered people unknown; Unicode's own list besides reads
-0 as O and 1 as l, and "rn" as "m".
+Two spellings with one normal form are one person. The form decides who shares a budget, so it never changes. That is
+why the look-alikes are a table of our own and not a library's, whose next edition would leave registered people
+unknown; Unicode's own list besides reads 0 as O and 1 as l, and "rn" as "m".
 
-Form 2, for new registrations, makes equal (and so takes for one person, which is refused with both spellings):
+The normal form makes equal (and so takes for one person, which is refused with both spellings):
 
 - capitals and small letters, compatible characters (full-width, ligatures, superscripts) and letters with and without
   accents or other marks. Names in scripts that write vowels as marks may come to be equal: number such people.
@@ -19,11 +18,8 @@ Form 2, for new registrations, makes equal (and so takes for one person, which i
 It keeps apart: different numbers (-1 and 1, 1.5 and 15), and other punctuation: "A-1" is not "A1". What has several
 points or commas, as 1.2.10, is no number and stays as it is. 1.10 is 1.1, and hexadecimal "1e3" is 1000: rename those.
 
-Form 1, of registrations that do not name theirs: NFKC, without blanks around it. Whether people have a budget already
-was decided without regard to case, which people are registered was not.
-
-Seals are keyed hashes of what is sorted by the registration's form of the identifiers, so that the order of people in a
-file does not matter. A plain hash of few people's attributes could be undone by trying all of them.
+Seals are keyed hashes of what is sorted by the normal form of the identifiers, so that the order of people in a file
+does not matter. A plain hash of few people's attributes could be undone by trying all of them.
 """
 
 from __future__ import annotations
@@ -51,9 +47,6 @@ from core.validation import binary_array, one_length
 if TYPE_CHECKING:
     import pandas
 
-FORM = 2
-"""The form of new registrations."""
-
 _LOOK_ALIKES = str.maketrans(
     "авсԁеԍнһіјкӏморԛѕтуѵԝх" + "αβεζηικμνορτυχω" + "ıɑɡօ" + "\u066b\u066c،⁄−’‘ʼ",
     "abcdeghhijklmopqstyvwx" + "abezhikmnoptyxw" + "iago" + ".,,/-'''",
@@ -71,13 +64,8 @@ _INSIDE = re.compile(r"(?:(?:^|(?<=[^\W\d_]))#+)?(?<!\d)(?<![\W\d_][.,])(\d+(?:[
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 
 
-def trimmed(identifier: object) -> str:
-    """Return an identifier in NFKC without blanks around it: form 1."""
-    return unicodedata.normalize("NFKC", str(identifier)).strip()
-
-
 def normal_form(identifier: object) -> str:
-    """Return form 2 of an identifier; the form of a form is itself."""
+    """Return the normal form of an identifier; that of a normal form is itself."""
     text = unicodedata.normalize("NFKD", str(identifier))
     if _HOLDS_LATIN.search(text):
         text = text.translate(_BESIDE_LATIN)
@@ -87,10 +75,6 @@ def normal_form(identifier: object) -> str:
     text = _without_blanks(text)
     number = _number(text)
     return _INSIDE.sub(_inside, text) if number is None else number
-
-
-FORMS = {1: trimmed, FORM: normal_form}
-"""All forms by their number."""
 
 
 def _plain(character: str) -> str:
@@ -141,18 +125,17 @@ def _inside(found: re.Match[str]) -> str:
     return ".".join(filter(None, (whole.lstrip("0") or "0", part.rstrip("0"))))
 
 
-def check_different(
-    ids: Sequence[str], form: int, *, rule: str = "Every person must have an identifier of their own"
-) -> None:
-    """Refuse identifiers of which two are one in a form, and name both spellings."""
-    spelled: dict[str, int] = {}
-    for place, one in enumerate(ids):
-        before = ids[spelled.setdefault(FORMS[form](one), place)]
-        if before != one:
-            raise InputError(f"{rule}, {_spelled(before)} and {_spelled(one)} are taken for one person.")
-    if len(spelled) < len(ids):
-        twice = next(one for one, count in Counter(ids).items() if count > 1)
+def positions(ids: Sequence[str], *, rule: str = "Every person must have an identifier of their own") -> dict[str, int]:
+    """Positions of people by their identifiers' normal form; InputError names two spellings that are one."""
+    found: dict[str, int] = {}
+    for position, identifier in enumerate(ids):
+        first = ids[found.setdefault(normal_form(identifier), position)]
+        if first != identifier:
+            raise InputError(f"{rule}, {_spelled(first)} and {_spelled(identifier)} are taken for one person.")
+    if len(found) < len(ids):
+        twice = next(identifier for identifier, count in Counter(ids).items() if count > 1)
         raise InputError(f"{rule}, {quoted(twice)} stands twice.")
+    return found
 
 
 def _spelled(identifier: str) -> str:
@@ -191,13 +174,13 @@ class Columns(Result):
 class TestSet:
     """The people asked about.
 
-    Raises `InputError` if the lengths differ, an identifier stands twice, a value is not 0 or 1, or there are less than
-    two people.
+    Raises `InputError` if the lengths differ, two identifiers have one normal form, a value is not 0 or 1, or there are
+    less than two people.
 
     Parameters
     ----------
     ids : sequence of n strings, n at least 2
-        Different in form 1; registration asks for more.
+        Different in their normal form.
     attribute : array-like of shape (n,), 0 or 1
         1 = advantaged. That a group is empty is no reason to refuse it: a refusal would tell. There is no gap then, and
         what is answered is noise.
@@ -209,7 +192,9 @@ class TestSet:
     ids: tuple[str, ...]
     attribute: npt.NDArray[np.uint8]
     labels: npt.NDArray[np.uint8] | None = None
-    _formed: dict[int, tuple[list[str], npt.NDArray[np.intp]]] = field(init=False, repr=False, default_factory=dict)
+    order: npt.NDArray[np.intp] = field(init=False, repr=False)
+    """Positions of the people, sorted by their identifiers' normal form."""
+    _forms: list[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         ids = tuple(str(one) for one in self.ids)
@@ -218,8 +203,11 @@ class TestSet:
         one_length(ids=ids, attribute=attribute, labels=labels)
         if len(ids) < 2:
             raise InputError(f"A test set must have two people at least, got {len(ids)}.")
-        check_different(ids, 1)
-        for name, value in (("ids", ids), ("attribute", attribute), ("labels", labels)):
+        by_form = positions(ids)
+        forms = sorted(by_form)
+        order = np.array([by_form[form] for form in forms])
+        values = {"ids": ids, "attribute": attribute, "labels": labels, "order": order, "_forms": forms}
+        for name, value in values.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -239,33 +227,14 @@ class TestSet:
             return False
         return np.array_equal(self.labels, self.attribute) or np.array_equal(self.labels, 1 - self.attribute)
 
-    def order(self, form: int = FORM) -> npt.NDArray[np.intp]:
-        """Return the positions of the people, sorted by their identifiers' form."""
-        return self._in_form(form)[1]
+    def seal(self, key: bytes) -> str:
+        """Return the keyed hash (64 hex digits) of the identifiers' normal forms, attribute and labels."""
+        labels = b"" if self.labels is None else self.labels[self.order].tobytes()
+        return _hash(key, b"whole", self.attribute[self.order].tobytes(), labels, *_bytes(self._forms))
 
-    def seal(self, key: bytes, form: int = FORM) -> str:
-        """Return the keyed hash (64 hex digits) of identifiers in a form, attribute and labels."""
-        ids, order = self._in_form(form)
-        labels = b"" if self.labels is None else self.labels[order].tobytes()
-        return _hash(key, _purpose("whole", form), self.attribute[order].tobytes(), labels, *_bytes(ids))
-
-    def seal_of_people(self, key: bytes, form: int = FORM) -> str:
-        """Return the keyed hash of the identifiers in a form alone, whatever their case."""
-        ids = self._in_form(form)[0]
-        return _hash(key, _purpose("people", form), *sorted(_bytes(one.casefold() for one in ids)))
-
-    def _in_form(self, form: int) -> tuple[list[str], npt.NDArray[np.intp]]:
-        """Return the identifiers in a form, sorted, and the positions they come from."""
-        if form not in self._formed:
-            ids = [FORMS[form](one) for one in self.ids]
-            order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
-            self._formed[form] = [ids[place] for place in order], order
-        return self._formed[form]
-
-
-def _purpose(seal: str, form: int) -> bytes:
-    """Return what a seal is of; form 1 is not named, as before there were others."""
-    return (seal if form == 1 else f"{seal} {form}").encode()
+    def seal_of_people(self, key: bytes) -> str:
+        """Return the keyed hash of the identifiers' normal forms alone."""
+        return _hash(key, b"people", *_bytes(self._forms))
 
 
 def _bytes(ids: Iterable[str]) -> Iterator[bytes]:
@@ -343,16 +312,13 @@ def predictions_of(
         raise InputError(
             f"The file {quoted(name)} must have a line for each of {len(ids):,} people, got {len(found):,}."
         )
-    form, people = FORM, [FORMS[FORM](one) for one in ids]
-    if len(set(people)) < len(people):  # registered in form 1, in which they are different
-        form, people = 1, [FORMS[1](one) for one in ids]
-    check_different(found, form, rule=f"The file {quoted(name)} must have each person once")
-    place = {FORMS[form](one): k for k, one in enumerate(found)}
-    strangers = sorted(place[one] for one in place.keys() - set(people))
+    people = [normal_form(identifier) for identifier in ids]
+    lines = positions(found, rule=f"The file {quoted(name)} must have each person once")
+    strangers = sorted(lines[form] for form in lines.keys() - set(people))
     if strangers:
         stranger = quoted(found[strangers[0]])
         raise InputError(f"The file {quoted(name)} must have the test set's people only, got {stranger}.")
-    return _scores(frame, score, name)[[place[one] for one in people]]
+    return _scores(frame, score, name)[[lines[form] for form in people]]
 
 
 def frame_of(content: bytes, name: str) -> pandas.DataFrame:

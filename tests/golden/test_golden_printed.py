@@ -21,7 +21,6 @@ from core.cli import arguments as shared
 from core.cli import attack, audit, choose, console, correction, model_card, replay, sweep, tradeoff
 from core.cli import compare as comparing
 from core.cli.console import Block, Console
-from core.cli.renamed import current
 from core.compare import compare as compared
 from core.config import AuditConfig
 from core.errors import FairLeakError
@@ -154,18 +153,6 @@ def _words() -> Iterator[tuple[str, str]]:
         "4294967296",
     ):
         yield f"seeds {text}", refused(lambda text=text: str(shared.seeds_in(text))[-60:])
-    for line in (
-        "landscape --out x --epsilons=1",
-        "queries ask --epsilon 3 --again",
-        "reveal --epsilon 2 --set epsilon=3 --set model_epsilon=1",
-        "attack membership --epsilon 1 --set=epsilon=2",
-        "release c.toml",
-        "verify r",
-        "audit p --epsilon 1",
-        "--set epsilon=1",
-        "",
-    ):
-        yield f"renamed {line}", str(current(line.split()))
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:

@@ -153,9 +153,9 @@ def changed(value: Any) -> Iterator[tuple[str, Any]]:
     yield "none", None
 
 
-AMOUNTS = ("budget", "count", "count_epsilon", "charged", "spent", "form", "n", "n_positive")
+AMOUNTS = ("budget", "count", "count_epsilon", "charged", "spent", "n", "n_positive")
 RELEASED = ("sum", "epsilon", "total", "part", "size", "gap", "low", "high", "standard_error")
-TOLD = ("part_from", "size_from", "metric", "name", "format", "time")
+TOLD = ("size_from", "metric", "name", "format", "time")
 """What an entry holds that can be forged."""
 
 
@@ -191,11 +191,10 @@ def _verdict(bodies: list[dict[str, Any]]) -> str:
 
 
 def _registration() -> Named:
-    for form, spelled in registration.FORMS.items():
-        yield f"form {form}", " ".join(repr(spelled(one)) for one in chain(*ALIKE.values(), *DIFFERENT))
-    for who, form in product((PEOPLE, TURNED, FEW, ONE_GROUP), (1, 2)):
-        seals = who.seal(b"k", form)[:8], who.seal_of_people(b"k", form)[:8]
-        yield f"{who.ids} {form}", [who.n, who.n_positive, who.order(form), *seals]
+    yield "normal form", " ".join(repr(registration.normal_form(one)) for one in chain(*ALIKE.values(), *DIFFERENT))
+    for who in (PEOPLE, TURNED, FEW, ONE_GROUP):
+        seals = who.seal(b"k")[:8], who.seal_of_people(b"k")[:8]
+        yield f"{who.ids}", [who.n, who.n_positive, who.order, *seals]
     two = {"ids": ("a", "b"), "attribute": [1, 1]}
     wrong: list[dict[str, Any]] = [{"ids": ("a",), "attribute": [1]}, two | {"ids": ("a", " a"), "attribute": [1, 0]}]
     wrong += [two | {"attribute": [1]}, two | {"attribute": [1, 2]}, two | {"labels": [1]}, two]

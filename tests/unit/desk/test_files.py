@@ -31,7 +31,7 @@ def test_a_test_set_is_read():
     found = people()
     assert found.ids == ("b", "a", "c") and found.attribute.tolist() == [0, 1, 1]
     assert found.labels is not None and found.labels.tolist() == [1, 0, 1] and found.n_positive == 2
-    assert found.order().tolist() == [1, 0, 2] and found.n == 3
+    assert found.order.tolist() == [1, 0, 2] and found.n == 3
     bare = people("id;sex\n1;1\n2;0\n", Columns(attribute="sex"))
     assert bare.ids == ("1", "2") and bare.attribute.tolist() == [1, 0] and bare.labels is None
 

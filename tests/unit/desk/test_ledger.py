@@ -194,7 +194,7 @@ def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Le
     if "://" not in place:
         told += b"".join(path.read_bytes() for path in Path(place).parent.glob("ledger*"))
     test_set = people()
-    for order in (np.arange(60), test_set.order()):
+    for order in (np.arange(60), test_set.order):
         attribute = test_set.attribute[order]
         for a in (attribute, 1 - attribute):
             assert a.astype(np.uint8).tobytes() not in told and "".join(map(str, a)).encode() not in told
