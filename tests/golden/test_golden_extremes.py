@@ -323,10 +323,8 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
     size = Estimate(value=41.2, low=30.0, high=52.5, n=100)
     columns = Columns(attribute="sex", advantaged=nasty.maybe(rng, lambda _: "m"))
     known = {"name": "loans", "registered": "2026-11-21T08:30:00Z", "columns": columns, "n_people": 1234}
-    form = int(rng.choice([1, 2]))
-    made = nasty.invent(
-        Registration, rng, **known, budget=budget, n_disadvantaged=size, form=form, count_epsilon=budget / 10
-    )
+    rng.choice([1, 2])  # the draws below depend on it
+    made = nasty.invent(Registration, rng, **known, budget=budget, n_disadvantaged=size, count_epsilon=budget / 10)
     for price, spent in ((0.0, 0.0), (budget / 8, budget / 10), (budget / 2 + budget / 10, budget)):
         reason = "It costs more." if rng.random() < 0.3 else None
         error, left = float(rng.choice([0.0, 1e-7, 0.0123, 0.999, 1.0])), round(budget - spent, 6)

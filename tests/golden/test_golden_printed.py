@@ -27,7 +27,7 @@ from core.errors import FairLeakError
 from core.estimates import Estimate
 from core.models import METHOD_TITLES
 from core.policy import default_policy
-from core.release_audit import AuditPlan, same_numbers
+from core.release_audit import AuditPlan, compare_runs
 from core.report import document, to_json
 from core.settings import from_arguments
 from core.sweep import SweepSettings
@@ -87,7 +87,7 @@ def _replayed() -> Iterator[tuple[str, str]]:
         new = old
         for times in range(4):
             new = _altered(new, rng)[1]
-            told = refused(lambda old=old, new=new: text_of(replay._printed(same_numbers(old, new))))
+            told = refused(lambda old=old, new=new: text_of(replay._printed(compare_runs(old, new))))
             yield f"{seed} altered {times + 1} times", told
     for value in (None, True, 1.5, "x" * 40, "x" * 41):
         yield f"value {value!s:.9}", replay._value(value)
