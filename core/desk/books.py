@@ -208,7 +208,7 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     """
     _rule(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
     entry = body["size_from"]
-    size = None if entry is None else released[entry, "count"]
+    size = None if entry is None else released[_whole(entry), "count"]
     deviations = {}
     for name, number_released in (("part", released.get((number, "sum"))), ("size", size)):
         value = 0.0 if number_released is None else number_released.value
