@@ -68,12 +68,7 @@ def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command |
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        from core.cli.renamed import current
-
-        words, note = current(sys.argv[1:] if argv is None else argv)
-        if note:
-            sys.stderr.write(f"{note}\n")
-        return _run(parser().parse_args(words))
+        return _run(parser().parse_args(argv))
     except KeyboardInterrupt:
         return STOPPED
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
+from core.errors import check_format
+
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 FIRST = "0" * 64
@@ -22,13 +24,6 @@ FIRST = "0" * 64
 
 class Damaged(Exception):
     """A chain does not hold together; ``str(error)`` is a clause such as "entry 7 does not follow from entry 6"."""
-
-
-class OtherFormat(Exception):
-    """A chain of an earlier or later edition."""
-
-    def __init__(self, found: object, known: int) -> None:
-        super().__init__(f"has format {found}, this version knows format {known}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +96,13 @@ class Record:
         return made
 
     def add(self, link: Link) -> None:
-        """Follow one more entry, or raise `Damaged` and leave everything as it was."""
+        """Follow one more entry, or raise `Damaged`, `FormatError` at the first, and leave everything as it was."""
         number = self.number + 1
         body = checked_body(link, number, self.hash)
         if (body.get("kind") == "opened") != (number == 1):
             raise Damaged(f"entry {number} is not of a kind that may stand there")
+        if number == 1:
+            check_format(body.get("format"), thing="A chain of entries")
         try:
             self.follow(body.pop("kind"), link, body)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):

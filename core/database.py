@@ -24,9 +24,9 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 import core
-from core.chain import FIRST, Damaged, Link, OtherFormat, Record, linked, now
+from core.chain import FIRST, Damaged, Link, Record, linked, now
 from core.datasets.columns import quoted
-from core.errors import FairLeakError, InputError
+from core.errors import FORMAT, FairLeakError, FormatError, InputError, check_format
 from core.files import why
 
 BUSY_SECONDS = 60
@@ -67,7 +67,6 @@ class Transaction(Generic[R]):
     """What makes one, as in "registering a test set makes one"."""
     application: ClassVar[int]
     """In a file's header by PRAGMA application_id."""
-    format: ClassVar[int]
     tables: ClassVar[sa.MetaData]
     head: ClassVar[sa.Table]
     links: ClassVar[sa.Table]
@@ -110,7 +109,7 @@ class Transaction(Generic[R]):
         if self._end() is None:
             columns, body = self.opening()
             self.connection.execute(sa.insert(self.head).values(id=1, number=0, hash=FIRST, **columns))
-            opened = {"kind": "opened", "format": self.format, "time": now(), "fairleak": core.__version__}
+            opened = {"kind": "opened", "format": FORMAT, "time": now(), "fairleak": core.__version__}
             self.add(self.says(), opened | body)
 
     def beside(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -174,8 +173,8 @@ class Store(Generic[T]):
         """Turn what a database says into one sentence."""
         try:
             yield
-        except OtherFormat as error:
-            raise InputError(f"The {self.kind.noun} {self.place} {error}.") from None
+        except FormatError as error:
+            raise FormatError(f"The {self.kind.noun} {self.place}", error.version) from None
         except Damaged as error:
             raise InputError(f"The {self.kind.noun} {self.place} is damaged and was left as it is: {error}.") from None
         except sa.exc.DBAPIError as error:
@@ -273,9 +272,7 @@ def _check_header(kind: type[Transaction[Any]], path: Path) -> None:
         raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be read: {error.strerror or error}.") from None
     if header[:16] != _MAGIC or int.from_bytes(header[68:72], "big") != kind.application:
         raise InputError(f"The file {quoted(path, 200)} is not a FairLeak {kind.noun} and was left as it is.")
-    version = int.from_bytes(header[60:64], "big")
-    if version != kind.format:
-        raise InputError(f"The {kind.noun} {quoted(path, 200)} {OtherFormat(version, kind.format)}.")
+    check_format(int.from_bytes(header[60:64], "big"), thing=f"The {kind.noun} {quoted(path, 200)}")
 
 
 def _careful_mode(path: Path) -> str:
@@ -328,7 +325,7 @@ def _make(kind: type[Transaction[Any]], path: Path) -> None:
 def _fill_file(kind: type[Transaction[Any]], half: Path, place: str) -> None:
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute(f"PRAGMA application_id = {kind.application}")
-        connection.execute(f"PRAGMA user_version = {kind.format}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
     Store(kind, _engine(half, "rw"), place).fill()
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on

@@ -26,6 +26,25 @@ class InputError(FairLeakError, ValueError):
         self.key = key
 
 
+FORMAT = 1
+"""Version of every format that FairLeak writes: reports, plans, policies, ledgers, histories and stored points."""
+
+
+class FormatError(InputError):
+    """A document, database or plan has another format version than `FORMAT`."""
+
+    def __init__(self, thing: str, version: object) -> None:
+        found = "none" if version is None else f"format {version!r:.40}"
+        super().__init__(f"{thing} must be of format {FORMAT}, got {found}.")
+        self.version = version
+
+
+def check_format(version: object, *, thing: str) -> None:
+    """Check the format version of a thing; FormatError if it is another one than `FORMAT`."""
+    if isinstance(version, bool) or version != FORMAT:
+        raise FormatError(thing, version)
+
+
 class DataUnavailableError(FairLeakError):
     """A dataset could not be fetched or found; the message names the alternatives."""
 

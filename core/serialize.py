@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 UNSAID = {"unsaid": True}
-"""Metadata of a field that plain data and records leave out at its default, as those from before it do."""
+"""Metadata of a field that plain data and records leave out at its default."""
 
 
 def plain(value: Any, *, finite: bool = False) -> Any:

@@ -24,7 +24,7 @@ from numbers import Integral, Real
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, TypeVar
 
-from core.errors import InputError
+from core.errors import InputError, check_format
 from core.param import Param
 from core.serialize import Result
 
@@ -403,8 +403,8 @@ def read_table(
         return {}
     if not isinstance(content, dict):
         raise InputError(f"{place.table} must be a table, got {told(content)}.")
-    if "schema" in known and "schema" in content:  # before keys that another version may have
-        checked(known["schema"], content["schema"], place.of("schema"))
+    if "schema" in known and "schema" in content:  # before keys that another format may have
+        check_format(content["schema"], thing="The file")
     for key in content:
         if key not in known and key not in others:
             keys = ", ".join((*known, *others))

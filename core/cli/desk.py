@@ -233,8 +233,8 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.name is not None:
         _one_status(ledger.status(arguments.name), console)
         return
-    rows, statuses = [], ledger.statuses()
-    for status in statuses:
+    rows = []
+    for status in ledger.statuses():
         made, free = status.registration, sum(one.from_past for one in status.answers)
         rows.append(
             {

@@ -1,12 +1,10 @@
-"""``fairleak report replay``: run a report's audit again, and compare every number."""
+"""``fairleak report replay``: run a report's audit again, and say whether it gives the same."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from core.caveats import CaveatKind
@@ -20,22 +18,21 @@ from core.files import content_of
 from core.models.model_files import ModelFile, read_model
 from core.release_audit import (
     AuditPlan,
-    Comparison,
-    Difference,
-    Sameness,
+    ChangedValue,
+    Replay,
     SelfTest,
     audit_with_people,
     cached_self_test,
+    compare_runs,
     data_fingerprint,
     dataset_of,
     load_table,
     plan_of,
-    same_numbers,
 )
 from core.report import document, from_json, policy_of, to_json
 from core.report.document import Document
 
-HELP = "Run the audit of a report again and compare every number."
+HELP = "Run the audit of a report again and say whether it gives the same."
 
 _SHOWN = 20
 
@@ -43,8 +40,7 @@ _SHOWN = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
-        "exit codes: 0 pass, the same to the bit or within the bounds for other versions and machines; 1 fail, not the "
-        "same; 3 input that cannot be used, such as another table."
+        "exit codes: 0 pass, the same; 1 fail, not the same; 3 input that cannot be used, such as another table."
     )
     add_path(parser, "report", metavar="REPORT", help="The report.json of an internal report.")
     add_data_argument(parser)
@@ -69,25 +65,21 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
     audit, people = audit_with_people(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
-    findings = old.get("findings", [])
-    kept = [one for one in findings if one["study"] != SECTION]
     new = from_json(to_json(document(audit, people=people)))
-    found = same_numbers(_without_choice(old, kept), new)
+    replayed = _without_choice(old)
+    found = compare_runs(replayed, new)
     console.results(_printed(found))
-    if kept != findings:
+    if len(replayed["findings"]) < len(old["findings"]):
         console.result("How the model was chosen was not run again, and that section was not compared.")
-    return "fail" if found.status == Sameness.DIFFERENT else "pass"
+    return "pass" if found.same else "fail"
 
 
-def _without_choice(old: Document, findings: list[Document]) -> Document:
-    """Return a report with other findings, and without the caveat of a choice, which is not run again."""
-    content = dict(old)
-    if content.get("findings"):
-        content["findings"] = findings
-    if "caveats" in content:
-        chosen = CaveatKind.CHOSEN_ON_THESE_RECORDS
-        content["caveats"] = [caveat for caveat in content["caveats"] if caveat["kind"] != chosen]
-    return content
+def _without_choice(old: Document) -> Document:
+    """Return a report without section and caveat of a choice, which is not run again."""
+    chosen = CaveatKind.CHOSEN_ON_THESE_RECORDS
+    findings = [study for study in old["findings"] if study["study"] != SECTION]
+    caveats = [caveat for caveat in old["caveats"] if caveat["kind"] != chosen]
+    return {**old, "findings": findings, "caveats": caveats}
 
 
 def _text(path: Path) -> str:
@@ -132,45 +124,35 @@ def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, di
         )
 
 
-def _printed(found: Comparison) -> Iterator[str]:
-    """Yield the answer, what the two runs differ in, and the values that differ, those beyond their bounds first."""
-    yield _answer(found)
-    if found.environment:
-        changes = "; ".join(
-            f"{one.path.removeprefix('provenance.')} {_value(one.old)}, now {_value(one.new)}"
-            for one in (_shortened(each) for each in found.environment)
+def _printed(found: Replay) -> Iterator[str]:
+    """Yield whether the runs gave the same, what they ran on otherwise, and the values that differ."""
+    if found.same:
+        yield f"The same: the run has the fingerprint {found.now[:16]} again."
+    else:
+        yield (
+            f"Not the same: the run has the fingerprint {found.now[:16]}, in the report {found.before[:16]}; "
+            f"{len(found.changes):,} of its values differ."
         )
+    if found.environment:
+        changes = "; ".join(map(_change, found.environment))
         yield f"Run on something else than the report: {changes}."
-    shown = [*found.beyond, *(one for one in found.differences if one.within), *found.wording]
-    if not shown:
+    if not found.changes:
         return
     yield ""
-    yield aligned(["where", "report", "now", "bound", ""], [_row(one) for one in shown[:_SHOWN]])
-    if len(shown) > _SHOWN:
-        yield f"and {len(shown) - _SHOWN:,} more"
+    rows = [[change.path, _value(change.before), _value(change.now)] for change in found.changes[:_SHOWN]]
+    yield aligned(["where", "report", "now"], rows)
+    if len(found.changes) > _SHOWN:
+        yield f"and {len(found.changes) - _SHOWN:,} more"
 
 
-def _answer(found: Comparison) -> str:
-    differ, worded = len(found.differences), len(found.wording)
-    wording = f" {worded:,} {'is' if worded == 1 else 'are'} worded otherwise." if worded else ""
-    if found.status == Sameness.IDENTICAL and worded:
-        return f"Same numbers, other wording: of {found.compared:,} values{wording}"
-    if found.status == Sameness.IDENTICAL:
-        return f"The same to the bit: {found.compared:,} values."
-    beyond = f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds."
-    within = f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound."
-    return (within if found.status == Sameness.WITHIN_BOUNDS else beyond) + wording
-
-
-def _shortened(one: Difference) -> Difference:
-    """Return a difference of digests by their first digits."""
-    return replace(one, old=f"{one.old:.12}", new=f"{one.new:.12}") if one.path == "provenance.code" else one
-
-
-def _row(one: Difference) -> list[str]:
-    bound = "" if math.isnan(one.bound) else f"{one.bound:.3g}"
-    kind = "wording" if one.kind == "wording" else "within" if one.within else "beyond"
-    return [one.path, _value(one.old), _value(one.new), bound, kind]
+def _change(change: ChangedValue) -> str:
+    """Return a difference of what two runs ran on."""
+    name = change.path.removeprefix("provenance.")
+    before = _value(change.before)
+    now = _value(change.now)
+    if name == "code":
+        return f"{name} {before[:12]}, now {now[:12]}"
+    return f"{name} {before}, now {now}"
 
 
 def _value(value: str | float | int | bool | None) -> str:

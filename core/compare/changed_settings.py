@@ -9,7 +9,7 @@ from typing import Any
 from core.people import PEOPLE
 from core.policy import limit_text
 from core.policy.checks import check_title
-from core.release_audit import same_numbers
+from core.release_audit import changed_values
 from core.report.editions import OWN_MODEL, OWN_TABLE
 from core.serialize import Result
 
@@ -131,9 +131,8 @@ def _settings(before: Mapping[str, Any], after: Mapping[str, Any], part: str) ->
     else:
         return {}
     was, now = map(_none_in_words, asked)
-    differences = same_numbers({"settings": was}, {"settings": now}).differences
-    places = [one.path.removeprefix("settings.").replace("config.", "model.") for one in differences]
-    return {f"{prefix}{place}": (one.old, one.new) for place, one in zip(places, differences, strict=True)}
+    changes = changed_values(was, now)
+    return {f"{prefix}{change.path.replace('config.', 'model.')}": (change.before, change.now) for change in changes}
 
 
 def _none_in_words(value: Any) -> Any:
@@ -147,6 +146,6 @@ def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a plan asks for; files, which may have any name, roles and seed aside."""
     config = {name: value for name, value in plan["config"].items() if name not in ("roles", "seed", "dataset")}
     studies = {name: values for name, values in plan.get("studies", ())}
-    parts = {name: plan[name] for name in ("outputs", "answers", "membership", "guard") if name in plan}
-    model = {name: plan["model"].get(name) for name in ("features", "positive", "threshold")}
+    parts = {name: plan[name] for name in ("outputs", "answers", "membership", "guard")}
+    model = {name: plan["model"][name] for name in ("features", "positive", "threshold")}
     return {"config": config, "model": model, **parts, "studies": studies}

@@ -3,7 +3,7 @@
 The log is the truth, and following it is how its arithmetic is checked; the same pass serves the desk before each
 answer and an export's verification. An export contains no attribute, no predictions (only their digests) and no key.
 What follows from the predictions is taken as written: the bounds of the intervals, the scores' totals, the reach of the
-noise. Answers of earlier editions may be sums of several released numbers; their entries say of which, and how much.
+noise.
 
 People are found again by the normal form of their identifiers, so that nobody gets a second budget for the same people
 and attribute. The ledger has no identifiers, so it cannot see that others only look equal: identifiers in another
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,7 +32,6 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.files import content_of
 
-FORMAT = 1
 _CLOSE = 1e-9
 
 
@@ -92,9 +91,9 @@ class Account:
         found = ((entry, one) for (entry, part), one in self.released.items() if part == "count")
         return next((pair for pair in found if pair[1].metric == metric), None)
 
-    def earlier(self, metric: str, questions: Collection[str]) -> LedgerAnswer | None:
-        """Return the most precise answer to a question with such a digest, the latest of equals; None without any."""
-        same = [one for one in reversed(self.answers) if one.metric == metric and one.question in questions]
+    def earlier(self, metric: str, question: str) -> LedgerAnswer | None:
+        """Return the most precise answer to a question with this digest, the latest of equals; None without any."""
+        same = [one for one in reversed(self.answers) if (one.metric, one.question) == (metric, question)]
         return min(same, key=lambda one: one.standard_error, default=None)
 
     def registration(self) -> Registration:
@@ -233,8 +232,7 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     """Return an answer's standard error, if the answer follows from what was released, as far as can be computed again.
 
     Sum and count, the gap, its standard error and the number of people are computed again. The total of the scores, the
-    reach of the noise and the bounds of the interval come from the predictions, which no entry holds. Answers of
-    earlier editions say half the width of the interval where that is less.
+    reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
     """
     _require(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
     deviations = {}
@@ -298,7 +296,7 @@ def export_bytes(entries: list[Link]) -> bytes:
 
 
 def _header(entries: int, last: str) -> str:
-    return canonical({"kind": _KIND, "version": 1, "entries": entries, "hash": last})
+    return canonical({"kind": _KIND, "version": FORMAT, "entries": entries, "hash": last})
 
 
 def _line(entry: Link) -> str:
@@ -308,7 +306,8 @@ def _line(entry: Link) -> str:
 def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> ExportVerification:
     """Return whether an export is consistent.
 
-    Raises `InputError` if the file cannot be read or is no export at all, or `noted` is too short.
+    Raises `InputError` if the file cannot be read, is no export at all or one of another format, or `noted` is too
+    short.
 
     Parameters
     ----------
@@ -357,6 +356,7 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
         header = None
     if not isinstance(header, dict) or header.get("kind") != _KIND:
         raise InputError(f"The file {name} is not an export of a FairLeak ledger.")
+    check_format(header.get("version"), thing=f"The export {name}")
     lines = rest.decode("utf-8", "replace").removesuffix("\n").split("\n") if rest else []
     return header, first.decode("utf-8", "replace"), lines
 

@@ -340,10 +340,10 @@ def _planned(
                 f"{'no labels' if test_set.labels is None else test_set.labels.sum()}."
             )
         people = test_set.labels[order] == 1
-    # A question is the scores that enter its sum; entries of earlier editions have the digest of everybody's.
-    digest, everybody = (hashlib.sha256(part.astype("<i4").tobytes()).hexdigest() for part in (steps[people], steps))
+    digest = hashlib.sha256(steps[people].astype("<i4").tobytes()).hexdigest()  # of the scores that enter its sum
     values, reach = centred(steps, people)
-    count, earlier = account.count(metric), account.earlier(metric, {digest, everybody})
+    count = account.count(metric)
+    earlier = account.earlier(metric, digest)
     if again and reach:  # of scores that are all the same the answer is exact
         earlier = None
     asked = bool(reach) and earlier is None
@@ -434,9 +434,8 @@ def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow
         "n": n,
         "total": total,
         "part": part,
-        "part_from": [(number, "sum", 1.0)] if "sum" in new else [],
         "size": count,
-        "size_from": [] if size is None else [(entry, "count", 1.0)],
+        "size_from": None if size is None else entry,
         "gap": gap.value,
         "low": gap.low,
         "high": gap.high,

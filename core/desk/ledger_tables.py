@@ -1,7 +1,7 @@
 """The ledger's three tables in SQLite or PostgreSQL: its key and end, its accounts, its entries.
 
 Entries are the truth; accounts hold the sum of their charges once more, with a CHECK by which the database itself
-refuses to overspend. Ledgers of earlier editions have a fourth table, of questions, which is left as it is.
+refuses to overspend.
 """
 
 from __future__ import annotations

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.chain import Link, OtherFormat, Record
+from core.chain import Link, Record
 from core.estimates import in_words
 from core.fingerprint import content_fingerprint
 from core.serialize import Result
-
-FORMAT = 1
 
 DECISIONS: Mapping[str, str] = {
     "release": "Release",
@@ -133,8 +131,7 @@ class Events(Record):
         number = link.number
         match kind:
             case "opened":
-                if body["format"] != FORMAT:
-                    raise OtherFormat(body["format"], FORMAT)
+                pass
             case "kept":
                 self.entries[number] = entry = Entry(id=number, **body)
                 self._go_on_with(entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from core import database
-from core.history.events import FORMAT, Events
+from core.history.events import Events
 
 _tables = sa.MetaData()
 _history = database.head_table("fairleak_history", _tables)
@@ -22,7 +22,7 @@ class Transaction(database.Transaction[Events]):
     """One look at the history, or one change of it."""
 
     noun, made_by = "history", "keeping an audit makes one"
-    application, format = 0x464C4B48, FORMAT  # "FLKH"
+    application = 0x464C4B48  # "FLKH"
     tables, head, links, says = _tables, _history, _entries, Events
 
     def document(self, entry: int) -> str | None:

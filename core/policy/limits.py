@@ -14,15 +14,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
-from core.errors import InputError
+from core.errors import FORMAT, InputError
 from core.estimates import STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
 from core.param import Param
 from core.policy.checks import CHECKS
 from core.serialize import Result
 from core.settings import Place, Tables, broken, naming, params, parsed, read_table, toml_text, validate, values_of
-
-POLICY_SCHEMA = 1
-"""Version of the file format."""
 
 
 class Unit(NamedTuple):
@@ -119,9 +116,7 @@ class Policy(Result):
         0.95
     )
     limits: tuple[Limit, ...] = ()
-    schema: Annotated[int, Param("Schema", "Version of this format.", least=POLICY_SCHEMA, most=POLICY_SCHEMA)] = (
-        POLICY_SCHEMA
-    )
+    schema: Annotated[int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)] = FORMAT
 
 
 POLICY_TABLES: Tables = {"": {"schema": params(Policy)["schema"]} | params(Policy), "[limit]": params(Limit)}
@@ -178,7 +173,7 @@ def read_policy(text: str | bytes, *, name: str) -> Policy:
     content = parsed(text, name=name)
     with naming(name):
         if "schema" not in content:
-            raise InputError(f"schema must be given, as in schema = {POLICY_SCHEMA}.")
+            raise InputError(f"schema must be given, as in schema = {FORMAT}.")
         found = read_table(content, POLICY_TABLES[""], place=_POLICY, others=("limit",))
         _complete(found, ("name", "version", "author", "date", "rationale"), _POLICY)
         rows = content.get("limit", [])

@@ -11,7 +11,6 @@ sentence.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -360,29 +359,6 @@ def _optional(others: Counter[Status]) -> str:
     if len(found) == 1:
         told = [f"{'both' if n == 2 else f'all {in_words(n)}'} {_SEVERAL[found[0][0]]}"]
     return f"{_sentence(in_words(n))} further checks do not count for the decision; {joined(told)}."
-
-
-_EARLIER = {
-    "further check does not count for the decision": "more limit is not required",
-    "further checks do not count for the decision": "more limits are not required",
-    "not required; both ": "not required; two ",
-    "not required; all ": "not required; ",
-}
-
-
-_ADDED = re.compile(
-    r" ?[A-Z]\w+ passing check(s follow| follows) from the plan alone, without an attack\.|; no other check was judged"
-    r"|, and it is about FairLeak, not about the model"
-)
-"""What earlier reports did not say."""
-
-
-def earlier_words(text: str) -> tuple[str, str]:
-    """Return a headline or detail in the words of earlier reports, which are not altered because they have them."""
-    first = last = _ADDED.sub("", text)
-    for now, once in _EARLIER.items():
-        first = first.replace(now, once)
-    return first, last
 
 
 def _counted(count: int, verdict: Status) -> str:

@@ -1,7 +1,7 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
 from core.release_audit.answers import MissingAnswers
-from core.release_audit.comparison import Comparison, Difference, Sameness, same_numbers
+from core.release_audit.comparison import ChangedValue, Replay, changed_values, compare_runs
 from core.release_audit.inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
 from core.release_audit.plan import (
     AuditPlan,
@@ -32,9 +32,8 @@ from core.subject import OutputsPlan
 __all__ = [
     "SAME_ANSWER",
     "AuditPlan",
-    "Comparison",
+    "ChangedValue",
     "DataPlan",
-    "Difference",
     "GuardPlan",
     "MembershipPlan",
     "MissingAnswers",
@@ -42,14 +41,16 @@ __all__ = [
     "OutputsPlan",
     "PlannedAnswers",
     "ReleaseAudit",
-    "Sameness",
+    "Replay",
     "SelfTest",
     "audit_steps",
     "audit_with_people",
     "cached_self_test",
     "catalogue_plan",
+    "changed_values",
     "checked_dataset",
     "commented_plan",
+    "compare_runs",
     "data_fingerprint",
     "dataset_of",
     "failed_tests",
@@ -61,7 +62,6 @@ __all__ = [
     "plan_text",
     "provenance",
     "read_plan",
-    "same_numbers",
     "self_test_apart",
     "suggested_outputs",
     "suggested_plan",

@@ -16,7 +16,7 @@ from core.attriguard.settings import GuardPlan
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
 from core.datasets.roles import Roles
-from core.errors import InputError
+from core.errors import FORMAT, InputError, check_format
 from core.fingerprint import content_fingerprint
 from core.membership import MembershipPlan
 from core.models import GIVEN
@@ -39,9 +39,6 @@ from core.settings import (
 )
 from core.studies import STUDIES
 from core.subject import OutputsPlan
-
-PLAN_SCHEMA = 1
-"""Version of the file format."""
 
 UPLOAD = "upload"
 """What `core.datasets.read_table` calls a user's own table."""
@@ -113,9 +110,7 @@ class AuditPlan(Result):
     method, metric, seed, and the tolerance that is disclosed.
     """
 
-    schema: Annotated[int, Param("Schema", "Version of this format.", least=PLAN_SCHEMA, most=PLAN_SCHEMA)] = (
-        PLAN_SCHEMA
-    )
+    schema: Annotated[int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)] = FORMAT
     title: Annotated[str, Param("Title of the report", "What to call the audit in the report.", most=200)] = ""
     policy: Annotated[
         str,
@@ -299,18 +294,13 @@ def _values(plan: AuditPlan, studies: Iterable[tuple[str, Any]]) -> Iterator[tup
 def plan_of(report: Mapping[str, Any]) -> AuditPlan:
     """Return the plan of a report, as `core.report.from_json` returns it.
 
-    InputError if there is no plan in it, one that this version of FairLeak does not know, or one that no plan file
-    could say: it must keep every rule of `core.release_audit.read_plan`.
+    InputError if there is no plan in it, one of another format, or one that no plan file could say: it must keep every
+    rule of `core.release_audit.read_plan`.
     """
     told = report.get("plan")
-    if not isinstance(told, dict) or told.get("schema") != PLAN_SCHEMA:
-        found = told.get("schema") if isinstance(told, dict) else None
-        raise InputError(f"The report's plan must be of schema {PLAN_SCHEMA}, got {found!r}.")
-    if "outputs" not in told:
-        raise InputError(
-            "The report's plan must say what is released (outputs), got one that FairLeak wrote before plans said so: "
-            "audit again from a plan file that says it."
-        )
+    if not isinstance(told, dict):
+        raise InputError(f"The report's plan must be an object, got {told!r:.40}.")
+    check_format(told.get("schema"), thing="The report's plan")
     known = own_tables()
     try:
         plan = loads(json.dumps({**told, "studies": []}, allow_nan=False), AuditPlan)

@@ -34,6 +34,7 @@ from core.caveats import (
 from core.datasets import AuditDataset, Table, cautions
 from core.datasets.columns import quoted
 from core.datasets.splits import sharing
+from core.errors import FORMAT
 from core.estimates import Estimate, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.models import METHOD_TITLES
@@ -45,9 +46,6 @@ from core.study import Finding, Measurement, Row
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
-
-REPORT_SCHEMA = 1
-"""Version of the report's JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +201,7 @@ class ReleaseAudit(Result):
     findings: tuple[StudyFindings, ...] = ()
     people: PeopleSection | None = None
     caveats: tuple[Caveat, ...] = ()
-    schema: int = REPORT_SCHEMA
+    schema: int = FORMAT
 
 
 COMPUTING = (

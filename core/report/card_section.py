@@ -81,7 +81,7 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
 
 def exposure(told: Mapping[str, Any]) -> str:
     """Return why the groups' numbers must not be published, in one sentence; empty where nobody is exposed by them."""
-    meter = told.get("release_meter") or {}
+    meter = told["release_meter"] or {}
     form = next((form for form in meter.get("forms", ()) if form["form"] == "disclosure"), None)
     if meter.get("outcome") == MeterOutcome.WITHHELD:
         return f"a count of a group is below {told['withheld']['threshold']}."

@@ -12,7 +12,8 @@ from dataclasses import fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from core.caveats import Caveat, CaveatKind
+from core.caveats import Caveat
+from core.errors import check_format
 from core.policy import CHECKS, CheckVerdict, Policy, Verdict
 from core.report.canonical import read, report_fingerprint, strict
 from core.study import Measurement
@@ -64,7 +65,6 @@ def internal_document(audit: ReleaseAudit) -> Document:
         "measurements": [{**m.to_dict(), "details": m.details or {}} for m in audit.measurements],
         "tables": [_table(title, rows) for title, rows in audit.tables.items()],
         "withheld": None,
-        "edition_attack": None,
         "release_meter": None,
     }
     if audit.people is not None:
@@ -139,12 +139,8 @@ def check_rows(document: Mapping[str, Any]) -> tuple[CheckVerdict, ...]:
 
 
 def caveats_of(document: Mapping[str, Any]) -> tuple[Caveat, ...]:
-    """Caveats of a document's verdict; of a report from before they had a list of their own, its notes."""
-    if "caveats" in document:
-        return tuple(read(caveat, Caveat) for caveat in document["caveats"])
-    notes = [Caveat(CaveatKind.INPUT_CHECK, note) for note in document["data"]["notes"]]
-    notes += [Caveat(CaveatKind.MODEL_FILE, note) for note in document["model"]["notes"]]
-    return tuple(notes)
+    """Caveats of a document's verdict."""
+    return tuple(read(caveat, Caveat) for caveat in document["caveats"])
 
 
 def measurements_of(document: Mapping[str, Any]) -> tuple[Measurement, ...]:
@@ -154,5 +150,6 @@ def measurements_of(document: Mapping[str, Any]) -> tuple[Measurement, ...]:
 
 def policy_of(document: Mapping[str, Any]) -> Policy:
     """Return the policy as it was, so that its fingerprint can be computed again."""
+    check_format(document["policy"].get("schema"), thing="The report's policy")
     made: Policy = read(document["policy"], Policy)
     return made

@@ -255,7 +255,7 @@ _HIDDEN = (
 )
 
 
-_AS_THEY_ARE = ("schema", "kind", "policy", "self_tests", "edition_attack")
+_AS_THEY_ARE = ("schema", "kind", "policy", "self_tests")
 """Parts of the internal report that others get unchanged."""
 
 

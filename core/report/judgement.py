@@ -26,7 +26,7 @@ from core.estimates import Estimate, in_words, not_measured, proportion
 from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
-from core.policy.verdict import earlier_words, overall
+from core.policy.verdict import overall
 from core.report.canonical import decimals_of, estimate_of, number_of, read, strict
 from core.report.document import (
     GROUP_RATES,
@@ -158,9 +158,7 @@ def _too_many(found: Document) -> Iterator[str]:
 
 
 def _caveats(found: Document) -> Iterator[str]:
-    """Yield what is wrong with the list of caveats, where the report has one: what other parts say must be in it."""
-    if "caveats" not in found:
-        return
+    """Yield what is wrong with the list of caveats: what other parts say must be in it."""
     caveats = caveats_of(found)
     kinds, texts = {caveat.kind for caveat in caveats}, {caveat.text for caveat in caveats}
     if list(caveats) != list(in_order(caveats)):
@@ -168,7 +166,7 @@ def _caveats(found: Document) -> Iterator[str]:
     facts = {
         CaveatKind.SELF_TEST_MISSING: not found["self_tests"],
         CaveatKind.SETS_UNKNOWN: not sets_known(found),
-        CaveatKind.CHOSEN_ON_THESE_RECORDS: any(study["study"] == "choose" for study in found.get("findings", ())),
+        CaveatKind.CHOSEN_ON_THESE_RECORDS: any(study["study"] == "choose" for study in found["findings"]),
     }
     for kind, fact in facts.items():
         if fact and kind not in kinds:
@@ -192,7 +190,7 @@ def _no_day(found: Document) -> Iterator[str]:
 
 
 def _plan(found: Document) -> Iterator[str]:
-    """Yield what is wrong with the plan, unless another version of FairLeak wrote it with other keys."""
+    """Yield what is wrong with the plan."""
     from core.release_audit import plan_of
     from core.release_audit.result import plan_fingerprint
 
@@ -201,7 +199,7 @@ def _plan(found: Document) -> Iterator[str]:
     except InputError as error:
         yield str(error).rstrip(".")
         return
-    if strict(plan) == found["plan"] and plan_fingerprint(plan) != found["provenance"]["plan"]:
+    if plan_fingerprint(plan) != found["provenance"]["plan"]:
         yield "the plan's fingerprint is not that of the plan in the report"
 
 
@@ -349,7 +347,7 @@ def _decided(own: Document, judged: Document, measurement: Document | None, leve
 
 
 _WORDS = ("title", "definition", "why")
-"""Of a check's row: what another version of FairLeak may word in another way."""
+"""Of a check's row: what other code may word in another way."""
 
 
 def judged_again(found: Document) -> tuple[list[str], list[str], str]:
@@ -385,13 +383,11 @@ def _differences(found: Document, judged: Document) -> tuple[list[str], list[str
     facts, words = [], []
     if len(there) != len(stated["checks"]):
         facts.append("a check has more than one verdict")
-    measured = {m["check"] for m in found["measurements"]}
     for row in judged["checks"]:
         check = row["check"]
         own = there.get(check)
-        if own is None:  # an earlier FairLeak did not know every check of this one
-            if row["limit"] or check in measured:
-                facts.append(f"{check} has no verdict, judged again it is {_short(row['verdict'])}")
+        if own is None:
+            facts.append(f"{check} has no verdict, judged again it is {_short(row['verdict'])}")
             continue
         facts += _first(check, own, row, [name for name in row if name not in _WORDS])
         words += _first(check, own, row, _WORDS)
@@ -399,12 +395,7 @@ def _differences(found: Document, judged: Document) -> tuple[list[str], list[str
     if order != [row["check"] for row in stated["checks"]] and not facts:
         facts.append("the checks stand in another order than their verdicts give")
     release = {name: judged[name] for name in ("overall", "headline", "detail")}
-    for row in judged["checks"]:  # an earlier FairLeak may have other titles
-        own = there.get(row["check"], row)
-        release["detail"] = release["detail"].replace(f"“{row['title']}”", f"“{own['title']}”")
     for name in release:
-        if stated[name] in earlier_words(release[name]):
-            continue
         facts += _first("the release", stated, release, [name])
     return facts, words
 

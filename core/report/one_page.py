@@ -13,7 +13,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -151,8 +150,7 @@ def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
     yield "Attribute", f"{plain_words(data['attribute'], 60)}, {len(names)} groups: {', '.join(names)}", 150
     yield "Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}", 110
     yield "Fairness", constraint_words(model), 90
-    with suppress(KeyError, InputError):  # a report of another version
-        yield "Released", read(told["plan"]["outputs"], OutputsPlan).text, 60
+    yield "Released", read(told["plan"]["outputs"], OutputsPlan).text, 60
     version, author = policy["version"], policy["author"]
     signed = (policy["name"], version and f"version {version}", author and f"by {author}", policy["date"])
     yield "Policy", ", ".join(filter(None, signed)), 120

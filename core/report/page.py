@@ -137,10 +137,10 @@ def _shown(told: Document) -> dict[str, Any]:
     rows = check_rows(told)
     own = {table.name: table for table in report_tables(told)}
     tables = [table.in_words for name, table in own.items() if name.startswith("table-")]
-    meter = told.get("release_meter")
+    meter = told["release_meter"]
     gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
-    findings = [{**study, "tables": ()} for study in told.get("findings", ()) if study["findings"]]
+    findings = [{**study, "tables": ()} for study in told["findings"] if study["findings"]]
     if people := told.get(PEOPLE_AT_RISK):
         own_tables = [table.in_words for table in people_tables(told)]
         findings.append({"study": "people", "title": _PEOPLE, "findings": people["findings"], "tables": own_tables})

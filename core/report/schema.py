@@ -21,27 +21,12 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from core.errors import InputError
-from core.estimates import Estimate
-from core.fingerprint import code_fingerprint
+from core.errors import FormatError, InputError, check_format
 from core.report.canonical import parse_json
 from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
 from core.settings import params, told
-from core.study import Outcome
 
 Kind = Any
-
-_LATER = ("release_meter", "findings", "caveats")
-"""Parts that reports of other code may not have."""
-
-_LEFT_OUT = {
-    "AuditConfig": ("depth",),
-    "AuditPlan": ("outputs", "studies"),
-    "DataPlan": ("attribute",),
-    "Limit": ("if_not_run",),
-    "Roles": ("prediction", "score", "sets", "threshold"),
-}
-"""Fields that reports from before them do not have."""
 
 _WITHHELD = {
     "AuditConfig": ("seed", "tolerance"),
@@ -49,16 +34,6 @@ _WITHHELD = {
     "ModelSummary": ("tolerance", "unfairness_test", "accuracy_train", "accuracy_test", "majority_test"),
 }
 """Fields that an edition may leave null."""
-
-_EDITION_ATTACK: dict[str, Kind] = {
-    "outcome": Outcome,
-    **dict.fromkeys(("reason", "told"), str),
-    **dict.fromkeys(("people", "numbers", "equations", "exact", "pinned"), int),
-    "pinned_right": (int, None),
-    **dict.fromkeys(("before", "after", "gain", "accuracy_before", "accuracy_after", "accuracy_gain"), Estimate),
-    **dict.fromkeys(("bits", "prior_bits"), float),
-}
-"""What external reports of earlier versions said of their own leakage."""
 
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _MOMENT = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00))?")
@@ -103,7 +78,7 @@ def _content() -> dict[str, Kind]:
     row = {name: _fields(CheckVerdict)[name] for name in OF_VERDICT} | {n: _fields(Check)[n] for n in OF_CHECK}
     return {
         "kind": {KIND},
-        "schema": lambda value: _is_whole(value) and value == 1,
+        "schema": _is_whole,
         "edition": set(EDITIONS),
         "fingerprint": _FINGERPRINT,
         "verdict": {
@@ -124,7 +99,6 @@ def _content() -> dict[str, Kind]:
         "provenance": Provenance,
         "withheld": ({"threshold": _is_threshold, "notes": [str]}, None),
         "findings": [StudyFindings],
-        "edition_attack": (_EDITION_ATTACK, None),
         "release_meter": (ReportMeter, None),
         "times": _is_times,
         PEOPLE_AT_RISK: {"findings": [Finding], "tables": [_TABLE]},
@@ -199,7 +173,8 @@ def _misfit(value: Any, kind: Kind, place: str = "", left_out: Collection[str] =
         return _misfit(value, [inner[0]], place)
     if dataclasses.is_dataclass(kind):
         cls = typing.cast(type, kind)
-        return _misfit(value, _fields(cls), place, _LEFT_OUT.get(cls.__name__, ()))
+        optional = [field.name for field in dataclasses.fields(cls) if "unsaid" in field.metadata]
+        return _misfit(value, _fields(cls), place, optional)
     inside: Any = ()
     if isinstance(kind, dict) and isinstance(value, dict):
         where = f"at {told(place[1:] or 'its top')} there must be"
@@ -234,7 +209,7 @@ def _holds(value: Any, kind: Kind) -> bool:
 def from_json(text: str) -> Document:
     """Read a report's JSON and check its form; whether its fingerprint holds is for `verify_report`.
 
-    InputError if it is no strict JSON, no report, of another version, or of another form; the message says where.
+    InputError if it is no strict JSON, no report, of another format, or does not keep to it; the message says where.
     """
     found = parse_json(text)
     error = schema_error(found)
@@ -252,9 +227,9 @@ def schema_error(found: Mapping[str, Any]) -> str:
     """Return the first place where an object breaks the schema, in one sentence; empty if it does not."""
     if not is_report(found):
         return f"A report must have the kind {KIND!r}, got {told(found.get('kind'))}."
-    if found.get("schema") != 1:
-        return f"A report must have the schema version 1, got {told(found.get('schema'))}."
-    provenance = found.get("provenance")
-    own = isinstance(provenance, dict) and provenance.get("code") == code_fingerprint()
-    error = _misfit(dict(found), _content(), left_out=(PEOPLE_AT_RISK, *(() if own else _LATER)))
-    return f"A report must follow its schema; {error}." if error else ""
+    try:
+        check_format(found.get("schema"), thing="A report")
+    except FormatError as error:
+        return str(error)
+    misfit = _misfit(dict(found), _content(), left_out=(PEOPLE_AT_RISK,))
+    return f"A report must follow its schema; {misfit}." if misfit else ""

@@ -153,8 +153,8 @@ def _named(tables: Sequence[Mapping[str, Any]], kind: str) -> Iterator[ReportTab
 
 
 def is_metered(document: Mapping[str, Any]) -> bool:
-    """Whether a report says what its own numbers reveal; those of earlier versions have no such key."""
-    return bool((document.get("release_meter") or {}).get("forms"))
+    """Whether a report says what its own numbers reveal."""
+    return bool((document["release_meter"] or {}).get("forms"))
 
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:

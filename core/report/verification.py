@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.errors import FairLeakError, InputError
+from core.errors import FairLeakError, InputError, check_format
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.report.canonical import parse_json, report_fingerprint
 from core.report.document import Document, policy_of
@@ -123,14 +123,7 @@ def document_in(text: str, *, name: str = "The file") -> Document:
         raise InputError(f"{rule}; {reason[:1].lower()}{reason[1:]}") from None
     if not is_report(found):
         raise InputError(f"{rule}, got one that does not call itself that.")
-    if _before_outputs(found):
-        code = _part(found, "provenance").get("code")
-        written_by = _short(code if isinstance(code, str) else "")
-        raise InputError(
-            f"{name} must be a report of schema 1 as FairLeak writes it since plans say what is released and limits "
-            f"what holds where a check cannot be run, got one of schema 1 from before (code {written_by}): verify it "
-            "with the FairLeak that wrote it, or run the audit again."
-        )
+    check_format(found.get("schema"), thing=name)
     return found
 
 
@@ -177,22 +170,6 @@ def report_text(content: bytes, *, name: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{name} must be a report of FairLeak, report.json or report.html, got no text.") from None
-
-
-def _before_outputs(found: Mapping[str, Any]) -> bool:
-    """Whether a report is of the first form of its schema, whose plan, limits and fingerprints lack what today's have.
-
-    Only a report that knows neither is one of that form: one that lacks either was altered.
-    """
-    limits = _part(found, "policy").get("limits")
-    limits = limits if isinstance(limits, list) else []
-    told = any("if_not_run" in limit for limit in limits if isinstance(limit, dict))
-    return found.get("schema") == 1 and "outputs" not in _part(found, "plan") and bool(limits) and not told
-
-
-def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = found.get(name)
-    return part if isinstance(part, dict) else {}
 
 
 def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: Any) -> list[Finding]:

@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.datasets.columns import quoted
-from core.errors import InputError
+from core.errors import FORMAT, InputError, check_format
 from core.files import why, write_file
 from core.serialize import RecordError, Result, dumps, loads
 from core.sweep.point import SweepPoint, environment_name
 
 P = TypeVar("P", bound=Result)
 
-_FORMAT = 1
 _STALE = 3600.0  # seconds after which a half-written file is nobody's any more
 
 
@@ -84,7 +83,8 @@ class FolderStore:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:  # RecordError, JSON and UTF-8 errors are ValueErrors
-            self.notes.append(f"The record {self._path(key).name} is ignored and measured again: {error}.")
+            reason = str(error).rstrip(".")
+            self.notes.append(f"The record {self._path(key).name} is ignored and measured again: {reason}.")
             return None
 
     def save(self, key: str, point: Result) -> None:
@@ -93,7 +93,7 @@ class FolderStore:
         Raises `InputError` if it cannot be written.
         """
         body = dumps(point)
-        header = {"format": _FORMAT, "key": key, "sha256": hashlib.sha256(body.encode()).hexdigest()}
+        header = {"format": FORMAT, "key": key, "sha256": hashlib.sha256(body.encode()).hexdigest()}
         content = f"{json.dumps(header)}\n{body}".encode()
         write_file(self._path(key), content, what="A finished point", mode=0o600)
         _flush_names(self._own)
@@ -124,8 +124,9 @@ PointStore = MemoryStore | FolderStore
 
 def _checked(key: str, header: str, body: str, kind: type[P]) -> P:
     told = json.loads(header)
-    if not isinstance(told, dict) or told.get("format") != _FORMAT:
-        raise RecordError("its format is another one")
+    if not isinstance(told, dict):
+        raise RecordError("it has no header")
+    check_format(told.get("format"), thing="it")
     if told.get("key") != key or told.get("sha256") != hashlib.sha256(body.encode()).hexdigest():
         raise RecordError("it is damaged")
     return loads(body, kind)

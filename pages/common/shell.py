@@ -92,9 +92,6 @@ Visibility = Literal["visible", "hidden"]
 _FIRST = "overview"
 """The page at the bare address."""
 
-_FORMER = {"start": _FIRST, _FIRST: _FIRST, "release": "model_card"}
-"""Address that earlier links have, or a guess -> the page it leads to."""
-
 _STUDY_PAGES = {"queries": "bias_queries", "model_fairness": "model"}
 """Study -> the page about it, where that has another name."""
 
@@ -208,8 +205,9 @@ def _wordmark() -> None:
 def navigation() -> Any:
     """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server.
 
-    A study that no page is about has one made of what it declares. A former address leads to its page, with all that
-    the link sets. A page that this person's role does not open says so in its place: no address gets past here.
+    A study that no page is about has one made of what it declares. The first page's name leads to the bare address,
+    with all that the link sets. A page that this person's role does not open says so in its place: no address gets past
+    here.
     """
     from core.studies import STUDIES
 
@@ -229,14 +227,10 @@ def navigation() -> Any:
     shown["Audit"][0] = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
     without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
     shown["Leakage"] += [page(name, STUDIES[name].title, "search", "study") for name in STUDIES if name in without]
-    former = {
-        name: page(name, _HEADS[target].label, "link", target, visibility="hidden") for name, target in _FORMER.items()
-    }
-    chosen = st.navigation({**shown, "": list(former.values())}, position="sidebar", expanded=True)
-    if chosen in former.values():
-        target = _FORMER[chosen.url_path]
-        pages = [page for group in shown.values() for page in group]
-        st.switch_page(pages[list(_HEADS).index(target)], query_params=st.query_params.to_dict())
+    alias = page(_FIRST, _HEADS[_FIRST].label, "link", visibility="hidden")
+    chosen = st.navigation({**shown, "": [alias]}, position="sidebar", expanded=True)
+    if chosen == alias:
+        st.switch_page(shown["Audit"][0], query_params=st.query_params.to_dict())
     if not person.opens(chosen.url_path):
         first = next((name for name in _HEADS if person.opens(name)), "")
         if first and not chosen.url_path:  # the bare address

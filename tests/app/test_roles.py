@@ -23,7 +23,7 @@ __all__ = ["attacks"]
 
 Be = Callable[[Role], None]
 
-TO_FIRST = ("", "start", "overview", "nowhere")
+TO_FIRST = ("", "overview", "nowhere")
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ MEMBERS = {"olga": Role.OFFICER, "anna": Role.AUDITOR, "aske": Role.ASKER}
 BRIEF = 55
 """Seconds for which a provider's word holds that is to expire."""
 
-TO_FIRST = {"", "start", "overview", "nowhere"}
+TO_FIRST = {"", "overview", "nowhere"}
 """Addresses of the first page, which for an asker is the desk."""
 
 

@@ -47,6 +47,7 @@ _VOLATILE = (
     (r"(Fingerprint of this report: )[0-9a-f]{8} [0-9a-f]{8}", r"\1<digits>"),
     (r"(Sign )[0-9a-f]{4} [0-9a-f]{4}", r"\1<digits>"),
     (r"(covers the fingerprint )[0-9a-f]{4} [0-9a-f]{4}, [-\d\\]+", r"\1<digits>, <day>"),
+    (r"(has the fingerprint |in the report )[0-9a-f]{16}", r"\1<digits>"),
     (r"--fingerprint [0-9a-f]+", "--fingerprint <digits>"),
     (rf"\b{re.escape(core.__version__)}\b", "<fairleak>"),
     (r"(audit (?:internal report|external report \(redacted\)) |FairLeak <fairleak>, )\d{4}-\d\d-\d\d", r"\1<day>"),

@@ -21,14 +21,13 @@ from core.cli import arguments as shared
 from core.cli import attack, audit, choose, console, model_card, replay, sweep, tradeoff
 from core.cli import compare as comparing
 from core.cli.console import Block, Console
-from core.cli.renamed import current
 from core.compare import compare as compared
 from core.config import AuditConfig
 from core.errors import FairLeakError
 from core.estimates import Estimate
 from core.models import METHOD_TITLES
 from core.policy import default_policy
-from core.release_audit import AuditPlan, same_numbers
+from core.release_audit import AuditPlan, compare_runs
 from core.report import document, to_json
 from core.settings import from_arguments
 from core.sweep import SweepSettings
@@ -88,7 +87,7 @@ def _replayed() -> Iterator[tuple[str, str]]:
         new = old
         for times in range(4):
             new = _altered(new, rng)[1]
-            told = refused(lambda old=old, new=new: text_of(replay._printed(same_numbers(old, new))))
+            told = refused(lambda old=old, new=new: text_of(replay._printed(compare_runs(old, new))))
             yield f"{seed} altered {times + 1} times", told
     for value in (None, True, 1.5, "x" * 40, "x" * 41):
         yield f"value {value!s:.9}", replay._value(value)
@@ -151,18 +150,6 @@ def _words() -> Iterator[tuple[str, str]]:
         "4294967296",
     ):
         yield f"seeds {text}", refused(lambda text=text: str(shared.seeds_in(text))[-60:])
-    for line in (
-        "landscape --out x --epsilons=1",
-        "queries ask --epsilon 3 --again",
-        "reveal --epsilon 2 --set epsilon=3 --set model_epsilon=1",
-        "attack membership --epsilon 1 --set=epsilon=2",
-        "release c.toml",
-        "verify r",
-        "audit p --epsilon 1",
-        "--set epsilon=1",
-        "",
-    ):
-        yield f"renamed {line}", str(current(line.split()))
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:

@@ -155,7 +155,7 @@ def changed(value: Any) -> Iterator[tuple[str, Any]]:
 
 AMOUNTS = ("budget", "count", "count_epsilon", "charged", "spent", "n", "n_positive")
 RELEASED = ("sum", "epsilon", "total", "part", "size", "gap", "low", "high", "standard_error")
-TOLD = ("part_from", "size_from", "metric", "name", "format", "time")
+TOLD = ("size_from", "metric", "name", "format", "time")
 """What an entry holds that can be forged."""
 
 

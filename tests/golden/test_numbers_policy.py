@@ -31,7 +31,7 @@ from core.policy import (
     what_would_settle,
 )
 from core.policy.limits import in_range, range_text
-from core.policy.verdict import _number, _two_digits, earlier_words, on_scale, times_needed
+from core.policy.verdict import _number, _two_digits, on_scale, times_needed
 from core.study import Basis, Measurement
 from tests import policy_samples
 from tests.golden.numbers import Named, compare_numbers, refused
@@ -107,7 +107,7 @@ def in_verdicts() -> Named:
     """Verdicts, their reasons, and what would settle them."""
     for seed in range(6):
         verdict = MADE[seed].audit.verdict
-        yield f"{seed}", [verdict.overall, verdict.headline, verdict.detail, earlier_words(verdict.detail)]
+        yield f"{seed}", [verdict.overall, verdict.headline, verdict.detail]
         for row in verdict.rows:
             if row.limit is None and row.measurement is None:
                 continue
@@ -119,7 +119,7 @@ def in_verdicts() -> Named:
                 yield f"{seed} {row.check}, lines", [[name, text] for name, text in row.lines]
     for kinds in ("f", "fff", "fiin", "iinp", "nnn", "f fipp", "f f", "f ff", "f ppp", "p", "p f"):
         verdict = sketched(*kinds.split())
-        yield f"sketch {kinds}", [verdict.headline, verdict.detail, earlier_words(verdict.detail)]
+        yield f"sketch {kinds}", [verdict.headline, verdict.detail]
     limits = {"unfairness": 0.1, "attribute_excess": 0.05, "targeted_leakage": 0.8, "membership_gap": 0.3}
     for n in range(1, 5):
         for level, optional in ((0.9, ()), (0.95, tuple(limits)[n - 1 : 4])):

@@ -146,8 +146,8 @@ SHOWING = ("charts", "cli", "examples")
 """Rooms of core whose files are named after what they show."""
 
 FLOORS = (
-    ("arrays", "chain", "errors", "glossary", "param", "serialize"),
-    ("caveats", "estimates", "files", "projection", "settings", "solvers", "untrusted", "validation"),
+    ("arrays", "errors", "glossary", "param", "serialize"),
+    ("caveats", "chain", "estimates", "files", "projection", "settings", "solvers", "untrusted", "validation"),
     ("fairness", "quantities", "seeds"),
     ("fingerprint",),
     ("datasets",),

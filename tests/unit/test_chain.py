@@ -32,7 +32,7 @@ def chain(*bodies: dict[str, Any]) -> list[Link]:
     return links
 
 
-OPENED, MORE = {"kind": "opened", "word": 3}, {"word": "4", "kind": "more"}
+OPENED, MORE = {"kind": "opened", "format": 1, "word": 3}, {"word": "4", "kind": "more"}
 
 
 def raw(number: int, previous: str, text: str) -> Link:
@@ -42,7 +42,7 @@ def raw(number: int, previous: str, text: str) -> Link:
 
 def test_an_entry_is_its_text_and_the_hash_of_what_came_before() -> None:
     first, second = chain(OPENED, {"word": "é", "kind": "a"})
-    assert (first.number, second.number) == (1, 2) and first.text == '{"kind":"opened","word":3}'
+    assert (first.number, second.number) == (1, 2) and first.text == '{"format":1,"kind":"opened","word":3}'
     assert second.text == '{"kind":"a","word":"\\u00e9"}' and json.loads(second.text)["word"] == "é"
     assert first.hash == hashlib.sha256(f"{'0' * 64}\n{first.text}".encode()).hexdigest()
     assert second.hash == hashlib.sha256(f"{first.hash}\n{second.text}".encode()).hexdigest()

@@ -20,9 +20,6 @@ import pytest
 
 from core.__main__ import main, parser
 from core.cli import commands
-from core.cli.renamed import COMMANDS as OLD_COMMANDS
-from core.cli.renamed import FLAGS as OLD_FLAGS
-from core.cli.renamed import current
 from core.config import TRAINED_TOLERANCE
 from core.release_audit import read_plan
 from core.sweep import FolderStore
@@ -161,7 +158,6 @@ def test_the_commands_in_the_documentation_are_commands():
     found = set()
     for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for line in re.findall(r"^fairleak ([^>#\n]+)", page.read_text("utf-8"), re.MULTILINE):
-            assert current(shlex.split(line))[1] == "", line
             found.add(parser().parse_args(shlex.split(line)).command)
     assert found == set(commands())
     for one in (parser(), *leaves(parser())):
@@ -185,28 +181,6 @@ def test_every_help_is_a_sentence_and_a_flag_has_one_meaning():
         words = {re.split(r"[ ;:]", text)[0] for text in helps[flag]}
         assert len(words) == 1, (flag, words)
     assert "--epsilon" not in helps and "--again" not in helps and len(helps["--policy"]) == 1
-
-
-@pytest.mark.parametrize("old", OLD_COMMANDS)
-def test_old_names_are_read_and_lead_to_a_command(old: str):
-    words, note = current([old])
-    made: Any = parser()
-    for word in (word for word in words if not word.startswith("-")):
-        (inner,) = (action for action in made._actions if isinstance(action, argparse._SubParsersAction))
-        made = inner.choices[word]
-    assert f"{old} is now {OLD_COMMANDS[old]}" in note and note.count("\n") == 0
-
-
-@pytest.mark.parametrize("command", OLD_FLAGS)
-def test_old_flags_are_read_and_lead_to_a_flag(command: str):
-    for old, new in OLD_FLAGS[command].items():
-        own = next(one for one in leaves(parser()) if one.prog == f"fairleak {command}")
-        assert new in own._option_string_actions and old not in own._option_string_actions
-        words = command.split()
-        assert current([*words, old, "1"])[0] == [*words, new, "1"]
-        assert current([*words, f"{old}=1"])[0] == [*words, f"{new}=1"]
-        key, now = (flag.strip("-").replace("-", "_") for flag in (old, new))
-        assert current([*words, "--set", f"{key}=1"])[0] == [*words, "--set", f"{now}=1"]
 
 
 def test_quiet_leaves_only_results_and_errors(swept: Told, capsys: pytest.CaptureFixture[str], tmp_path: Path):

@@ -63,14 +63,6 @@ def test_foreign_files_are_refused_unopened(kind: str, tmp_path: Path):
     refused(path, "is not a FairLeak ledger and was left as it is")
 
 
-def test_a_later_format_is_refused(sound: Path, tmp_path: Path):
-    path = tmp_path / "ledger"
-    content = bytearray(sound.read_bytes())
-    content[63] = 2
-    path.write_bytes(content)
-    refused(path, "has format 2, this version knows format 1")
-
-
 @pytest.mark.parametrize("share", [0.15, 0.5, 0.95])
 def test_truncated_files_are_refused(share: float, sound: Path, tmp_path: Path):
     path = tmp_path / "ledger"

@@ -83,7 +83,7 @@ def test_entries_dropped_swapped_doubled_or_cut_off_are_found(lines: list[str], 
 FORGED = [
     (2, {"budget": 99_000_000}, None),  # consistent in itself: only a noted hash tells
     (3, {"asker": "somebody else"}, None),
-    (4, {"part_from": [[6, "sum", 1.0]]}, "entry 4 lacks something"),
+    (4, {"size_from": 6}, "entry 4 lacks something"),
     (3, {"metric": "accuracy"}, "entry 3 answers an unknown metric"),
     (3, {"kind": "opened"}, "entry 3 is not of a kind that may stand there"),
 ]
@@ -109,7 +109,7 @@ def test_the_same_price_for_less_noise_is_not_possible(lines: list[str], tmp_pat
 
 def test_the_first_line_holds_nothing_more_and_clocks_may_lie_an_hour_apart(lines: list[str], tmp_path: Path):
     header = json.loads(lines[0])
-    more = (canonical(header | {"signed_by": "X"}), canonical(header | {"version": 2}), lines[0].replace(":", ": ", 1))
+    more = (canonical(header | {"signed_by": "X"}), lines[0].replace(":", ": ", 1))
     for first in (*more, lines[0].replace("{", '{"kind":"x",', 1)):
         found = verified([first, *lines[1:]], tmp_path)
         assert not found.ok and "its first line holds something else" in found.reason

@@ -14,7 +14,7 @@ from core.caveats import FIXED, OF_GROUPS, Caveat, CaveatKind, in_order
 from core.datasets import Roles, Table, build_dataset
 from core.policy import judge
 from core.release_audit import verdict_caveats
-from core.report import Reports, caveats_of, document, report_fingerprint, to_json, verify_report
+from core.report import Reports, document, report_fingerprint, to_json, verify_report
 from tests.judged_report import judged
 from tests.samples_report import GROUPS, POLICY, SMALL_GROUPS, sample
 
@@ -143,12 +143,3 @@ def test_a_report_that_says_the_self_test_was_not_run_holds_no_results_of_it():
     added = {"kind": "self_test_missing", "text": "It was not run.", "count": None, "total": None}
     assert "numbers" in broken({**whole, "caveats": [added, *whole["caveats"]]})
     assert "numbers" in broken({**whole, "self_tests": []})
-
-
-def test_a_report_of_other_code_may_have_no_list_and_then_its_notes_are_the_caveats():
-    whole = json.loads(to_json(Reports(judged()).document()))
-    own = {key: value for key, value in whole.items() if key != "caveats"}
-    assert "schema" in broken(dict(own))
-    own["provenance"] = {**own["provenance"], "code": "0" * 64}
-    assert broken(dict(own)) == {"code"}
-    assert [caveat.text for caveat in caveats_of(own)] == [*own["data"]["notes"], *own["model"]["notes"]]

@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.report import document, embedded_document, to_json
+from core.report import document, to_json
 from core.report.canonical import parse_json, strict
 from core.report.schema import schema_error
 from core.report.tables import csv_files, shown
@@ -26,14 +25,6 @@ from tests.report_people import with_texts
 from tests.samples_report import sample
 
 AUDIT = sample()
-FORMS = [path for path in (Path(__file__).parents[2] / "golden" / "forms").glob("report_*") if path.suffix != ".sig"]
-
-
-@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
-def test_reports_of_every_version_have_the_form_that_the_types_give(path: Path):
-    text = path.read_text(encoding="utf-8")
-    found = embedded_document(text) if path.suffix == ".html" else json.loads(text)
-    assert schema_error(found) == ""
 
 
 @pytest.mark.parametrize(
@@ -51,7 +42,6 @@ def test_reports_of_every_version_have_the_form_that_the_types_give(path: Path):
         (lambda d: d["plan"].update(studies=[["attribute"]]), "at 'plan/studies/0' there must be"),
         (lambda d: d["times"].update(started="soon"), "at 'times' there must be another value than a table"),
         (lambda d: d.update(fingerprint="A" * 64), "at 'fingerprint' there must be"),
-        (lambda d: d.update(schema=2), "must have the schema version 1, got 2"),
         (lambda d: d.update(kind="x"), "must have the kind 'fairleak release audit', got 'x'"),
     ],
 )

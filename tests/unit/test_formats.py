@@ -1,0 +1,124 @@
+"""Every document, database and plan of another format version is refused in one sentence, by one rule."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.desk import open_ledger, verify_export
+from core.errors import FORMAT, FormatError, InputError, check_format
+from core.history import History
+from core.policy import default_policy, policy_text, read_policy
+from core.release_audit import plan_of, read_plan
+from core.release_audit.card_plan import read_release
+from core.report import document, from_json, policy_of, to_json
+from core.report.page import to_html
+from core.report.verification import verify_report
+from core.sweep import FolderStore, SweepPoint
+from tests.samples_report import sample
+
+PLAN = '[data]\ndataset = "demo"\n'
+OTHER = 2
+
+
+def report_json(folder: Path) -> None:
+    from_json(to_json({**document(sample()), "schema": OTHER}))
+
+
+def report_to_verify(folder: Path) -> None:
+    verify_report(to_json({**document(sample()), "schema": OTHER}), name="The report")
+
+
+def page_to_verify(folder: Path) -> None:
+    verify_report(to_html({**document(sample()), "schema": OTHER}), name="The report")
+
+
+def plan_in_a_report(folder: Path) -> None:
+    report = document(sample())
+    plan_of({**report, "plan": {**report["plan"], "schema": OTHER}})
+
+
+def policy_in_a_report(folder: Path) -> None:
+    report = document(sample())
+    policy_of({**report, "policy": {**report["policy"], "schema": OTHER}})
+
+
+def plan_file(folder: Path) -> None:
+    read_plan(f"schema = {OTHER}\n{PLAN}", name="The plan")
+
+
+def policy_file(folder: Path) -> None:
+    read_policy(policy_text(default_policy()).replace("schema = 1", f"schema = {OTHER}"), name="The policy")
+
+
+def card_file(folder: Path) -> None:
+    read_release(f"schema = {OTHER}\n{PLAN}", name="The plan")
+
+
+def altered(path: Path) -> Path:
+    """Return a SQLite file whose header has another version."""
+    content = bytearray(path.read_bytes())
+    content[63] = OTHER
+    other = path.with_name("other")
+    other.write_bytes(content)
+    return other
+
+
+def ledger(folder: Path) -> None:
+    open_ledger(folder / "ledger", create=True)
+    open_ledger(altered(folder / "ledger"))
+
+
+def history(folder: Path) -> None:
+    History.open(folder / "history")
+    History.open(altered(folder / "history"))
+
+
+def ledger_export(folder: Path) -> None:
+    content, _ = open_ledger(folder / "ledger", create=True).record()
+    verify_export(content.replace(b'"version":1', b'"version":2'))
+
+
+def stored_point(folder: Path) -> None:
+    store = FolderStore(folder)
+    header = json.dumps({"format": OTHER, "key": "k", "sha256": ""})
+    (next(folder.iterdir()) / "k.jsonl").write_text(f"{header}\n{{}}", encoding="utf-8")
+    assert store.load("k", SweepPoint) is None  # it is measured again
+    raise InputError(store.notes[-1])
+
+
+FORMATS: list[tuple[Callable[[Path], None], str]] = [
+    (report_json, "A report"),
+    (report_to_verify, "The report"),
+    (page_to_verify, "The report"),
+    (plan_in_a_report, "The report's plan"),
+    (policy_in_a_report, "The report's policy"),
+    (plan_file, "The plan: The file"),
+    (policy_file, "The policy: The file"),
+    (card_file, "The plan: The file"),
+    (ledger, "The ledger "),
+    (history, "The history "),
+    (ledger_export, "The export "),
+    (stored_point, "The record k.jsonl "),
+]
+
+
+@pytest.mark.parametrize(("read", "thing"), FORMATS, ids=lambda value: getattr(value, "__name__", None))
+def test_another_format_is_refused(read: Callable[[Path], None], thing: str, tmp_path: Path):
+    with pytest.raises(InputError) as refusal:
+        read(tmp_path)
+    sentence = str(refusal.value)
+    assert sentence.startswith(thing)
+    assert re.search(rf"must be of format {FORMAT}, got format {OTHER}\.$", sentence)
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("version", [None, 0, 2, 1.5, "1", True, [1], "x" * 99])
+def test_check_format_refuses_all_but_its_version(version: object):
+    with pytest.raises(FormatError, match=r"^The plan must be of format 1, got (none|format .{1,40})\.$"):
+        check_format(version, thing="The plan")
+    check_format(FORMAT, thing="The plan")
