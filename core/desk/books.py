@@ -28,7 +28,7 @@ from core.desk.noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value
 from core.desk.normal_form import same_text
 from core.desk.record import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Registration
 from core.desk.registration import TestSet, roles_of_entry
-from core.errors import InputError
+from core.errors import FORMAT, FormatError, InputError, check_format
 from core.estimates import Estimate
 from core.files import content_of
 
@@ -145,7 +145,6 @@ class LedgerState(Record):
         self._kinds[kind](self, link, body)
 
     def _opened(self, entry: Link, body: dict[str, Any]) -> None:
-        _require(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
         self.key_hash = str(body["key"])
 
     def _registered(self, entry: Link, body: dict[str, Any]) -> None:
@@ -235,12 +234,13 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
     """
     _require(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
+    entry = body["size_from"]
+    size = None if entry is None else released[_whole(entry), "count"]
     deviations = {}
-    for what in ("part", "size"):
-        used = [(coefficient, released[entry, part]) for entry, part, coefficient in body[f"{what}_from"]]
-        value = sum(coefficient * one.value for coefficient, one in used)
-        deviations[what] = math.hypot(*(coefficient * one.noise.deviation for coefficient, one in used))
-        close = math.isclose(value, body[what], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
+    for name, number_released in (("part", released.get((number, "sum"))), ("size", size)):
+        value = 0.0 if number_released is None else number_released.value
+        deviations[name] = 0.0 if number_released is None else number_released.noise.deviation
+        close = math.isclose(value, body[name], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
         _require(close, f"entry {number} does not follow from what was released")
     low, gap, high = body["low"], body["gap"], body["high"]
     value = min(max(gap_value(body["total"], body["part"], body["size"], n), low), high)
@@ -248,8 +248,7 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     _require(good, f"entry {number} tells another gap than the released numbers give")
     part, count = {"part": body["part"], "deviation": deviations["part"]}, body["size"]
     error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
-    stated = (error, min(error, (high - low) / 2))
-    good = any(math.isclose(one, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE) for one in stated)
+    good = math.isclose(error, body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
     _require(good, f"entry {number} tells another standard error than the released numbers give")
     return error
 
@@ -336,6 +335,8 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ex
             raise Damaged("it does not contain the noted hash")
     except Damaged as error:
         reason = f"Verification failed: {error}."
+    except FormatError as error:
+        reason = f"Verification failed: {error}"
     return ExportVerification(
         ok=reason is None,
         reason=reason,

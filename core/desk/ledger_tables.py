@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from core import database
 from core.chain import Damaged
-from core.desk.books import FORMAT, LedgerState
+from core.desk.books import LedgerState
 
 _tables = sa.MetaData()
 _ledger = database.head_table("fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False))
@@ -39,7 +39,7 @@ class Transaction(database.Transaction[LedgerState]):
     """One look at the ledger, or one change of it."""
 
     noun, made_by = "ledger", "registering a test set makes one"
-    application, format = 0x464C4B4C, FORMAT  # "FLKL"
+    application = 0x464C4B4C  # "FLKL"
     tables, head, links, says = _tables, _ledger, _entries, LedgerState
 
     def record(self) -> LedgerState:
