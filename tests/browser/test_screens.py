@@ -37,7 +37,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "bias_queries": (
         2,
         "further_queries",
-        ("Targeted query", "How much noise, and why", "The paper's table", "Recovered values"),
+        ("Targeted query", "How much noise, and why", "Recovered values"),
     ),
     "membership": (
         2,

@@ -1,4 +1,4 @@
-"""The paper's table: its numbers as printed, and rows recomputed on a small pool."""
+"""Table 1 of Hamman et al.: its numbers as printed, and rows recomputed on a small pool."""
 
 from __future__ import annotations
 
