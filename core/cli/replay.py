@@ -24,16 +24,17 @@ from core.release_audit import (
     Difference,
     Sameness,
     SelfTest,
-    audit_with_people,
     cached_self_test,
     data_fingerprint,
     dataset_of,
     load_table,
     plan_of,
+    run_audit,
     same_numbers,
 )
-from core.report import document, from_json, policy_of, to_json
+from core.report import from_json, policy_of, report_document, to_json
 from core.report.document import Document
+from core.report.verification import document_in
 
 HELP = "Run the audit of a report again and compare every number."
 
@@ -55,11 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Run again, compare and print."""
     old = from_json(_text(arguments.report))
-    if old["edition"] != "internal":
-        raise InputError(
-            f"REPORT must be the internal edition, which alone holds the seed and the fingerprints, got the "
-            f"{old['edition']} one."
-        )
     plan, policy = plan_of(old), policy_of(old)
     table, model_file = _table(plan, arguments), _model(plan, arguments)
     _check_table(plan, table, model_file, old["data"]["fingerprint"])
@@ -68,10 +64,10 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         beside = console.counting("models of the self-test", every=200)
         tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
-    audit, people = audit_with_people(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
+    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
     findings = old.get("findings", [])
     kept = [one for one in findings if one["study"] != SECTION]
-    new = from_json(to_json(document(audit, people=people)))
+    new = from_json(to_json(report_document(audit)))
     found = same_numbers(_without_choice(old, kept), new)
     console.results(_printed(found))
     if kept != findings:
@@ -93,7 +89,8 @@ def _without_choice(old: Document, findings: list[Document]) -> Document:
 def _text(path: Path) -> str:
     _, text = read_report(path)
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
-        raise InputError(f"REPORT must be the report.json of an internal edition, got {path.name!r}.")
+        raise InputError(f"REPORT must be the report.json of an internal report, got {path.name!r}.")
+    document_in(text, name=repr(path.name))  # a public summary is refused
     return text
 
 

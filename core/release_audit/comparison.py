@@ -35,12 +35,12 @@ _LIMITS = ("value", "low", "high")
 _NAMED = ("check", "attack", "group", "name")  # by which the items of a list are distinguished, the first they all have
 _OUTSIDE = ("times", "fingerprint")  # the fingerprint is of all the rest
 _INPUTS = ("plan", "policy", "provenance")
-_LATER = ("release_meter", "findings", "caveats")  # what reports of other code may not have
+_LATER = ("findings", "caveats")  # what reports of other code may not have
 _LOOSE = ("tables", "details")
 _P_VALUES = ("p_value", "p_adjusted")
 _SENTENCES = re.compile(
-    "assumptions|attacked|attacker_knows|caveats|columns|control|control_name|definition|detail|distance|evidence|"
-    "headline|knows|notes|point|reason|redacted|rows|so_what|split|text|title|to_do|told|why"
+    "assumptions|attacked|attacker_knows|caveats|columns|control|control_name|definition|detail|evidence|"
+    "headline|knows|notes|point|reason|rows|so_what|split|text|title|to_do|told|why"
 )
 """Names of what is worded: sentences, and what tables say in words."""
 

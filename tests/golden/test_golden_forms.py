@@ -3,17 +3,14 @@
 `forms/` holds a file of each kind and form, the highest number being today's; none is ever changed or taken away. What
 comes of each is a golden text; that it is no traceback and no more than a sentence is checked whatever that text says.
 
-Plans and policies: 1 as audits began, then with what is released and what holds where a check cannot be run. Reports:
-1 as they began, 2 with words of its own in the disclosure edition, 3 with the meter, 4 with checks of what is
-released. Cards: 2 names a noise beside typed numbers. Ledgers and their exports: 1 before identifiers had a normal
-form; that ledger is the one of tests/unit/desk. Maps and stored points: 1 without the difference between
-groups.
+Plans and policies: 1 as audits began, then with what is released and what holds where a check cannot be run. Cards: 2
+names a noise beside typed numbers. Ledgers and their exports: 1 before identifiers had a normal form; that ledger is
+the one of tests/unit/desk. Maps and stored points: 1 without the difference between groups.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -51,27 +48,6 @@ def landscape(path: Path, folder: Path) -> str:
 
     made = read_landscape(path)
     return f"{made.title}; {made.attribute}\n{made.to_frame().to_csv(index=False)}"
-
-
-def report(path: Path, folder: Path) -> str:
-    """Verify a report, with its signature if there is one, and write the plan it embeds."""
-    from core.release_audit import plan_of, plan_text
-
-    shutil.copy(path, folder / path.name)
-    signed = path.with_name(f"{path.name}.sig")
-    lines = ["report", "verify", path.name, "--any-code"]
-    if signed.exists():
-        shutil.copy(signed, folder / signed.name)
-        shutil.copy(FORMS / "signer.public.pem", folder)
-        lines += ["--signer", "signer.public.pem"]
-    told = _told(lines, folder)
-    if path.suffix != ".json":
-        return told
-    try:
-        own = plan_text(plan_of(json.loads(path.read_text(encoding="utf-8"))))
-    except FairLeakError as error:
-        own = _sentence(error)
-    return f"{told}\n--- its plan\n{own}"
 
 
 def ledger(path: Path, folder: Path) -> str:
@@ -114,13 +90,11 @@ READ: dict[str, Callable[[Path, Path], str]] = {
     "policy": policy,
     "card": card,
     "map": landscape,
-    "report": report,
     "ledger": ledger,
     "export": export,
     "record": record,
 }
-FILES = [*(path for path in sorted(FORMS.iterdir()) if path.suffix not in (".sig", ".pem")), LEDGER_1]
-EARLIER_REPORTS = [path for path in FILES if re.fullmatch(r"report_(internal_[123]|disclosure_1)\.\w+", path.name)]
+FILES = [*sorted(FORMS.iterdir()), LEDGER_1]
 
 
 def _told(arguments: list[str], folder: Path) -> str:
@@ -156,11 +130,6 @@ def test_forms(path: Path, own: Path):
     except FairLeakError as error:
         told = _sentence(error)
     compare(f"forms/{name}.txt", normal(told, own))
-
-
-@pytest.mark.parametrize("path", EARLIER_REPORTS, ids=lambda path: path.name)
-def test_a_report_that_nobody_altered_is_not_called_broken(path: Path, own: Path):
-    assert "BROKEN" not in report(path, own)
 
 
 @pytest.mark.parametrize("kind", ["plan", "policy", "card"])

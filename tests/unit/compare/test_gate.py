@@ -69,7 +69,7 @@ def test_the_same_audit_is_not_distinguishable_and_opens_the_gate(versions: Path
     assert main(["compare", str(versions / "safe"), str(versions / "safe"), "-q"]) == 0
     out, err = capsys.readouterr()
     assert err == "not distinguishable\n" and "Data, model, plan, policy, code and seeds are the same." in out
-    page = str(versions / "safe" / "disclosure" / "report.html")
+    page = str(versions / "safe" / "internal" / "report.html")
     assert main(["compare", str(versions / "safe" / "internal"), page, "-q"]) == 0
     assert capsys.readouterr().err == "not distinguishable\n"
 
