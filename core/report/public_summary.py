@@ -23,10 +23,10 @@ from core.datasets import CATALOG
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.people import PEOPLE
-from core.policy import CHECKS, NO_SOURCE, VERDICT_TITLES, limit_text
+from core.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
 from core.policy.checks import check_title
 from core.release_audit.plan import PARTS, ModelPlan, other_studies
-from core.report.canonical import number_of, strict
+from core.report.canonical import number_of, read, strict
 from core.report.charts import clean
 from core.report.document import Document, caveats_of, sealed
 from core.report.page import environment, logo
@@ -168,8 +168,10 @@ def _checks(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Rows of checks with a limit, in the policy's order."""
     verdicts = {row["check"]: row["verdict"] for row in document["verdict"]["checks"]}
     for limit in document["policy"]["limits"]:
+        parsed: Limit = read(limit, Limit)
         yield {
             **limit,
+            "source": "placeholder" if is_placeholder(parsed) else source_text(parsed),
             "title": check_title(limit["check"], document["data"]["attribute"]),
             "definition": CHECKS[limit["check"]].definition,
             "limit": limit_text(limit["check"], number_of(limit["value"])),
@@ -246,7 +248,6 @@ def summary_html(summary: Mapping[str, Any]) -> str:
         title=summary_title(summary),
         facts=summary_facts(summary),
         requirement=requirement,
-        no_source=NO_SOURCE,
         kind=SUMMARY_KIND,
         closing=LIMITS_OF_A_PASS,
         logo=logo(),
@@ -288,7 +289,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
         "|---|---|---|---|---|",
     )
     for check in summary["checks"]:
-        texts = (check["title"], check["limit"], requirement(check), check["source"] or NO_SOURCE)
+        texts = (check["title"], check["limit"], requirement(check), check["source"])
         yield f"| {VERDICT_TITLES[check['verdict']]} | {' | '.join(map(markdown, texts))} |"
     yield from ("", "### Settings", "", "| Part | Setting | Value |", "|---|---|---|")
     for row in summary["settings"]:

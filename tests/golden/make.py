@@ -43,6 +43,7 @@ _VOLATILE = (
         r"Fingerprint of the internal report [0-9a-f]{4} [0-9a-f]{4} · [-\d]+",
         "Fingerprint of the internal report <digits> · <day>",
     ),
+    (r'(\bDay(?:: |\s+)|"day": ")\d{4}-\d\d-\d\d', r"\1<day>"),
     (r"\d{1,2} [A-Z][a-z]{2} \d{4} · [0-9a-f]{4} [0-9a-f]{4}", "<day> · <digits>"),
     (r"(Fingerprint of this report: )[0-9a-f]{8} [0-9a-f]{8}", r"\1<digits>"),
     (r"(Sign )[0-9a-f]{4} [0-9a-f]{4}", r"\1<digits>"),
