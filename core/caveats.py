@@ -2,7 +2,7 @@
 
 Each step that decides something about the input, or finds what the verdict takes for granted, makes a `Caveat`: reading
 a table, taking a model's answers, drawing the sets, choosing the model. The list of an audit is in the order of
-`CaveatKind`. A report for others says the `FIXED` sentence of a kind, which holds no number and no name.
+`CaveatKind`. A public summary says the `FIXED` sentence of a kind, which holds no number and no name.
 """
 
 from __future__ import annotations
@@ -88,17 +88,7 @@ FIXED: Mapping[CaveatKind, str] = {
     CaveatKind.ATTRIBUTE_NEEDED: ATTRIBUTE_NEEDED_TEXT,
     CaveatKind.INTERVAL_OVER_PEOPLE: INTERVAL_TEXT,
 }
-"""Kind -> what a report for others says of it: the same sentence whatever the table holds."""
-
-OF_GROUPS = frozenset(
-    {
-        CaveatKind.RECORDS_REPEATED,
-        CaveatKind.RECORDS_SHARED,
-        CaveatKind.VALUES_JOINED,
-        CaveatKind.INPUT_CHECK,
-    }
-)
-"""Kinds that may hang on who is in which group: a report for others that withholds counts of groups withholds them."""
+"""Kind -> what a public summary says of it: the same sentence whatever the table holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +107,9 @@ class Caveat(Result):
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", CaveatKind(self.kind))
 
-    @property
-    def for_others(self) -> Caveat:
-        """The caveat without number and name, as a report for others has it."""
-        return Caveat(self.kind, FIXED[self.kind])
-
 
 def in_order(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
     """Caveats in the order of their kinds, each text once."""
     place = {kind: number for number, kind in enumerate(CaveatKind)}
     by_text = {(caveat.kind, caveat.text): caveat for caveat in caveats}
     return tuple(sorted(by_text.values(), key=lambda caveat: place[caveat.kind]))
-
-
-def for_others(caveats: Iterable[Caveat], *, groups_withheld: bool) -> tuple[Caveat, ...]:
-    """Kinds of caveats as a report for others has them; `groups_withheld` leaves out those of `OF_GROUPS`."""
-    kept = [caveat.for_others for caveat in caveats if not (groups_withheld and caveat.kind in OF_GROUPS)]
-    return in_order(kept)

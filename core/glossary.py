@@ -110,8 +110,8 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "judges the chosen one, so that its numbers are not those of the luckiest.",
         "Percentage points": "From 75.9% to 82.9% is +7.0 points.",
         "Self-test": "Runs each attack on models with no leak and on models with a planted leak.",
-        "Internal report, external report": "The external report is redacted: small cells are suppressed, and it has "
-        "no seeds and no paths.",
+        "Internal report, public summary": "The internal report holds every number. The public summary holds settings, "
+        "limits, verdict words, kinds of caveats and the number of records: no number measured on people.",
         "Audit settings": "Dataset, attribute, metric, tolerance, method, training share and seed.",
     },
 }

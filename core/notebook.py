@@ -15,9 +15,9 @@ from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
 from core.files import content_of
 from core.policy import VERDICT_TITLES, CheckVerdict
-from core.release_audit import AuditPlan, MissingAnswers, audit_with_people, catalogue_plan, suggested_plan
-from core.report import Reports, board_html, board_style, caveats_html, check_rows
-from core.report.card_section import markdown
+from core.release_audit import AuditPlan, MissingAnswers, catalogue_plan, run_audit, suggested_plan
+from core.report import Reports, board_html, board_style, caveats_html, check_rows, summary_markdown
+from core.report.public_summary import markdown
 from core.report.tables import report_tables
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class AuditResult:
     """A judged audit; in a notebook it shows the checks of its report.
 
-    `reports` are the internal and the external report.
+    `reports` are the internal report, with every number, and the public summary.
     """
 
     reports: Reports
@@ -53,11 +53,16 @@ class AuditResult:
         """A row for each check: verdict, value with 95% CI, limit, baseline."""
         import pandas as pd
 
-        (found,) = (table for table in report_tables(self.reports.document("internal")) if table.name == "checks")
+        (found,) = (table for table in report_tables(self.reports.document) if table.name == "checks")
         return pd.DataFrame(found.rows, columns=list(found.columns))
 
+    @property
+    def summary(self) -> str:
+        """Public summary as Markdown for a model card, without any number measured on people."""
+        return summary_markdown(self.reports.summary)
+
     def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write both reports to a new or empty folder; `force` replaces earlier ones."""
+        """Write internal report and public summary to a new or empty folder; `force` replaces earlier ones."""
         check_folder(Path(folder), force=force)
         write_audit(self.reports, Path(folder), force=force)
 
@@ -71,7 +76,7 @@ class AuditResult:
         return f"{self.headline}\n{self.reports.audit.verdict.detail}{caveats}"
 
     def _rows(self) -> tuple[CheckVerdict, ...]:
-        return check_rows(self.reports.document("internal"))
+        return check_rows(self.reports.document)
 
     def _repr_html_(self) -> str:
         """Return the report's board of checks, in a frame that keeps its style to itself."""
@@ -145,10 +150,10 @@ def audit(
     named = policy or ("predictions" if plan.model.kind == "predictions" else "default")
     judged_by = policy_named(named, plan, Path(), what="policy")
     try:
-        made = audit_with_people(plan, table, judged_by, guesses=guesses, report=report)
+        found = run_audit(plan, table, judged_by, guesses=guesses, report=report)
     except MissingAnswers as error:
         raise InputError(f"{error}\n{_ARGUMENTS}", key=error.key) from None
-    return AuditResult(Reports(*made))
+    return AuditResult(Reports(found))
 
 
 def _plan_and_table(

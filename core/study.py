@@ -36,8 +36,6 @@ class Finding(Result):
     """What it means, and what can be done about it."""
     caveats: tuple[str, ...] = ()
     """What the number takes for granted, a sentence each."""
-    redacted: str = ""
-    """What a report for others says instead, made of settings and totals alone; where it is empty, nothing is said."""
     estimate: Estimate | None = None
     baseline: Estimate | None = None
     """The number, and what is reached without the leak."""
@@ -51,20 +49,6 @@ class Finding(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Redacted(Result):
-    """What a report for others says of a check, made of settings and totals alone, whatever else it withholds.
-
-    Filled in are {attribute}, {released} (what the model hands out), {metric}, {tolerance}, and what a study of the
-    plan is set to by its table and key, as in {answers[people]}.
-    """
-
-    attacked: str = ""
-    knows: str = ""
-    control: str = ""
-    assumptions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Result):
     """One number a limit can be set to, by the `name` it has in a policy file.
 
@@ -72,10 +56,8 @@ class Check(Result):
     against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
     "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
     changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
-    hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `of_groups` says
-    that the number hangs on who is in which group: a report for others withholds it where it withholds counts of
-    groups. `folded` says that it is the size of a difference between groups, whichever of them it favours. `redacted`
-    are its sentences in a report for others; without them that has the number and no sentence.
+    hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `folded` says
+    that it is the size of a difference between groups, whichever of them it favours.
     """
 
     name: str
@@ -85,8 +67,6 @@ class Check(Result):
     at_least: bool = False
     folded: bool = False
     needs: tuple[str, ...] = ("predictions",)
-    of_groups: bool = True
-    redacted: Redacted | None = None
 
 
 class Outcome(StrEnum):

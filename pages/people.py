@@ -22,7 +22,7 @@ from pages.common.controls import settings_of
 from pages.common.study_run import StudyRun
 
 with shell.head():
-    st.markdown(":red-badge[:material/lock: Internal only] never in the external report")
+    st.markdown(":red-badge[:material/lock: Internal only] never in the public summary")
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 

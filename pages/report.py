@@ -119,7 +119,7 @@ def _numbers() -> None:
     if release is None:
         st.caption("There is no verdict yet.")
         return
-    made = report_tables(release.document())
+    made = report_tables(release.document)
     tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in made if table.rows}
     shell.whisper("Tables", "Every table of the internal report, not rounded")
     title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
@@ -169,7 +169,7 @@ else:
     told: dict[str, Any] = {}
     if compared is not None:
         told = {"since": {found.check: since(found) for found in compared.checks}, "day": compared.since}
-    st.html(board_html(check_rows(release.document()), **told))
+    st.html(board_html(check_rows(release.document), **told))
     if verdict.caveats:
         st.html(caveats_html(verdict.caveats))
     report_history.below(compared)

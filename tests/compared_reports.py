@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.estimates import Estimate
 from core.policy import Policy
-from core.report import document
+from core.report import report_document
 from core.study import Measurement
 from tests.judged_report import judged
 from tests.samples_report import POLICY, sample
@@ -27,7 +27,6 @@ def estimate(value: float, half: float, n: int = 4000) -> Estimate:
 def report(
     found: Mapping[str, Estimate | Measurement | None] | None = None,
     *,
-    edition: str = "internal",
     policy: Policy = POLICY,
     started: str = "2026-11-08T09:00:00Z",
     seed: int = 42,
@@ -43,7 +42,7 @@ def report(
         measurements=measurements,
         times={**audit.times, "started": started},
     )
-    return document(judged(audit, policy=policy), edition=edition)
+    return report_document(judged(audit, policy=policy))
 
 
 def _with(measurement: Measurement, given: Estimate | Measurement | None) -> Measurement:

@@ -13,7 +13,7 @@ from core.fingerprint import content_fingerprint
 from core.history import History
 from core.policy import CHECKS, Policy
 from core.release_audit import ReleaseAudit
-from core.report import document
+from core.report import report_document
 from tests.judged_report import judged
 from tests.samples_report import POLICY, sample
 from tests.workers import Killer, steps
@@ -36,7 +36,7 @@ def report(data: str = "data", *, policy: str = "3", releasable: bool = False) -
 def _report(data: str, policy: str, releasable: bool) -> dict[str, Any]:
     audit, limits = sample(), replace(POLICY, version=policy)
     audit = replace(audit, data=replace(audit.data, fingerprint=content_fingerprint(data)))
-    return document(judged(audit, policy=_wide(audit, limits) if releasable else limits))
+    return report_document(judged(audit, policy=_wide(audit, limits) if releasable else limits))
 
 
 def _wide(audit: ReleaseAudit, policy: Policy) -> Policy:

@@ -535,7 +535,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         """
         measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
         place, gain = result.gains[measure]
-        what, bits = result.attribute, result.gains["bits"][1]
+        bits = result.gains["bits"][1]
         told, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
         return (
             Finding(
@@ -544,7 +544,6 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 so_what=_so_what(result, measure),
                 to_do=closing_sentence(result, settings),
                 caveats=result.over_people,
-                redacted=f"What the release adds to inferring the {what} was measured.",
                 estimate=gain,
                 baseline=result.judged[place].level(measure, result.judged[place].before),
                 attacker_knows=_knows(result, place),

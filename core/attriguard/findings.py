@@ -91,7 +91,6 @@ def headline(
         caveats=(f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",)
         if not _beats(clean, floor, balanced=balanced)
         else (),
-        redacted=f"AttriGuard was measured at a budget of {budget:g} {exposure.unit} changed per person.",
         estimate=best,
         baseline=floor,
         attacker_knows="Records of other people with their values, and, if adaptive, how the noise is made.",

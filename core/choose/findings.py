@@ -64,7 +64,6 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
         so_what=_so_what(choice),
         to_do=_to_do(choice),
         caveats=(*price(choice), *gaps(choice, running=running)),
-        redacted="The model was chosen among several by the same policy.",
         estimate=side.accuracy,
     )
 

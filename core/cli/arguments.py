@@ -18,7 +18,7 @@ from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.files import MEGABYTE, check_place, content_of
-from core.report import EDITIONS, verify_report
+from core.report import FOLDERS, verify_report
 from core.report.document import Document
 from core.report.verification import document_in, report_text
 from core.serialize import Result
@@ -246,15 +246,14 @@ def _store(folder: str | None) -> FolderStore | MemoryStore:
     return FolderStore(_default_store() if folder is None else Path(folder))
 
 
-def reports_in(path: Path, *, what: str = "REPORT") -> tuple[Path, ...]:
-    """Return the reports that a file, a report's folder or an audit's folder is or holds, the internal one first."""
+def report_in(path: Path, *, what: str = "REPORT") -> Path:
+    """Path of the internal report that a file, a report's folder or an audit's folder is or holds."""
     if not path.is_dir():
-        return (path,)
-    folders = (path, *(path / edition for edition in EDITIONS))
-    found = tuple(folder / "report.json" for folder in folders if (folder / "report.json").is_file())
-    if not found:
-        raise InputError(f"{what} must be a report or a folder that holds one, got the folder {str(path)!r}.")
-    return found
+        return path
+    for folder in (path, path / FOLDERS[0]):
+        if (folder / "report.json").is_file():
+            return folder / "report.json"
+    raise InputError(f"{what} must be a report or a folder that holds one, got the folder {str(path)!r}.")
 
 
 def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:

@@ -48,17 +48,18 @@ from core.policy import (
 from core.release_audit import (
     AuditPlan,
     SelfTest,
-    audit_with_people,
     load_model,
     load_policy_text,
     load_table,
     read_plan,
+    run_audit,
 )
 from core.release_audit.result import StudyFindings
-from core.report import EDITIONS, Reports
+from core.report import FOLDERS, Reports
+from core.report.document import KIND
 from core.report.junit import audit_junit
 from core.report.one_page import NAME, one_page
-from core.report.schema import is_report
+from core.report.public_summary import SUMMARY_KIND
 from core.report.verification import ENDING, private_key, signature_of
 from core.serialize import loads
 from core.study import Outcome, Report
@@ -66,10 +67,11 @@ from core.study import Outcome, Report
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-_OURS = re.compile(
-    r"report\.(json|html)(\.sig)?|summary\.pdf|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*|people-.*)\.csv"
+_INTERNAL = re.compile(
+    r"report\.(json|html)(\.sig)?|summary\.pdf|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|table-.*|people-.*)\.csv"
 )
-"""Names of the files of a report."""
+_PUBLIC = re.compile(r"summary\.(json|html)|model-card\.md")
+"""Names of the files of an internal report, and of a public summary."""
 
 
 def check_folder(out: Path, *, force: bool) -> None:
@@ -91,59 +93,64 @@ def check_folder(out: Path, *, force: bool) -> None:
 
 
 def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed25519PrivateKey | None = None) -> str:
-    """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete.
+    """Write internal report and public summary; an earlier audit in the folder goes when the new one is complete.
 
-    Returned is why they are without a summary of one page; "" where they have one.
+    With a key the internal report is signed. Returned is why it has no one-page summary; "" where it has one.
     """
-    summaries, missing = _summaries(reports)
+    one_page_files, reason = _one_page_files(reports)
+    internal = reports.internal_files | one_page_files
+    if key is not None:
+        for name in ("report.json", "report.html"):
+            internal[f"{name}{ENDING}"] = signature_of(internal[name], key).encode("utf-8")
+    files = {"internal": internal, "public": reports.public_files}
     out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
     try:
-        with tempfile.TemporaryDirectory(prefix=".fairleak-", dir=out.absolute().parent) as made:
-            for edition in EDITIONS:
-                folder = Path(made) / edition
-                folder.mkdir()
-                for name, content in (reports.files(edition) | summaries[edition]).items():
-                    (folder / name).write_bytes(content)
-                    if key is not None and name.startswith("report."):
-                        (folder / f"{name}{ENDING}").write_text(signature_of(content, key), encoding="utf-8")
+        with tempfile.TemporaryDirectory(prefix=".fairleak-", dir=out.absolute().parent) as temporary:
+            for folder in FOLDERS:
+                (Path(temporary) / folder).mkdir()
+                for name, content in files[folder].items():
+                    (Path(temporary) / folder / name).write_bytes(content)
             check_folder(out, force=force)
             out.mkdir(exist_ok=True)
-            for edition in EDITIONS:
-                if (out / edition).exists():
-                    shutil.rmtree(out / edition)
-                (Path(made) / edition).rename(out / edition)
+            for folder in FOLDERS:
+                if (out / folder).exists():
+                    shutil.rmtree(out / folder)
+                (Path(temporary) / folder).rename(out / folder)
     except OSError as error:
         raise InputError(f"--out must be a folder that can be written, got {str(out)!r}: {why(error)}.") from None
-    return missing
+    return reason
 
 
-def _summaries(reports: Reports) -> tuple[dict[str, dict[str, bytes]], str]:
-    """Return the summary of each edition as a file by its name, or why there is none."""
+def _one_page_files(reports: Reports) -> tuple[dict[str, bytes], str]:
+    """One-page summary of the internal report as a file by its name, or why there is none."""
     try:
-        return {edition: {NAME: one_page(reports.document(edition))} for edition in EDITIONS}, ""
+        return {NAME: one_page(reports.document)}, ""
     except FairLeakError as error:
-        return {edition: {} for edition in EDITIONS}, str(error)
+        return {}, str(error)
 
 
-def _foreign(out: Path, there: list[str]) -> str:
-    """Return something in the folder that is no part of an earlier report; "" if there is nothing."""
-    for name in there:
+def _foreign(out: Path, names: list[str]) -> str:
+    """Name of something in the folder that is no part of an earlier audit; "" if there is nothing."""
+    for name in names:
         folder = out / name
-        if name not in EDITIONS or folder.is_symlink() or not folder.is_dir():
+        if name not in FOLDERS or folder.is_symlink() or not folder.is_dir():
             return name
+        written = _INTERNAL if name == "internal" else _PUBLIC
         for path in sorted(folder.iterdir()):
-            if not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+            if not written.fullmatch(path.name) or path.is_symlink() or not path.is_file():
                 return f"{name}/{path.name}"
-        if not _is_report(folder / "report.json"):
-            return f"{name} without a report.json of ours"
+        document, kind = ("report.json", KIND) if name == "internal" else ("summary.json", SUMMARY_KIND)
+        if _kind_of(folder / document) != kind:
+            return f"{name} without a {document} of ours"
     return ""
 
 
-def _is_report(path: Path) -> bool:
+def _kind_of(path: Path) -> str:
+    """Kind that a JSON document calls itself; "" where it cannot be read."""
     try:
-        return is_report(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, AttributeError):
-        return False
+        return str(json.loads(path.read_text(encoding="utf-8"))["kind"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return ""
 
 
 class SelfTestsBeside:
@@ -205,7 +212,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="An earlier report in --out is replaced.")
     add_policy_argument(parser)
     add_data_argument(parser)
-    told = "Private key to sign the reports with; fairleak report sign makes one."
+    told = "Private key to sign the internal report with; fairleak report sign makes one."
     add_path(parser, "--sign", metavar="KEY.pem", help=told)
     add_path(parser, "--choice", help="File of fairleak choose --json: the report says how it was chosen.")
     parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
@@ -229,20 +236,20 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
-    audited = partial(audit_with_people, plan, table, policy, model_file=model_file, chosen=chosen)
+    audited = partial(run_audit, plan, table, policy, model_file=model_file, chosen=chosen)
     if arguments.no_self_test:
-        audit, people = audited(report=steps)
+        audit = audited(report=steps)
     else:
         with SelfTestsBeside(console.counting("models of the self-test", every=200)) as tests:
-            audit, people = audited(self_tests=tests, report=tests.beside(steps))
+            audit = audited(self_tests=tests, report=tests.beside(steps))
         for test in (test for test in audit.self_tests if not test.passed):
             console.alert(f"Warning: self-test failed for {test.attack}: {test.told}")
-    reports = Reports(audit, people)
+    reports = Reports(audit)
     missing = write_audit(reports, arguments.out, force=arguments.force, key=key)
     if arguments.junit is not None:
-        write_file(arguments.junit, audit_junit(reports.document()), what="--junit")
+        write_file(arguments.junit, audit_junit(reports.document), what="--junit")
     console.results(_printed(reports))
-    console.note(f"The report is in {arguments.out}: internal for you, disclosure (redacted) for others.")
+    console.note(f"The report is in {arguments.out}/internal; {arguments.out}/public is a summary for others.")
     if missing:
         console.note(missing)
     if history is not None:
@@ -252,7 +259,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
 
 def _keep(reports: Reports, history: History, arguments: argparse.Namespace, console: Console) -> None:
     try:
-        kept = history.keep(reports.document(), project=arguments.project, who=login_name())
+        kept = history.keep(reports.document, project=arguments.project, who=login_name())
     except FairLeakError as error:
         told = f"The report is in {arguments.out} and was not kept: {error} Keep it later with fairleak history keep."
         raise FairLeakError(told) from None
@@ -288,7 +295,7 @@ def policy_named(name: str | None, plan: AuditPlan, folder: Path, *, what: str =
 
 
 def _printed(reports: Reports) -> Iterator[str]:
-    """Yield the decision, every check in the policy's words, caveats, what studies found, what the report reveals."""
+    """Yield the decision, every check in the policy's words, caveats, and what studies found."""
     audit = reports.audit
     verdict, data = audit.verdict, audit.data
     yield verdict.headline
@@ -321,10 +328,6 @@ def _printed(reports: Reports) -> Iterator[str]:
     for study in audit.findings:
         yield ""
         yield f"{study.title}: {study.findings[0].point}"
-    yield ""
-    yield reports.meter.told
-    if reports.meter.forms:
-        yield reports.meter.control
 
 
 def _row(row: CheckVerdict) -> list[str]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.cli.arguments import add_file_arguments, add_history_argument, read_report, reports_in
+from core.cli.arguments import add_file_arguments, add_history_argument, read_report, report_in
 from core.cli.console import Console, aligned, write_json
 from core.compare import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit
 from core.compare.changes import NO_PROOF, change_range
@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
         "exit codes: 0 better or not distinguishable; 1 worse (a required check); 2 inconclusive: a required check "
-        "cannot be compared though it had a number, has one that is withheld or fails now, no required check can be "
-        "compared, or one may be worse by --margin; 3 input that cannot be used. Without --margin, exit code 0 says "
-        "that nothing was shown to be worse, not that nothing is."
+        "cannot be compared though it had a number or fails now, no required check can be compared, or one may be "
+        "worse by --margin; 3 input that cannot be used. Without --margin, exit code 0 says that nothing was shown to "
+        "be worse, not that nothing is."
     )
     parser.add_argument("before", metavar="BEFORE", help=f"The earlier audit: {_AUDIT}; with --project also {_KEPT}.")
     parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")
@@ -66,7 +66,7 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
         signed = history.signatures(entry)
         console.note(f"{name} is audit {entry.id}. {signed[-1].words if signed else 'It is not signed.'}")
         return readable(to_json(history.document(entry)), name=name)
-    path = reports_in(path, what=name)[0]
+    path = report_in(path, what=name)
     _, text = read_report(path, what=name)
     return readable(text, name=f"{name} ({path})")
 

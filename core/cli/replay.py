@@ -21,16 +21,17 @@ from core.release_audit import (
     ChangedValue,
     Replay,
     SelfTest,
-    audit_with_people,
     cached_self_test,
     compare_runs,
     data_fingerprint,
     dataset_of,
     load_table,
     plan_of,
+    run_audit,
 )
-from core.report import document, from_json, policy_of, to_json
+from core.report import from_json, policy_of, report_document, to_json
 from core.report.document import Document
+from core.report.verification import document_in
 
 HELP = "Run the audit of a report again and say whether it gives the same."
 
@@ -51,11 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Run again, compare and print."""
     old = from_json(_text(arguments.report))
-    if old["edition"] != "internal":
-        raise InputError(
-            f"REPORT must be the internal edition, which alone holds the seed and the fingerprints, got the "
-            f"{old['edition']} one."
-        )
     plan, policy = plan_of(old), policy_of(old)
     table, model_file = _table(plan, arguments), _model(plan, arguments)
     _check_table(plan, table, model_file, old["data"]["fingerprint"])
@@ -64,8 +60,8 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         beside = console.counting("models of the self-test", every=200)
         tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
-    audit, people = audit_with_people(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
-    new = from_json(to_json(document(audit, people=people)))
+    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
+    new = from_json(to_json(report_document(audit)))
     replayed = _without_choice(old)
     found = compare_runs(replayed, new)
     console.results(_printed(found))
@@ -85,7 +81,8 @@ def _without_choice(old: Document) -> Document:
 def _text(path: Path) -> str:
     _, text = read_report(path)
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
-        raise InputError(f"REPORT must be the report.json of an internal edition, got {path.name!r}.")
+        raise InputError(f"REPORT must be the report.json of an internal report, got {path.name!r}.")
+    document_in(text, name=repr(path.name))  # a public summary is refused
     return text
 
 

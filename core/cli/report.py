@@ -1,4 +1,4 @@
-"""``fairleak report``: verify a report, sign it, and make its one-page summary or its section of a model card."""
+"""``fairleak report``: verify a report, sign it, make its one-page summary, or its public summary for a model card."""
 
 from __future__ import annotations
 
@@ -8,26 +8,20 @@ from pathlib import Path
 from types import ModuleType
 
 from core.cli import replay
-from core.cli.arguments import Action, add_path, read_report, report_that_holds, reports_in
+from core.cli.arguments import Action, add_path, read_report, report_in, report_that_holds
 from core.cli.console import Console
 from core.errors import FairLeakError, InputError
 from core.files import check_place, content_of, write_file
-from core.fingerprint import code_fingerprint
-from core.report import verify_report
-from core.report.card_section import card_section
+from core.report import public_summary, summary_markdown, verify_report
 from core.report.one_page import NAME, one_page
 from core.report.verification import (
     ENDING,
-    OTHER_CODE,
     Finding,
     new_key,
     private_key,
     signature_finding,
     signature_of,
 )
-
-_EDITIONS = {"internal": "internal", "disclosure": "external"}
-"""Edition -> what it is called."""
 
 
 def _add_report(parser: argparse.ArgumentParser, told: str, nargs: str | None = None) -> None:
@@ -39,8 +33,6 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
     told = "First 8 or more digits of the signed fingerprint."
     parser.add_argument("--fingerprint", default="", metavar="DIGITS", help=told)
     add_path(parser, "--signer", metavar="PUBLIC.pem", help="Public key of the required signer.")
-    told = "The report may be of another version of FairLeak; its code, look and words are then not compared."
-    parser.add_argument("--any-code", action="store_true", help=told)
 
 
 def _verify(arguments: argparse.Namespace, console: Console) -> str:
@@ -49,14 +41,13 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     content, text = read_report(path)
     signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
     found = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
-    asked = [*(found.of_any_code if arguments.any_code else found.findings)]
-    asked.append(_signature(path, content, signer, str(arguments.signer)))
+    findings = [*found.findings, _signature(path, content, signer, str(arguments.signer))]
     if found.fingerprint:
         console.result(f"Fingerprint {found.fingerprint[:64]}")
-    for finding in asked:
+    for finding in findings:
         label = "BROKEN " if not finding.holds else "NOTE   " if finding.note else "holds  "
         console.result(f"{label} {finding.told}")
-    return "pass" if all(finding.holds for finding in asked) else "fail"
+    return "pass" if all(finding.holds for finding in findings) else "fail"
 
 
 def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:
@@ -96,9 +87,7 @@ def _sign(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
     key = private_key(content_of(arguments.key, what="--key"), name="--key")
-    content, document = report_that_holds(arguments.report, what="is signed")
-    if document["provenance"]["code"] != code_fingerprint():
-        console.result(OTHER_CODE)
+    content, _ = report_that_holds(arguments.report, what="is signed")
     signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
     _check_new(signature, "The signature")
     write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
@@ -117,35 +106,33 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def _page(arguments: argparse.Namespace, console: Console) -> None:
-    """Write a page for each report."""
-    reports = reports_in(arguments.report)
-    if arguments.output is not None and len(reports) > 1:
-        raise InputError(f"--output is for one report; {str(arguments.report)!r} holds {len(reports)}.")
-    for report in reports:
-        place = arguments.output or report.with_name(NAME)
-        check_place(place, what="--output")
-        _, document = report_that_holds(report, what="gets a summary")
-        write_file(place, one_page(document), what="--output")
-        console.result(f"{place} is the summary of the {_EDITIONS[document['edition']]} report.")
+    """Write the page of a report."""
+    report = report_in(arguments.report)
+    output = arguments.output or report.with_name(NAME)
+    check_place(output, what="--output")
+    _, document = report_that_holds(report, what="gets a summary")
+    write_file(output, one_page(document), what="--output")
+    console.result(f"{output} is the one-page summary of the internal report.")
 
 
 def _add_card(parser: argparse.ArgumentParser) -> None:
-    _add_report(parser, "JSON or HTML file of an external report, or an audit's folder.")
-    add_path(parser, "-o", "--output", help="File for the section (default: it is printed).")
+    _add_report(parser, "JSON or HTML file of an internal report, its folder, or an audit's folder.")
+    add_path(parser, "-o", "--output", help="File for the summary (default: it is printed).")
 
 
 def _card(arguments: argparse.Namespace, console: Console) -> None:
-    """Print the section, or write it."""
-    _, document = report_that_holds(reports_in(arguments.report)[-1], what="gives a section")
-    section = card_section(document)
+    """Print the public summary as Markdown, or write it."""
+    _, document = report_that_holds(report_in(arguments.report), what="gets a public summary")
+    section = summary_markdown(public_summary(document))
     if arguments.output is None:
         console.results(section.splitlines())
     else:
         write_file(arguments.output, section.encode("utf-8"), what="--output")
-        console.note(f"{arguments.output} is the section for a model card.")
+        console.note(f"{arguments.output} is the public summary for a model card.")
+    console.note("It holds no rates. The Model card page says with which decimals rates of groups expose nobody.")
 
 
-_VERIFY = "Check that a report is unaltered and follows from its own numbers, and who signed it."
+_VERIFY = "Check that a report is unaltered, that its numbers give its verdict, and who signed it."
 _SIGN = "Sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt."
 _PAGE = "Write the one-page summary (PDF) of a report; needs requirements-pdf.txt."
 
@@ -154,6 +141,6 @@ COMMANDS: dict[str, Action | ModuleType] = {
     "replay": replay,
     "sign": Action(_SIGN, _add_sign, _sign),
     "page": Action(_PAGE, _add_page, _page),
-    "card": Action("Write a section for a model card (Markdown) from an external report.", _add_card, _card),
+    "card": Action("Write the public summary of a report as Markdown for a model card.", _add_card, _card),
 }
 """Name -> command of reports."""

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.people import PEOPLE
 from core.policy import limit_text
 from core.policy.checks import check_title
 from core.release_audit import changed_values
-from core.report.editions import OWN_MODEL, OWN_TABLE
 from core.serialize import Result
 
 
@@ -25,10 +23,7 @@ class Changed(Result):
 
 
 def changed_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Changed, ...]:
-    """Return everything that is not the same, part by part.
-
-    What an external edition withholds (fingerprints, seeds, names of files) is left out of the comparison.
-    """
+    """Return everything that is not the same, part by part."""
     attribute = after["data"]["attribute"] or "the attribute"
     was, now = _told(before, after, attribute), _told(after, before, attribute)
     found = []
@@ -47,12 +42,9 @@ def same_people(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool | N
     They do if records and split are the same, and do not if the split is another. The records' fingerprint is of every
     column used and of given predictions: another one, such as without a feature, does not show that the people differ.
     """
-    digits = [told["data"]["fingerprint"] for told in (before, after)]
-    if not all(digits):
-        return None
     if _split(before) != _split(after):
         return False
-    return True if digits[0] == digits[1] else None
+    return True if before["data"]["fingerprint"] == after["data"]["fingerprint"] else None
 
 
 def _split(document: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -61,12 +53,12 @@ def _split(document: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _told(document: Mapping[str, Any], other: Mapping[str, Any], attribute: str) -> dict[str, dict[str, Any]]:
-    """Return what a report tells of each part; None or "" where it withholds it."""
+    """Return what a report tells of each part."""
     data, model, policy, provenance = (document[name] for name in ("data", "model", "policy", "provenance"))
     own = [name for name in data["features"] if name not in other["data"]["features"]]
     told = {
         "Data": {
-            "table": data["title"].replace(OWN_TABLE, ""),
+            "table": data["title"],
             "fingerprint": _short(data["fingerprint"]),
             "records": data["n"],
             **{f"{name} records": data["sets"].get(name) for name in ("train", "attack", "validation", "test")},
@@ -75,7 +67,7 @@ def _told(document: Mapping[str, Any], other: Mapping[str, Any], attribute: str)
             "label": data["label"],
         },
         "Model": {
-            "title": model["title"].replace(OWN_MODEL, ""),
+            "title": model["title"],
             "kind": model["kind"],
             "answers (fingerprint)": _short(model["fingerprint"]),
         },
@@ -122,12 +114,6 @@ def _settings(before: Mapping[str, Any], after: Mapping[str, Any], part: str) ->
         prefix, asked = "role of ", [document["plan"]["config"]["roles"] or {} for document in (before, after)]
     elif part == "Plan":
         prefix, asked = "", [_asked(document["plan"]) for document in (before, after)]
-        if any(document["plan"]["config"]["tolerance"] is None for document in (before, after)):  # withheld
-            for own in asked:
-                del own["config"]["tolerance"]
-        if "disclosure" in (before["edition"], after["edition"]):  # which leaves single people out
-            for own in asked:
-                own["studies"].pop(PEOPLE.name, None)
     else:
         return {}
     was, now = map(_none_in_words, asked)

@@ -48,7 +48,6 @@ from core.errors import InputError
 from core.estimates import LEVEL, Estimate, certain, decimals_beside, in_words, number_text, quantile, weighted_sum
 from core.policy import CHECKS, UNITS, CheckVerdict, Status
 from core.policy.decisions import Claim, at_alpha, decide
-from core.report.canonical import printed
 from core.report.document import audit_day, audit_name, check_rows
 from core.serialize import Result
 from core.settings import told
@@ -66,7 +65,6 @@ class Turn(StrEnum):
     GONE = "check gone"
     NOT_RUN_BEFORE = "not run before"
     NOT_RUN = "not run"
-    WITHHELD = "number withheld"
     OTHER_DEFINITION = "other definition"
     NO_INTERVAL = "no interval"
 
@@ -88,7 +86,6 @@ class Audit(Result):
     name: str
     day: str
     fingerprint: str
-    edition: str
     overall: Status
     headline: str
 
@@ -125,8 +122,8 @@ class CheckChange(Result):
 
     @property
     def lost(self) -> bool:
-        """Whether it may be worse and nothing tells: it had a number, or one is withheld, or it fails now."""
-        return not self.compared and (self.before is not None or self.turn == Turn.WITHHELD or self.now == Status.FAIL)
+        """Whether it may be worse and nothing tells: it had a number, or it fails now."""
+        return not self.compared and (self.before is not None or self.now == Status.FAIL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +144,6 @@ class Comparison(Result):
     @property
     def nothing_changed(self) -> str:
         """What to say where `changed` is empty."""
-        if "disclosure" in (self.before.edition, self.after.edition):
-            return "Nothing that both reports say is different; fingerprints, seeds and files are withheld."
         return "Data, model, plan, policy, code and seeds are the same."
 
     @property
@@ -162,9 +157,9 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     """Compare two reports, as `core.report` makes documents or `core.report.verification.readable` reads them.
 
     Compared are the checks that either policy limits. The whole is worse if a required check is worse. Else it is
-    inconclusive if a required check cannot be compared though it had a number before, has one that is withheld or fails
-    now, if no required check can be compared, or if one is not shown to be no worse by the `margin`, in the unit of
-    each check (0.01 is a point). Else it is better if a required check is, and else not distinguishable.
+    inconclusive if a required check cannot be compared though it had a number before or fails now, if no required check
+    can be compared, or if one is not shown to be no worse by the `margin`, in the unit of each check (0.01 is a point).
+    Else it is better if a required check is, and else not distinguishable.
 
     InputError if the margin is no number above 0.
     """
@@ -175,8 +170,6 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     question = _question(before, after)
     people = same_people(before, after)
     repeated = bool(people) and _answers(before) == _answers(after)
-    if before["edition"] != after["edition"]:  # the one is rounded: so is the other, or rounding would be a change
-        was, now = ({name: _rounded(row) for name, row in rows.items()} for rows in (was, now))
     paired = [_paired(name, was.get(name), now.get(name), question, repeated) for name in dict.fromkeys(limited)]
     checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
@@ -281,17 +274,6 @@ def _paired(
     return replace(found, change=change), claim
 
 
-def _rounded(row: CheckVerdict) -> CheckVerdict:
-    """Return a check with its number as the external report prints it."""
-    estimate = _number(row)
-    if estimate is None or row.measurement is None:
-        return row
-    value, low, high = printed(estimate.value, estimate.low, estimate.high)
-    return replace(
-        row, measurement=replace(row.measurement, estimate=replace(estimate, value=value, low=low, high=high))
-    )
-
-
 def _number(row: CheckVerdict | None) -> Estimate | None:
     estimate = None if row is None or row.found.outcome != Outcome.DONE else row.found.estimate
     return None if estimate is None or math.isnan(estimate.value) else estimate
@@ -301,10 +283,6 @@ def _apart(
     found: CheckChange, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str]
 ) -> tuple[Turn | None, str]:
     """Return why two numbers are not compared, if they are not."""
-    for row in (now, was):
-        measured = row is not None and row.found.outcome == Outcome.DONE and row.verdict != Status.NOT_RUN
-        if row is not None and measured and row.found.estimate is None:
-            return Turn.WITHHELD, row.found.reason
     if now is None or now.measurement is None:
         return Turn.GONE, "The later audit does not have it."
     if was is None or was.measurement is None:
@@ -430,7 +408,6 @@ def _audit(document: Mapping[str, Any]) -> Audit:
         name=audit_name(document),
         day=audit_day(document),
         fingerprint=document["fingerprint"],
-        edition=document["edition"],
         overall=Status(document["verdict"]["overall"]),
         headline=document["verdict"]["headline"],
     )

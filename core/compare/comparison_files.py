@@ -26,12 +26,11 @@ def comparison_html(found: Comparison) -> str:
     source = (files("core.compare") / "compare.html").read_text(encoding="utf-8")
     own = environment()
     made = own.overlay(loader=ChoiceLoader([DictLoader({"compare.html": source}), own.loader]))  # type: ignore[list-item]
-    internal = "internal" in (found.before.edition, found.after.edition)
     return made.get_template("compare.html").render(
         found=found,
         checks=[_row(one) for one in found.checks],
         verdict=COLOURS.get(found.verdict, "not_run"),
-        edition="internal" if internal else "disclosure",
+        running="FairLeak comparison of two audits, internal",
         fingerprint=found.after.fingerprint,
         logo=logo(),
         no_proof=NO_PROOF,

@@ -17,7 +17,7 @@ from core.planted import draw_people, subject_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Plant, Redacted, Report, Row, Study, not_run
+from core.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
 from core.subject import Subject
 
 SURE = 0.9999
@@ -113,18 +113,11 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
     declared = (
         Check(
             name="measured_epsilon",
-            of_groups=False,
             title="FairLeak's mechanisms above their promised ε",
             unit="percent",
             definition="Share of FairLeak's own mechanisms with a privacy budget whose measured ε, a 99.99% lower "
             "bound, is above the promised one; of those of which that can be shown. The audited model is none of them.",
             needs=(),
-            redacted=Redacted(
-                attacked="FairLeak's own mechanisms: the private tree, private answers, the query desk and the card's "
-                "noise at ε = {measured_epsilon[epsilon]}.",
-                knows="The mechanism, every record but one, and what is released.",
-                assumptions=(_TABLES, _NO_PROOF),
-            ),
         ),
     )
 
@@ -179,7 +172,6 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             so_what=so_what,
             to_do=to_do,
             caveats=tuple(caveats),
-            redacted=f"FairLeak's own mechanisms with a privacy budget of ε = {promised} were audited.",
             attacker_knows="The mechanism, every record but one, and what is released. Of a canary everything but "
             "whether it is in the table.",
         )

@@ -137,7 +137,6 @@ def headline(read: Reading, *, sliders: bool = False) -> Finding:
         evidence=" ".join([*_gap_sentences(read), _areas(found), *_beside_the_report(read)]),
         so_what=so_what,
         to_do=to_do,
-        redacted=_REDACTED,
         estimate=auc,
         baseline=certain(0.5, auc.n),
         attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=found.settings.shadows),
@@ -325,9 +324,6 @@ def groups_heading(found: AttackFindings, attribute: str) -> str:
     return f"By {attribute} the membership advantage differs in {of}, most for {largest}"
 
 
-_REDACTED = "Who of the training and test records is a training record was tried with several attacks."
-
-
 def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return the findings of a release: the best attack's AUC first, then whom it identifies, then groups."""
     auc, caught, largest = (measured[f"membership_{name}"] for name in ("auc", "caught", "gap"))
@@ -357,7 +353,6 @@ def _finding(own: Measurement, point: str, evidence: str) -> Finding:
         point=point,
         evidence=evidence,
         caveats=own.assumptions,
-        redacted=_REDACTED,
         estimate=own.estimate,
         baseline=own.control,
         attacker_knows=own.knows,

@@ -35,7 +35,6 @@ FALSE_ALARMS = 0.01
 DECLARED = (
     Check(
         name="membership_caught",
-        of_groups=False,
         title="Training records identified (TPR at 1% FPR)",
         unit="percent",
         definition="Share of the training records that the best membership attack tried identifies while it flags 1% "
@@ -44,7 +43,6 @@ DECLARED = (
     ),
     Check(
         name="membership_auc",
-        of_groups=False,
         title="Training records distinguished from others (AUC)",
         unit="ratio",
         definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
@@ -52,7 +50,6 @@ DECLARED = (
     ),
     Check(
         name="membership_advantage",
-        of_groups=False,
         title="Membership advantage (TPR − FPR)",
         unit="points",
         definition="Largest TPR − FPR of the best membership attack tried, its threshold chosen on other people "

@@ -74,7 +74,6 @@ def headline(study: ReleaseStudy) -> Finding:
         so_what=so_what,
         to_do=to_do,
         caveats=tuple(filter(None, caveats)),
-        redacted=f"The leakage of {study.n_numbers:,} fairness numbers for {_models(study.n_models)} was estimated.",
         estimate=study.measured.bits,
         baseline=study.measured.majority,
         attacker_knows=KNOWS,

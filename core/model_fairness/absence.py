@@ -11,7 +11,7 @@ import numpy as np
 
 from core.arrays import Mask
 from core.estimates import Estimate, certain, percent, proportion, strongest, weighted_sum
-from core.study import Check, Finding, Measurement, Redacted
+from core.study import Check, Finding, Measurement
 from core.subject import Subject
 
 ABSENCE = Check(
@@ -20,11 +20,6 @@ ABSENCE = Check(
     unit="points",
     definition="Share of people without an answer of the model, in a group beside all others, or among training "
     "records beside test records: the largest difference. 0 where everybody has an answer.",
-    redacted=Redacted(
-        attacked="Who gets no answer, by {attribute} and by set.",
-        knows="Who gets no answer.",
-        assumptions=("The interval holds for all differences tried together.",),
-    ),
 )
 
 _EVERYBODY = "The model gives everybody an answer."

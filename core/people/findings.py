@@ -1,4 +1,4 @@
-"""What is found about people at risk, in sentences and tables. None of them is for an external report."""
+"""What is found about people at risk, in sentences and tables. None of them stands in a public summary."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from core.policy.checks import CHECKS, redacted_of
+from core.policy.checks import CHECKS
 from core.policy.decisions import judge
 from core.policy.limits import (
     NO_SOURCE,
@@ -53,7 +53,6 @@ __all__ = [
     "policy_text",
     "predictions_policy",
     "read_policy",
-    "redacted_of",
     "source_text",
     "value_text",
     "what_would_settle",

@@ -4,8 +4,7 @@ A measurement is one check's number, in the form a policy judges; the headline i
 
 What would settle a check is how many more records, or what to change. The half width h of an interval falls with the
 square root of the number of records n, so that an interval which now contains its limit at a distance d from the value
-ends at the limit with n · (h / d)² records. It is made of what stands in the row: a redacted row gives a redacted
-sentence.
+ends at the limit with n · (h / d)² records.
 """
 
 from __future__ import annotations
@@ -107,12 +106,7 @@ class CheckVerdict(Result):
     @property
     def measured(self) -> bool:
         """Whether there is a number to show."""
-        return self.found.outcome == Outcome.DONE and self.value not in ("no value", "withheld")
-
-    @property
-    def withheld(self) -> bool:
-        """Whether there is a number that the external report does not show."""
-        return self.found.outcome == Outcome.DONE and self.found.estimate is None
+        return self.found.outcome == Outcome.DONE and self.value != "no value"
 
     @property
     def basis(self) -> str:
@@ -121,7 +115,7 @@ class CheckVerdict(Result):
 
     @property
     def value(self) -> str:
-        """The number, such as "+7.0 points"; "no value" where there is none, "withheld" where it is not shown."""
+        """The number, such as "+7.0 points"; "no value" where there is none."""
         return self._words[0]
 
     @property
@@ -197,7 +191,7 @@ class CheckVerdict(Result):
         """The number and its interval; a number that is computed, not estimated, has no interval to miss."""
         estimate = self.found.estimate
         if estimate is None or estimate.value != estimate.value:
-            return "withheld" if self.withheld else "no value", ""
+            return "no value", ""
         beside = None if self.limit is None else self.limit.value
         if estimate.low == estimate.high:
             computed = self.found.basis == "declared"
@@ -479,8 +473,7 @@ def _inconclusive(row: CheckVerdict, table: bool) -> str:
     """Return how many more records are needed, or that it is to be decided in writing."""
     limit, found, measurement = row.limit, row.decided, row.measurement
     assert limit is not None
-    if measurement is None or measurement.estimate is None:
-        return "The number is withheld here; the internal report says it."
+    assert measurement is not None and measurement.estimate is not None
     if measurement.reason:
         return f"Not everybody could be measured: {measurement.reason} Supply more records, or decide in writing."
     if found is None:

@@ -301,7 +301,6 @@ DECLARED = (
     ),
     Check(
         name="targeted_leakage",
-        of_groups=False,
         title="Targeted query on one person (bound)",
         unit="percent",
         definition="Largest balanced accuracy with which the planned answers can reveal one person's group, whatever "

@@ -24,7 +24,7 @@ from core.release_audit.result import (
     provenance,
     verdict_caveats,
 )
-from core.release_audit.run import audit_steps, audit_with_people
+from core.release_audit.run import audit_steps, run_audit
 from core.release_audit.self_tests import cached_self_test, self_test_apart
 from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 from core.subject import OutputsPlan
@@ -44,7 +44,6 @@ __all__ = [
     "Replay",
     "SelfTest",
     "audit_steps",
-    "audit_with_people",
     "cached_self_test",
     "catalogue_plan",
     "changed_values",
@@ -62,6 +61,7 @@ __all__ = [
     "plan_text",
     "provenance",
     "read_plan",
+    "run_audit",
     "self_test_apart",
     "suggested_outputs",
     "suggested_plan",

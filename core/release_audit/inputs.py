@@ -11,20 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from core.datasets.build import select
 from core.datasets.columns import quoted
 from core.datasets.input_check import Fact
 from core.datasets.roles import as_written
-from core.errors import Cancelled, InputError
+from core.errors import InputError
 from core.files import content_of
-from core.model_card import ReleasedPeople
 from core.models.query_access import QueryAccess, file_access, opposite_access
 from core.release_audit.answers import require_answers
 from core.release_audit.plan import AuditPlan
-from core.subject import Subject, prior_of
+from core.subject import Subject
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -181,38 +178,3 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     if not path.is_relative_to(home):
         raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.", key=key)
     return content_of(path, what=key, named=file)
-
-
-FEWEST_KNOWN = 10
-"""People of each group the release meter's attacker learns from at least: two in each of its five folds."""
-
-
-def readers_of(audited: Audited) -> ReleasedPeople | str:
-    """Return the test people as somebody who holds the report knows them, or why that cannot be learned."""
-    import pandas as pd
-
-    dataset, splits, rows = audited.dataset, audited.splits, audited.splits.test
-    known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
-    if known.min() < FEWEST_KNOWN:
-        return (
-            f"its attacker learns from at least {FEWEST_KNOWN} people of each group, and of one it knows {known.min()}"
-        )
-    try:
-        posteriors = prior_of(dataset, splits, rows, seed=audited.config.seed)
-    except Cancelled:
-        raise
-    except Exception as error:  # the report then says that there is no leakage estimate
-        return f"its attacker could not be trained ({type(error).__name__})"
-    return ReleasedPeople(
-        group=dataset.group_names[1],
-        title=dataset.title,
-        attribute=audited.attribute,
-        group_names=dataset.group_names,
-        posteriors=posteriors,
-        codes=dataset.sensitive[rows],
-        rows=rows,
-        predictions=audited.model.predictions[None, rows],
-        names=("model 1",),
-        labels=dataset.labels[rows],
-        columns=pd.DataFrame(index=rows),
-    )

@@ -163,7 +163,8 @@ _TITLES = {"queries": "answers", "membership": "membership", "attriguard": "guar
 _NO_TABLE = ("attribute", "correction", "model_card", "model_fairness")
 """Studies that a plan sets nothing of beyond [model] and [outputs]."""
 
-_PARTS = {"outputs": OutputsPlan, "answers": PlannedAnswers, "membership": MembershipPlan, "guard": GuardPlan}
+PARTS = {"outputs": OutputsPlan, "answers": PlannedAnswers, "membership": MembershipPlan, "guard": GuardPlan}
+"""Table of every plan -> its settings."""
 
 _CONFIG = params(AuditConfig)
 
@@ -191,7 +192,7 @@ def own_tables() -> dict[str, type]:
 
 def plan_tables() -> Tables:
     """Return the tables a plan may have: those of every plan, and one for each of `own_tables`."""
-    parts = {**_PARTS, **own_tables()}
+    parts = {**PARTS, **own_tables()}
     return {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in parts.items()}}
 
 
@@ -205,7 +206,7 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     with naming(name):
         found = read_tables(content, plan_tables())
         data, model, config = read_source(found)
-        parts: dict[str, Any] = {title: built(part, found[title], title) for title, part in _PARTS.items()}
+        parts: dict[str, Any] = {title: built(part, found[title], title) for title, part in PARTS.items()}
         more: tuple[tuple[str, Any], ...] = tuple(
             (name, built(part, found[name], name)) for name, part in own_tables().items() if name in content
         )
@@ -287,7 +288,7 @@ def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
 def _values(plan: AuditPlan, studies: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "", values_of(plan)
     yield from source_values(plan).items()
-    yield from ((title, values_of(getattr(plan, title))) for title in _PARTS)
+    yield from ((title, values_of(getattr(plan, title))) for title in PARTS)
     yield from ((name, values_of(settings)) for name, settings in studies)
 
 

@@ -169,7 +169,7 @@ class StudyFindings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleSection(Result):
-    """What is found about single people: for the internal report, and no part of the external one."""
+    """What is found about single people, for the internal report."""
 
     findings: tuple[Finding, ...]
     tables: dict[str, tuple[Row, ...]]
@@ -182,9 +182,9 @@ class ReleaseAudit(Result):
 
     There is one measurement a check of `core.policy.CHECKS`, in their order. `tables`, `TableTitle` -> rows (column ->
     text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO 8601, UTC) and
-    "seconds": all that differs between two runs. `labels_only` says whether predictions were given as labels, without
-    scores; `findings` are those of the studies that ran; `people` is there where the plan asks for it. `caveats` are
-    those on what was audited, whatever it is judged by; all caveats are the verdict's.
+    "seconds": all that differs between two runs. `findings` are those of the studies that ran; `people` is there where
+    the plan asks for it. `caveats` are those on what was audited, whatever it is judged by; all caveats are the
+    verdict's.
     """
 
     plan: AuditPlan
@@ -197,7 +197,6 @@ class ReleaseAudit(Result):
     self_tests: tuple[SelfTest, ...]
     provenance: Provenance
     times: dict[str, str | float]
-    labels_only: bool = False
     findings: tuple[StudyFindings, ...] = ()
     people: PeopleSection | None = None
     caveats: tuple[Caveat, ...] = ()
@@ -306,15 +305,6 @@ def _linear_algebra() -> str:
     own = os.path.realpath(os.path.dirname(np.__file__))  # the library lies in "numpy.libs" beside it, or inside
     found = [library for library in threadpool_info() if library["filepath"].startswith(own)]
     return ", ".join(sorted({str(library["architecture"]) for library in found if library.get("architecture")}))
-
-
-class ModelNote(StrEnum):
-    """Notes on a model that tell nothing of the data."""
-
-    TRAINED = TRAINED_TEXT
-    RANDOMISED = RANDOMISED_TEXT
-    NEEDS_SENSITIVE = ATTRIBUTE_NEEDED_TEXT
-    LABELS_ONLY = LABELS_ONLY_TEXT
 
 
 SAME_ANSWER = CONSTANT_TEXT

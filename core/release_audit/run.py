@@ -13,13 +13,12 @@ from core.correction import ATTACKERS
 from core.datasets import Table, build_dataset
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
-from core.model_card import ReleasedPeople
 from core.people import MEMBERS, PEOPLE
 from core.policy import CHECKS, Policy, judge
 from core.quantities import plain_row
 from core.queries import DECODERS
 from core.release_audit.answers import require_answers
-from core.release_audit.inputs import Audited, access_of, input_of, readers_of
+from core.release_audit.inputs import Audited, access_of, input_of
 from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (
     PeopleSection,
@@ -85,7 +84,7 @@ def audit_steps(plan: AuditPlan) -> int:
     return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
 
 
-def audit_with_people(
+def run_audit(
     plan: AuditPlan,
     table: Table,
     policy: Policy,
@@ -95,8 +94,8 @@ def audit_with_people(
     chosen: StudyFindings | None = None,
     guesses: Collection[str] = (),
     report: Report | None = None,
-) -> tuple[ReleaseAudit, ReleasedPeople | str]:
-    """Audit a model and judge it by a policy; return that, and `readers_of` the report.
+) -> ReleaseAudit:
+    """Audit of a model, judged by a policy.
 
     An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
     of one plan on one table differ in nothing but their times.
@@ -111,7 +110,7 @@ def audit_with_people(
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, guesses=guesses, report=report)
     measurements = tuple(measured(check, audited) for check in CHECKS)
-    shown, readers = tables(audited), readers_of(audited)
+    shown = tables(audited)
     people = people_section(audited)
     audited.progress.reach(audited.progress.total)
     tests = tuple(self_tests() if callable(self_tests) else self_tests)
@@ -123,7 +122,7 @@ def audit_with_people(
         failed_tests=failed_tests(tests),
         caveats=verdict_caveats(caveats, chosen=chosen is not None, self_tests=tests),
     )
-    audit = ReleaseAudit(
+    return ReleaseAudit(
         plan=plan,
         data=data_summary(audited, table),
         groups=group_summaries(audited),
@@ -136,10 +135,8 @@ def audit_with_people(
         self_tests=tests,
         provenance=provenance(plan, policy),
         times={"started": started, "seconds": time.perf_counter() - begun},
-        labels_only=not (audited.trainable or audited.has_scores),
         caveats=caveats,
     )
-    return audit, readers
 
 
 def audited_of(
@@ -150,7 +147,7 @@ def audited_of(
     guesses: Collection[str] = (),
     report: Report | None = None,
 ) -> Audited:
-    """Return what a plan audits, trained or taken as given, before any attack; parameters as of `audit_with_people`."""
+    """Return what a plan audits, trained or taken as given, before any attack; parameters as of `run_audit`."""
     source = input_of(plan, table, model_file=model_file)
     facts = require_answers(source.table, source.roles, guesses=guesses)
     dataset = build_dataset(source.table, source.roles)

@@ -9,10 +9,6 @@ Python writes nan and infinity into JSON, which no standard knows. Here
 - characters that steer how text is shown (RFC 9839's problematic ones, bidirectional marks) are escaped.
 
 Keys are sorted. Lists, and so the rows and columns of tables, keep their order, which is content.
-
-Back from JSON, numbers are rounded to the digits a reader needs: a share keeps three decimals, a tenth of a point, and
-two where its interval is wider than ±3.5 points. Intervals are rounded outwards, so that they never claim more than
-was found. The decimals of a rounded estimate follow from its interval, which every reader has.
 """
 
 from __future__ import annotations
@@ -36,9 +32,6 @@ from core.serialize import plain
 
 OUTSIDE = ("fingerprint",)
 """What the fingerprint leaves out: itself."""
-
-THRESHOLD = 10
-"""Counts below this are withheld from the disclosure edition."""
 
 _WHOLE = 2**53
 
@@ -126,11 +119,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_WIDE = 0.035
-
-_FUZZ = 1e-9
-
-
 def number_of(value: float | str | None) -> float:
     """Return a number as JSON has it: null is nan, "inf" is infinity."""
     return math.nan if value is None else float(value)
@@ -165,48 +153,3 @@ def estimate_of(found: Mapping[str, Any] | None) -> Estimate | None:
     """Return an estimate as JSON has it; None for null."""
     made: Estimate | None = read(found, Estimate)
     return made
-
-
-def decimals_of(low: float, high: float) -> int:
-    """Return how many decimals of a share an interval supports."""
-    return 2 if (high - low) / 2 >= _WIDE - _FUZZ else 3
-
-
-def printed(value: float, low: float, high: float) -> tuple[float, float, float]:
-    """Return a value and its interval as the external report prints them."""
-    decimals = decimals_of(low, high)
-    if low == value == high:  # computed, not estimated
-        return _near(value, 3), _near(value, 3), _near(value, 3)
-    if decimals == 3 and decimals_of(outward(low, 3, -1), outward(high, 3, 1)) == 2:
-        decimals = 2
-    return _near(value, decimals), outward(low, decimals, -1), outward(high, decimals, 1)
-
-
-def _near(value: float, decimals: int) -> float:
-    return value if not math.isfinite(value) else round(value, decimals) + 0.0
-
-
-def outward(value: float, decimals: int, side: int) -> float:
-    """Return a number rounded down (side −1) or up (side 1)."""
-    if not math.isfinite(value):
-        return value
-    steps = value * 10**decimals
-    whole = math.floor(steps + _FUZZ) if side < 0 else math.ceil(steps - _FUZZ)
-    return round(whole / 10**decimals, decimals) + 0.0
-
-
-def rounded(value: Any, decimals: int = 3) -> Any:
-    """Return a number of a document with this many decimals; whole numbers and texts as they are."""
-    if not isinstance(value, float):
-        return value
-    found = round(value, decimals)
-    return int(found) if found.is_integer() else found
-
-
-def rounded_estimate(estimate: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return an estimate with the decimals its interval supports, its interval rounded outwards."""
-    if estimate is None:
-        return None
-    names = ("value", "low", "high")
-    found = printed(*(number_of(estimate[name]) for name in names))
-    return {**estimate, **{name: strict(number) for name, number in zip(names, found, strict=True)}}

@@ -1,13 +1,13 @@
 """What a report says, as one strict JSON document: what HTML and CSV are made of.
 
-`internal_document` puts a `ReleaseAudit` into the form of the schema. Each check's title, unit and definition stand
+`report_document` puts a `ReleaseAudit` into the form of the schema. Each check's title, unit and definition stand
 in it, so that the document can be read without this version of FairLeak; a measurement stands once, verdicts name it by
 check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -27,9 +27,6 @@ OF_VERDICT = tuple(field.name for field in fields(CheckVerdict) if field.name !=
 OF_CHECK = ("unit", "at_least")
 """What a check's row has of its verdict, and of the check itself."""
 
-EDITIONS = ("internal", "disclosure")
-"""Everything the audit found; and what can be given to others, small counts withheld."""
-
 GROUP_RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
 """Rates in a group's summary."""
 
@@ -42,11 +39,10 @@ METRIC_RATES = {
 """Metric -> the rates of the groups it compares."""
 
 PEOPLE_AT_RISK = "people_at_risk"
-"""Part of an internal document that is about single people, and that no external one has."""
+"""Part of a document that is about single people; it is there only where the plan asks for it."""
 
-_ATTACKED = ("schema", "data", "groups", "model", "times")
-_JUDGED = ("plan", "findings", "self_tests", "provenance")
-"""Parts of an audit that stand in a document as they are; the second change with policy, title, choice, self-test."""
+_PARTS = ("schema", "data", "groups", "model", "times", "plan", "findings", "self_tests", "provenance")
+"""Parts of an audit that stand in a document as they are."""
 
 Document = dict[str, Any]
 
@@ -56,32 +52,21 @@ def sealed(content: Document) -> Document:
     return {**content, "fingerprint": report_fingerprint(content)}
 
 
-def internal_document(audit: ReleaseAudit) -> Document:
-    """Return everything an audit found, without leakage estimate and fingerprint."""
-    attacked = {
-        **{name: getattr(audit, name) for name in _ATTACKED},
+def report_document(audit: ReleaseAudit) -> Document:
+    """Document of everything an audit found, sealed with its fingerprint."""
+    content = {
+        **{name: getattr(audit, name) for name in _PARTS},
         "kind": KIND,
-        "edition": "internal",
         "measurements": [{**m.to_dict(), "details": m.details or {}} for m in audit.measurements],
         "tables": [_table(title, rows) for title, rows in audit.tables.items()],
-        "withheld": None,
-        "release_meter": None,
-    }
-    if audit.people is not None:
-        tables = [_table(title, rows) for title, rows in audit.people.tables.items()]
-        attacked[PEOPLE_AT_RISK] = {"findings": audit.people.findings, "tables": tables}
-    return {**strict(attacked), **judged_parts(audit)}
-
-
-def judged_parts(audit: ReleaseAudit) -> Document:
-    """Return what changes in a document when the same attacks are judged by another policy."""
-    judged = {
-        **{name: getattr(audit, name) for name in _JUDGED},
         "verdict": verdict_section(audit.verdict),
         "caveats": audit.verdict.caveats,
         "policy": audit.verdict.policy,
     }
-    return dict(strict(judged))
+    if audit.people is not None:
+        tables = [_table(title, rows) for title, rows in audit.people.tables.items()]
+        content[PEOPLE_AT_RISK] = {"findings": audit.people.findings, "tables": tables}
+    return sealed(dict(strict(content)))
 
 
 def verdict_section(verdict: Verdict) -> Document:
@@ -97,12 +82,6 @@ def verdict_section(verdict: Verdict) -> Document:
 def _row(row: CheckVerdict) -> dict[str, Any]:
     check = CHECKS[row.check]
     return {name: getattr(row, name) for name in OF_VERDICT} | {name: getattr(check, name) for name in OF_CHECK}
-
-
-def rows_of(table: Mapping[str, Any]) -> Iterator[Document]:
-    """Yield the rows of a table as column -> cell."""
-    for cells in table["rows"]:
-        yield dict(zip(table["columns"], cells, strict=True))
 
 
 def _table(title: str, rows: Any) -> dict[str, Any]:

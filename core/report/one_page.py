@@ -1,10 +1,10 @@
 """The summary of a report on exactly one A4 page, as a PDF to sign.
 
-It says what the report's document says and nothing else, so that of an external report it says what may be given to
-others. The layout is `one_page.typ`, set by Typst (the package `typst`, an extra): in one process, with the fonts that
-come with it, without a network. Every text is handed over as data and never read as markup; long ones are shortened in
-their middle. The type becomes smaller until all of it fits. The same document gives the same bytes: no time of making
-stands in the file. It is tagged for screen readers (PDF/UA-1).
+It says what the report's document says and nothing else: it is for internal use, as the report is. The layout is
+`one_page.typ`, set by Typst (the package `typst`, an extra): in one process, with the fonts that come with it, without
+a network. Every text is handed over as data and never read as markup; long ones are shortened in their middle. The type
+becomes smaller until all of it fits. The same document gives the same bytes: no time of making stands in the file. It
+is tagged for screen readers (PDF/UA-1).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from core.charts import LIGHT
 from core.datasets.role_suggestion import names_attribute
-from core.errors import FairLeakError, InputError
+from core.errors import FairLeakError
 from core.estimates import count, joined
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.policy import bullet as places_of
@@ -66,11 +66,8 @@ def can_be_made() -> bool:
 def one_page(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> bytes:
     """Return a report's summary as a PDF of one page, with the signatures recorded for it, or lines to sign on.
 
-    FairLeakError if the extra is not installed; InputError for signatures on an external report, which does not say
-    who signed.
+    FairLeakError if the extra is not installed.
     """
-    if signatures and document["edition"] != "internal":
-        raise InputError("Signatures must be left out of the external report, which does not say who signed.")
     if not can_be_made():
         raise FairLeakError(MISSING)
     import typst
@@ -100,7 +97,7 @@ def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
     made = {
         "name": f"{word}: {title}. FairLeak release audit, one-page summary",
         "title": title,
-        "edition": _edition(told),
+        "running": _running_head(told),
         "overall": verdict["overall"],
         "tint": verdict["overall"] if verdict["overall"] in COLOURS else "none",
         "word": f"{word}.",
@@ -136,10 +133,9 @@ def plain_words(value: Any, most: int, *, prose: bool = False) -> str:
     return f"{shown[: most // 2].rstrip()}…{shown[len(shown) - (most - 1) // 2 :].lstrip()}"
 
 
-def _edition(told: Mapping[str, Any]) -> str:
-    edition = "External report (redacted)" if told["edition"] == "disclosure" else "Internal report"
+def _running_head(told: Mapping[str, Any]) -> str:
     day = str(told["times"].get("started", ""))[:10]
-    return plain_words(" · ".join(filter(None, (edition, day))), 60)
+    return plain_words(" · ".join(filter(None, ("Internal report", day))), 60)
 
 
 def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
@@ -156,7 +152,7 @@ def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
     yield "Policy", ", ".join(filter(None, signed)), 120
     seeds = {name: f"{number_of(seed):g}" for name, seed in sorted(made["seeds"].items())}
     shown = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
-    yield "Seeds", shown or "in the internal report only", 90
+    yield "Seeds", shown, 90
     yield "FairLeak", f"version {made['fairleak']}, code {made['code'][:12]}", 60
     yield "Date", re.sub(r"T(\d\d:\d\d).*", r" \1 UTC", str(told["times"].get("started", ""))), 30
     yield "Fingerprint", " ".join(re.findall(".{1,16}", told["fingerprint"])), 80
@@ -187,9 +183,9 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
 
 
 def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tuple[str, str]]:
-    """Yield caveats, what was not tested, what the policy does not cover, and what is withheld: all checks by name."""
+    """Yield caveats, what was not tested, and what the policy does not cover: all checks by name."""
     yield "Caveats", " ".join(_caveats(told))
-    missing = [row for row in rows if not row.measured and not row.withheld]
+    missing = [row for row in rows if not row.measured]
     reasons: dict[str, list[str]] = {}
     for row in missing:
         reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(plain_words(row.title, 70))
@@ -202,8 +198,6 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tu
     free = [row for row in rows if not row.limit and row.measured]
     shown = (f"{plain_words(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
     yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
-    gone = [plain_words(row.title, 70) for row in rows if row.withheld]
-    yield "Numbers withheld in the external report", f"{'; '.join(gone)}." if gone else ""
 
 
 def _caveats(told: Mapping[str, Any]) -> Iterator[str]:

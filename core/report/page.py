@@ -8,7 +8,6 @@ document itself stands at the end of the page as text.
 from __future__ import annotations
 
 import html
-import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -27,8 +26,7 @@ from core.policy import BASIS_WORDS, VERDICT_TITLES, CheckVerdict, placeholders_
 from core.report.canonical import estimate_of, number_of, parse_json, to_json
 from core.report.charts import bullet, clean, element, group_chart, line_chart
 from core.report.document import METRIC_RATES, PEOPLE_AT_RISK, Document, caveats_of, check_rows, policy_of
-from core.report.metering import BITS_OF_THE_METER
-from core.report.tables import count_words, people_tables, provenance_rows, rate_words, report_tables
+from core.report.tables import people_tables, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,9 +39,7 @@ _CONTENTS = (
     ("policy", "Policy"),
     ("data", "Data, model and groups"),
     ("tables", "Tables"),
-    ("meter", "Leakage of the report itself"),
     ("selftest", "Self-test"),
-    ("edition", "What is left out"),
     ("glossary", "Glossary"),
     ("provenance", "Provenance"),
     ("verify", "Verify and repeat"),
@@ -60,8 +56,7 @@ def constraint_words(model: Mapping[str, Any]) -> str:
     achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
     smallest = model["kind"] != "train" and is_smallest(tolerance, achieved)
     what = "smallest tolerance that holds:" if smallest else "tolerance"
-    told = "withheld" if math.isnan(tolerance) else tolerance_text(tolerance)
-    return f"{METRIC_TITLES.get(model['metric'], model['metric'])}, {what} {told}"
+    return f"{METRIC_TITLES.get(model['metric'], model['metric'])}, {what} {tolerance_text(tolerance)}"
 
 
 def to_html(document: Document) -> str:
@@ -77,7 +72,7 @@ def environment() -> Environment:
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     folder = files("core.report")
-    names = ("board.css", "board.html", "bullet.css", "report.html", "style.html")
+    names = ("board.css", "board.html", "bullet.css", "report.html", "style.html", "summary.html")
     sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     made = Environment(loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean)
     made.trim_blocks = True
@@ -137,8 +132,6 @@ def _shown(told: Document) -> dict[str, Any]:
     rows = check_rows(told)
     own = {table.name: table for table in report_tables(told)}
     tables = [table.in_words for name, table in own.items() if name.startswith("table-")]
-    meter = told["release_meter"]
-    gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
     findings = [{**study, "tables": ()} for study in told["findings"] if study["findings"]]
     if people := told.get(PEOPLE_AT_RISK):
@@ -152,7 +145,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "basis_words": BASIS_WORDS,
         "rows": rows,
         "placeholders": placeholders_text(policy_of(told)),
-        "contents": _contents(findings, gone),
+        "contents": _contents(findings, tables=bool(tables)),
         "findings": findings,
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
@@ -163,8 +156,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "group_chart": group_chart(told["groups"]),
         "tables": {name: table.in_words for name, table in own.items()},
         "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)],
-        "meter": meter,
-        "bits_here": BITS_OF_THE_METER,
+        "running": "FairLeak release audit, internal report",
         "glossary": chapters(REGISTRY),
         "provenance": provenance_rows(told),
         "replay": _replay(told),
@@ -173,18 +165,16 @@ def _shown(told: Document) -> dict[str, Any]:
     }
 
 
-def _contents(findings: Sequence[Mapping[str, Any]], gone: Mapping[str, bool]) -> list[tuple[str, str]]:
-    """Return the sections of the page, id and name; those of the studies stand before the tables."""
+def _contents(findings: Sequence[Mapping[str, Any]], *, tables: bool) -> list[tuple[str, str]]:
+    """Sections of the page, id and name; those of the studies stand before the tables."""
     studies = [(f"study-{study['study']}", study["title"]) for study in findings]
-    own = [section for section in _CONTENTS if not gone.get(section[0])]
-    place = next(i for i, (id_, _) in enumerate(own) if id_ in ("tables", "meter", "selftest"))
-    return [*own[:place], *studies, *own[place:]]
+    sections = [section for section in _CONTENTS if tables or section[0] != "tables"]
+    start = next(i for i, (id_, _) in enumerate(sections) if id_ in ("tables", "selftest"))
+    return [*sections[:start], *studies, *sections[start:]]
 
 
 def _replay(told: Document) -> str:
-    """Return the command that runs the audit again; none for an edition that `replay` refuses."""
-    if told["edition"] != "internal":
-        return ""
+    """Command that runs the audit again."""
     plan = told["plan"]
     table = " --file TABLE" if plan["data"]["file"] else ""
     model = " --model FILE" if plan["model"]["kind"] == "file" else ""
@@ -196,15 +186,7 @@ def _difference(told: Document) -> str:
     model, groups = told["model"], told["groups"]
     parts = [[estimate_of(group[name]) for group in groups] for name in METRIC_RATES.get(model["metric"], ())]
     known = [[rate for rate in part if rate is not None] for part in parts]
-    if model["unfairness_test"] is None or known != parts:
-        return _absent(told)
-    return _between(largest_difference(known)) + ", from rounded rates" * (told["edition"] == "disclosure")
-
-
-def _absent(told: Document) -> str:
-    """Return what stands for a number of the groups that is not there: it is withheld where the groups' counts are."""
-    hidden = told["edition"] == "disclosure" and any(group["count"] is None for group in told["groups"])
-    return "withheld" if hidden else "not measured"
+    return "not measured" if known != parts else _between(largest_difference(known))
 
 
 def _between(found: Estimate) -> str:
@@ -219,18 +201,15 @@ def _model(told: Document) -> list[tuple[str, str]]:
     difference = difference_title(model["metric"])
     seen = "training records" if sets_known(told) else "people attacked"
     on_training = number_of(details.get(f"{difference}, on the {seen}"))
-    absent = apart = _absent(told)
-    if told["edition"] == "disclosure" and absent != "withheld":
-        apart = "in the internal report only"
     return [
         ("Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}"),
         ("Fairness metric", constraint_words(model)),
         (
             f"{UNFAIRNESS_TITLE}, {seen}",
-            absent if achieved != achieved else tolerance_text(achieved, limit=tolerance),
+            "not measured" if achieved != achieved else tolerance_text(achieved, limit=tolerance),
         ),
-        (f"{UNFAIRNESS_TITLE}, test records", absent if gap is None else _between(gap)),
-        (f"{difference}, {seen}", apart if on_training != on_training else f"{on_training:.3f}"),
+        (f"{UNFAIRNESS_TITLE}, test records", "not measured" if gap is None else _between(gap)),
+        (f"{difference}, {seen}", "not measured" if on_training != on_training else f"{on_training:.3f}"),
         (f"{difference}, test records", _difference(told)),
         (
             "Accuracy on " + ("training records" if sets_known(told) else "the people attacked"),
@@ -252,7 +231,7 @@ def _sets(told: Document) -> str:
     names = {} if sets_known(told) else {"train": "attacked"}
     sets = told["data"]["sets"]
     order = (name for name in ("train", "attack", "validation", "test") if name in sets)
-    return ", ".join(f"{names.get(name, name)} {count_words(sets[name])}" for name in order)
+    return ", ".join(f"{names.get(name, name)} {count(sets[name])}" for name in order)
 
 
 def logo() -> Markup:

@@ -1,7 +1,7 @@
 """The form of a report's JSON, format 1, and reading in it.
 
 A report has the keys of the types whose values stand in it, and no others. Numbers are shares (0.05 for 5 points). null
-stands where nothing was measured or where an edition withholds a number; the texts inf and -inf stand for infinities.
+stands where nothing was measured; the texts inf and -inf stand for infinities.
 The fingerprint is the SHA-256 over the report without the key fingerprint, as JSON with sorted keys, no blanks, in
 UTF-8, every character written as itself but for quotation marks, backslashes, control characters and those that steer
 how text is shown (U+007F-009F, 061C, 200B-200F, 2028-202E, 2060-206F, FEFF, FFF9-FFFB), which are escaped.
@@ -23,17 +23,10 @@ from typing import Any
 
 from core.errors import FormatError, InputError, check_format
 from core.report.canonical import parse_json
-from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
+from core.report.document import KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
 from core.settings import params, told
 
 Kind = Any
-
-_WITHHELD = {
-    "AuditConfig": ("seed", "tolerance"),
-    "GroupSummary": ("count", "label_rate", "test_rate", "test_tpr", "test_fpr"),
-    "ModelSummary": ("tolerance", "unfairness_test", "accuracy_train", "accuracy_test", "majority_test"),
-}
-"""Fields that an edition may leave null."""
 
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 _MOMENT = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00))?")
@@ -72,14 +65,12 @@ def _content() -> dict[str, Kind]:
     from core.policy import CheckVerdict, Policy
     from core.release_audit.plan import AuditPlan
     from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance, SelfTest, StudyFindings
-    from core.report.metering import ReportMeter
     from core.study import Check, Finding, Measurement
 
     row = {name: _fields(CheckVerdict)[name] for name in OF_VERDICT} | {n: _fields(Check)[n] for n in OF_CHECK}
     return {
         "kind": {KIND},
         "schema": _is_whole,
-        "edition": set(EDITIONS),
         "fingerprint": _FINGERPRINT,
         "verdict": {
             "overall": {"pass", "fail", "inconclusive", "not_run"},
@@ -97,16 +88,10 @@ def _content() -> dict[str, Kind]:
         "tables": [_TABLE],
         "self_tests": [SelfTest],
         "provenance": Provenance,
-        "withheld": ({"threshold": _is_threshold, "notes": [str]}, None),
         "findings": [StudyFindings],
-        "release_meter": (ReportMeter, None),
         "times": _is_times,
         PEOPLE_AT_RISK: {"findings": [Finding], "tables": [_TABLE]},
     }
-
-
-def _is_threshold(value: Any) -> bool:
-    return _is_whole(value) and value >= 2
 
 
 def _is_times(value: Any) -> bool:
@@ -122,8 +107,7 @@ def _is_times(value: Any) -> bool:
 def _fields(cls: type) -> dict[str, Kind]:
     """Return the fields of a dataclass: name -> kind."""
     hints, known = typing.get_type_hints(cls), _known()
-    found = {field.name: known.get((cls.__name__, field.name), hints[field.name]) for field in dataclasses.fields(cls)}
-    return found | {name: (found[name], None) for name in _WITHHELD.get(cls.__name__, ())}
+    return {field.name: known.get((cls.__name__, field.name), hints[field.name]) for field in dataclasses.fields(cls)}
 
 
 def _known() -> dict[tuple[str, str], Kind]:
@@ -155,9 +139,6 @@ def _known() -> dict[tuple[str, str], Kind]:
         ("Limit", "if_not_run"): set(params(Limit)["if_not_run"].param.options or ()),
         ("ModelPlan", "kind"): set(params(ModelPlan)["kind"].param.options or ()),
         ("DataSummary", "sets"): dict[str, int | None],
-        ("MeteredForm", "form"): {"every_digit", "page", "disclosure"},
-        ("MeteredForm", "status"): {"converged", "not_converged", "infeasible", "nothing"},
-        ("ReportMeter", "threshold"): _is_threshold,
     }
 
 

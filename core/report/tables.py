@@ -13,7 +13,6 @@ from core.files import csv_bytes
 from core.policy import NO_SOURCE
 from core.report.canonical import estimate_of, number_of
 from core.report.document import GROUP_RATES, PEOPLE_AT_RISK, check_rows
-from core.report.metering import FORM_TITLES
 from core.report.schema import is_number
 
 Cell = str | float | int | None
@@ -97,17 +96,10 @@ def shown(value: Cell) -> str:
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 
-def count_words(number: int | None) -> str:
-    """Write a count that may be withheld."""
-    return "withheld" if number is None else count(number)
-
-
 def rate_words(found: Mapping[str, Any] | Estimate | None, *, of: bool = False) -> str:
-    """Write a rate that may be withheld as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
+    """Rate as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
     estimate = found if isinstance(found, Estimate) else estimate_of(found)
-    if estimate is None:
-        return "withheld"
-    if estimate.value != estimate.value:
+    if estimate is None or estimate.value != estimate.value:
         return "no records" if of else "not measured"
     return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
@@ -131,13 +123,12 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
         _groups(document),
         self_test_table(document["self_tests"]),
         ReportTable.of("provenance", "Provenance", provenance),
-        *([_meter(document["release_meter"])] if is_metered(document) else []),
     ]
     return (*made, *_named(document["tables"], "table"), *people_tables(document))
 
 
 def people_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
-    """Return the tables about single people, which internal reports alone have."""
+    """Return the tables about single people."""
     return tuple(_named(document.get(PEOPLE_AT_RISK, {}).get("tables", ()), "people"))
 
 
@@ -150,11 +141,6 @@ def _named(tables: Sequence[Mapping[str, Any]], kind: str) -> Iterator[ReportTab
         taken.add(name := next(name for name in names if name not in taken))
         rows = tuple(map(tuple, table["rows"]))
         yield ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows)
-
-
-def is_metered(document: Mapping[str, Any]) -> bool:
-    """Whether a report says what its own numbers reveal."""
-    return bool((document["release_meter"] or {}).get("forms"))
 
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:
@@ -241,38 +227,8 @@ def self_test_table(tests: Sequence[Mapping[str, Any]]) -> ReportTable:
     )
 
 
-def _meter(meter: Mapping[str, Any]) -> ReportTable:
-    """Return the release meter, a row a form; its controls are of the first form's group, and stand with no other."""
-    whose = meter["forms"][0]["group"]
-    rows = [
-        {
-            **{"form": FORM_TITLES[form["form"]], "group": form["group"], "people": meter["people"]},
-            "numbers": form["numbers"],
-            "bits predicted": form["df_bits"],
-            **{"joint bits": form["joint_bits"], "prior bits": form["prior_bits"]},
-            "bits person by person": form["person_bits"],
-            **_of_estimate("bits measured", form["bits"]),
-            **{
-                "unsure before": form["unsure"],
-                "near-certain": form["pinned"],
-                "near-certain and correct": form["pinned_right"],
-            },
-            **_of_estimate("accuracy", form["accuracy"]),
-            **_of_estimate("accuracy before", meter["accuracy_before"] if form["group"] == whose else None),
-            **_of_estimate("majority", meter["majority"] if form["group"] == whose else None),
-            "projection": form["status"],
-        }
-        for form in meter["forms"]
-    ]
-    page = (
-        *("form", "group", "numbers", "bits predicted", "bits measured", "joint bits", "prior bits"),
-        *("unsure before", "near-certain", "near-certain and correct"),
-    )
-    return ReportTable.of("release-meter", "Information gain in bits, beyond features and label", rows, shown=page)
-
-
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    """Return where the numbers come from, as name and text; what an edition withholds is left out."""
+    """Where the numbers come from, as name and text."""
     found = document["provenance"]
     versions = ", ".join(f"{name} {version}" for name, version in sorted(found["packages"].items()))
     seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(found["seeds"].items()))

@@ -1,8 +1,9 @@
-"""Whether a report is as it was written, says what its numbers say, and who answers for it.
+"""Whether a report is as it was written, is judged as its numbers are, and who answers for it.
 
-Its verdict is judged again, and what follows from other parts is computed again (`core.report.judgement`). None of this
-shows whether the numbers were measured: somebody who knows FairLeak can write a report about made-up numbers;
-`replay` measures them again.
+The fingerprint is over all of the document, the start of the audit too, and the numbers are judged again by the policy
+in it (`core.report.judgement`). Sentences and sizes are covered by the fingerprint alone, and neither shows that the
+numbers were measured: somebody who knows FairLeak can write a report about made-up numbers, with a fingerprint of its
+own; `replay` measures them again.
 
 Who answers for a report says an Ed25519 signature (RFC 8032) over the exact bytes of its file, in a JSON file beside
 it with the public key and the signature, both base64: the holder of the private key signed these bytes. Private keys
@@ -15,28 +16,24 @@ from __future__ import annotations
 import base64
 import importlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import FairLeakError, InputError, check_format
-from core.fingerprint import code_fingerprint, content_fingerprint
+from core.fingerprint import code_fingerprint
 from core.report.canonical import parse_json, report_fingerprint
-from core.report.document import Document, policy_of
-from core.report.judgement import contradictions, judged_again, withheld_checks
+from core.report.document import Document
+from core.report.judgement import contradictions
 from core.report.page import embedded_document, to_html
+from core.report.public_summary import SUMMARY_KIND, is_summary_page
 from core.report.schema import is_report, schema_error
 from core.serialize import Result
 from core.untrusted import ask_child
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-
-_OF_THIS_CODE = ("code", "page", "words")
-"""Findings that hold for a report of this very FairLeak only."""
-
-OTHER_CODE = "Another FairLeak wrote this report: how its page looks, its titles and its reasons are not verified."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +62,9 @@ class Verification(Result):
         return all(finding.holds for finding in self.findings)
 
     @property
-    def of_any_code(self) -> tuple[Finding, ...]:
-        """The findings, with a note for what cannot be compared where another version of FairLeak wrote the report."""
-        if all(one.holds for one in self.findings if one.name == "code"):
-            return self.findings
-        kept = (one for one in self.findings if one.name not in _OF_THIS_CODE)
-        return (*kept, Finding("code", True, OTHER_CODE, note=True))
-
-    @property
     def broken(self) -> Finding | None:
-        """The first thing that does not hold, whichever version of FairLeak wrote the report; None if there is none."""
-        return next((one for one in self.of_any_code if not one.holds), None)
+        """The first thing that does not hold; None if there is none."""
+        return next((finding for finding in self.findings if not finding.holds), None)
 
 
 def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Verification:
@@ -90,15 +79,9 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     found = document_in(text, name=name)
     stated = found.get("fingerprint")
     stated = stated if isinstance(stated, str) else ""
-    findings = _tried("content", _content, found, stated) + (schema := _tried("schema", _schema, found))
-    for part, verified in _PARTS.items():
-        if schema[0].holds:
-            findings += _tried(part, verified, found)
-        else:
-            told = f"{part.capitalize()} cannot be verified in a report of another form."
-            findings.append(Finding(part, False, told))
-    if _is_page(text) and schema[0].holds:
-        findings += _tried("page", _page, found, text)
+    findings = verified_document(found)
+    if _is_page(text) and all(finding.holds for finding in findings if finding.name == "schema"):
+        findings.append(_tried("page", _page, found, text))
     if signed:
         same = bool(stated) and stated.startswith(wanted)
         told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
@@ -106,14 +89,30 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
+def verified_document(document: Document) -> list[Finding]:
+    """Fingerprint, schema and verdict of a document, verified."""
+    schema = _tried("schema", _schema, document)
+    findings = [_tried("content", _content, document), schema]
+    if schema.holds:
+        findings.append(_tried("verdict", _verdict, document))
+    return findings
+
+
 def _is_page(text: str) -> bool:
     return text.lstrip("\ufeff \t\r\n")[:15].lower() == "<!doctype html>"
+
+
+_NO_SUMMARY = (
+    "must be an internal report, got a public summary, which holds no number that can be verified, judged or compared."
+)
 
 
 def document_in(text: str, *, name: str = "The file") -> Document:
     """Return the document of a report, JSON or page, unchecked; InputError for a text that cannot be read as one."""
     page = _is_page(text)
     rule = f"{name} must be a report of FairLeak, report.json or report.html"
+    if page and is_summary_page(text):
+        raise InputError(f"{name} {_NO_SUMMARY}")
     if not page and not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"{rule}, got something else.")
     try:
@@ -121,6 +120,8 @@ def document_in(text: str, *, name: str = "The file") -> Document:
     except InputError as error:
         reason = str(error)
         raise InputError(f"{rule}; {reason[:1].lower()}{reason[1:]}") from None
+    if found.get("kind") == SUMMARY_KIND:
+        raise InputError(f"{name} {_NO_SUMMARY}")
     if not is_report(found):
         raise InputError(f"{rule}, got one that does not call itself that.")
     check_format(found.get("schema"), thing=name)
@@ -128,14 +129,15 @@ def document_in(text: str, *, name: str = "The file") -> Document:
 
 
 def readable(text: str, *, name: str) -> Document:
-    """Return the document of a report.json or report.html; sentences call the file by its `name`.
+    """Document of a report.json or report.html whose fingerprint and verdict hold; sentences call the file by `name`.
 
-    Another version of FairLeak may have written it, in other words and with another look; all else must hold, so that
-    nobody is compared with numbers that contradict each other. InputError says in one sentence what does not.
+    InputError says in one sentence what does not hold. How a page looks is not verified: its document is read.
     """
-    if broken := verify_report(text, name=name).broken:
-        raise InputError(f"{name} must be a report that verifies. {broken.told}")
-    return document_in(text, name=name)
+    document = document_in(text, name=name)
+    for finding in verified_document(document):
+        if not finding.holds:
+            raise InputError(f"{name} must be a report that verifies. {finding.told}")
+    return document
 
 
 SECONDS = 20.0
@@ -172,19 +174,19 @@ def report_text(content: bytes, *, name: str) -> str:
         raise InputError(f"{name} must be a report of FairLeak, report.json or report.html, got no text.") from None
 
 
-def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: Any) -> list[Finding]:
-    """Return what was verified; a document on which that breaks is none that FairLeak wrote."""
+def _tried(name: str, verification: Callable[..., Finding], *arguments: Any) -> Finding:
+    """Outcome of a verification; a document on which that breaks is none that FairLeak wrote."""
     try:
-        found = verified(*given)
+        return verification(*arguments)
     except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
         own = isinstance(error, FairLeakError)
         told = str(error) if own else f"the report holds what FairLeak never writes ({type(error).__name__})."
-        return [Finding(name, False, f"{name.capitalize()} cannot be verified: {told}")]
-    return found if isinstance(found, list) else [found]
+        return Finding(name, False, f"{name.capitalize()} cannot be verified: {told}")
 
 
-def _content(found: Mapping[str, Any], stated: str) -> Finding:
-    computed = report_fingerprint(dict(found))
+def _content(document: Document) -> Finding:
+    stated, computed = document.get("fingerprint"), report_fingerprint(document)
+    stated = stated if isinstance(stated, str) else ""
     if computed == stated:
         return Finding("content", True, "Content fingerprint holds: it is that of the content.")
     told = f"it states {_short(stated)}, its content has {_short(computed)}"
@@ -202,65 +204,22 @@ def _schema(found: Mapping[str, Any]) -> Finding:
     return Finding("schema", not error, f"Schema does not hold: {error}" if error else "Schema holds.")
 
 
-def _policy(found: Document) -> Finding:
-    policy = policy_of(found)
-    if content_fingerprint(policy) != found["provenance"]["policy"]:
-        told = "Policy fingerprint does not hold: the limits in the report are not those it was judged by."
-        return Finding("policy", False, told)
-    told = f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
-    return Finding("policy", True, told)
+def _verdict(document: Document) -> Finding:
+    clauses = contradictions(document)
+    if clauses:
+        return Finding("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
+    told = "judged again, the numbers in the report give the same verdicts under the policy in it."
+    return Finding("verdict", True, f"Verdict holds: {told}")
 
 
-def _verdict(found: Document) -> list[Finding]:
-    facts, others, told = judged_again(found)
-    required = {limit["check"] for limit in found["policy"]["limits"] if limit["required"]}
-    open_ = not required.isdisjoint(withheld_checks(found))
-    fine = Finding("verdict", True, f"Verdict {'judged in part' if open_ else 'holds'}: {told}", note=open_)
-    return [
-        *(_compared("verdict", facts, "") if facts else [fine]),
-        *_compared("words", others, "Words hold: titles, definitions and reasons are those of these verdicts."),
-    ]
-
-
-def _numbers(found: Document) -> list[Finding]:
-    return _compared("numbers", contradictions(found), "Numbers hold: what follows from others is what they give.")
-
-
-def _compared(name: str, wrong: Sequence[str], fine: str) -> list[Finding]:
-    """Return one finding for each thing that is wrong, or that nothing is."""
-    if not wrong:
-        return [Finding(name, True, fine)]
-    does = "does" if name == "verdict" else "do"
-    return [Finding(name, False, f"{name.capitalize()} {does} not hold: {told}.") for told in wrong]
-
-
-def _code(found: Document) -> Finding:
-    if code_fingerprint() == found["provenance"]["code"]:
-        return Finding("code", True, "Code fingerprint holds: this FairLeak wrote the report.")
-    told = (
-        f"Code fingerprint does not hold: the report was written by another FairLeak "
-        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers."
-    )
-    return Finding("code", False, told)
-
-
-def _page(found: Document, text: str) -> Finding:
-    if to_html(found) == text.removeprefix("\ufeff"):
+def _page(document: Document, text: str) -> Finding:
+    if to_html(document) == text.removeprefix("\ufeff"):
         return Finding("page", True, "Page holds: it shows what its findings say.")
-    told = (
-        "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
-        "altered or drawn by another FairLeak."
-    )
+    if document["provenance"]["code"] != code_fingerprint():
+        told = "Page cannot be verified: another FairLeak drew it. Verify the report.json that belongs to it."
+        return Finding("page", False, told)
+    told = "Page does not hold: drawn again from its own findings it looks different, so it was altered."
     return Finding("page", False, told)
-
-
-_PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {
-    "policy": _policy,
-    "verdict": _verdict,
-    "numbers": _numbers,
-    "code": _code,
-}
-"""What is verified of a report that keeps to the schema."""
 
 
 ENDING = ".sig"

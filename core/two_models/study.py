@@ -34,7 +34,7 @@ from core.planted import Drawn, subject_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Plant, Redacted, Report, Row, Study
+from core.study import Check, Finding, Measurement, Plant, Report, Row, Study
 from core.subject import Subject, fit_rows
 
 COUNTERPART = "counterpart"
@@ -249,16 +249,6 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
             "that of the same attack on the better of the two alone. It is the larger of the gains in membership and "
             "attribute inference.",
             needs=("a model trained here",),
-            redacted=Redacted(
-                attacked="Which records are training records, and the {attribute} of training records, inferred from "
-                "{released} of the audited model and of a second model of the same records.",
-                knows="Everybody's features, label and {released} by both models; the truth about half of the people.",
-                control="the better of the two models alone",
-                assumptions=(
-                    "The interval is over people like these; both models are fixed.",
-                    "The interval holds for membership and all groups together.",
-                ),
-            ),
         ),
     )
 
@@ -289,7 +279,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
 
     def findings(self, result: TwoModels, settings: TwoModelsSettings) -> tuple[Finding, ...]:
         """Return what both models add to membership inference, then to inferring the attribute."""
-        found = [replace(_finding(result, result.membership, result.membership.gain), redacted=_REDACTED)]
+        found = [_finding(result, result.membership, result.membership.gain)]
         if result.attributes:
             best, gain = _largest(result.attributes)
             found.append(_finding(result, best, gain))
@@ -323,9 +313,6 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
                 rows.append({"inferred": each.target, "from": name, **estimate_columns("balanced accuracy", level)})
         return {self.title: tuple(rows)}
 
-
-_REDACTED = "What a second model of the same records adds was measured."
-"""Whatever was measured: whether groups were says that each has so many training records."""
 
 _CAVEATS = (
     "The interval is over people like these; both models, attackers and seed are taken as they are.",

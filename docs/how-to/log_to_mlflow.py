@@ -1,4 +1,4 @@
-"""Log a report of FairLeak to MLflow: its files as artifacts, and each check's number as metrics.
+"""Log the public summary of an audit to MLflow: its files as artifacts, and each check's limit and verdict as metrics.
 
 It needs MLflow and nothing of FairLeak: run it in an environment of its own, as mlflow.md beside it says.
 """
@@ -7,61 +7,53 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 from pathlib import Path
 from typing import Any
 
-FILES = ("report.json", "report.html", "summary.pdf")
+FILES = ("summary.json", "summary.html", "model-card.md")
 
 
-def metrics_of(report: dict[str, Any]) -> dict[str, float]:
-    """Return every number of the checks: "unfairness", its interval "unfairness.low", "unfairness.limit" and so on.
+def metrics_of(summary: dict[str, Any]) -> dict[str, float]:
+    """Return the limit of each check, as a share (0.05 for 5 points), and whether it passes: 1 or 0.
 
-    Numbers are shares (0.05 for 5 points). What was not measured, or is withheld, is left out.
+    No number measured on people is among them, for a summary holds none.
     """
-    found: dict[str, Any] = {}
-    for measured in report["measurements"]:
-        name, estimate = measured["check"], measured["estimate"] or {}
-        found |= {name: estimate.get("value"), f"{name}.low": estimate.get("low"), f"{name}.high": estimate.get("high")}
-    for row in report["verdict"]["checks"]:
-        if row["limit"] is not None:
-            found[f"{row['check']}.limit"] = row["limit"]["value"]
-            found[f"{row['check']}.passes"] = float(row["verdict"] == "pass")
-    numbers = {name: float(value) for name, value in found.items() if value is not None}
-    return {name: value for name, value in numbers.items() if math.isfinite(value)}
+    metrics = {}
+    for check in summary["checks"]:
+        metrics[f"{check['check']}.limit"] = float(check["value"])
+        metrics[f"{check['check']}.passes"] = float(check["verdict"] == "pass")
+    return metrics
 
 
-def tags_of(report: dict[str, Any]) -> dict[str, str]:
-    """Return what a run is found by: verdict, fingerprint, edition, version, and what was audited."""
+def tags_of(summary: dict[str, Any]) -> dict[str, str]:
+    """Return what a run is found by: verdict, fingerprint, version, and what was audited."""
     return {
-        "fairleak.verdict": report["verdict"]["overall"],
-        "fairleak.fingerprint": report["fingerprint"],
-        "fairleak.edition": report["edition"],
-        "fairleak.version": report["provenance"]["fairleak"],
-        "fairleak.attribute": report["data"]["attribute"],
-        "fairleak.policy": f"{report['policy']['name']}, version {report['policy']['version']}",
+        "fairleak.verdict": summary["decision"]["verdict"],
+        "fairleak.fingerprint": summary["fingerprint"],
+        "fairleak.version": summary["fairleak"],
+        "fairleak.attribute": summary["attribute"],
+        "fairleak.policy": f"{summary['policy']['name']}, version {summary['policy']['version']}",
     }
 
 
 def main() -> None:
-    """Log the report in a folder as one run."""
+    """Log the summary in a folder as one run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="Folder of one edition, such as report/disclosure.")
+    parser.add_argument("folder", type=Path, help="Folder of a public summary, such as report/public.")
     parser.add_argument("--store", default="sqlite:///mlflow.db", help="MLflow's tracking store.")
     parser.add_argument("--experiment", default="fairleak", help="MLflow's experiment.")
     arguments = parser.parse_args()
-    report = json.loads((arguments.folder / "report.json").read_text(encoding="utf-8"))
+    summary = json.loads((arguments.folder / "summary.json").read_text(encoding="utf-8"))
 
     import mlflow
 
     mlflow.set_tracking_uri(arguments.store)
     mlflow.set_experiment(arguments.experiment)
-    with mlflow.start_run(run_name=report["plan"]["title"] or report["data"]["title"]) as run:
-        mlflow.set_tags(tags_of(report))
-        mlflow.log_metrics(metrics_of(report))
+    with mlflow.start_run(run_name=summary["title"] or summary["table"]["title"]) as run:
+        mlflow.set_tags(tags_of(summary))
+        mlflow.log_metrics(metrics_of(summary))
         for name in FILES:
-            if (arguments.folder / name).is_file():
-                mlflow.log_artifact(str(arguments.folder / name), "fairleak")
+            mlflow.log_artifact(str(arguments.folder / name), "fairleak")
     print(f"Run {run.info.run_id} in {arguments.store}.")
 
 

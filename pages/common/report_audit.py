@@ -6,16 +6,13 @@ The policy, and how the model was chosen by it, are no part of the attacks: a ch
 from __future__ import annotations
 
 import io
-import math
 import zipfile
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from core.apart import Report
-from core.estimates import count
 from core.fingerprint import code_fingerprint, fingerprint
 from core.policy import Policy, default_policy, judge
 from core.release_audit import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
@@ -49,19 +46,17 @@ class Attacks(Background):
 
 
 def _reports(subject: Subject, report: Report) -> Reports:
-    """Return a subject's reports, with their leakage estimate."""
-    from core.release_audit import audit_with_people
+    """Audit of a subject, judged by FairLeak's own policy."""
+    from core.release_audit import run_audit
 
-    audit, people = audit_with_people(
+    audit = run_audit(
         subject.plan,
         subject.table,
         default_policy(),
         model_file=subject.model_file,
         report=report,
     )
-    reports = Reports(audit, people)
-    _ = reports.meter  # here, rather than while somebody waits
-    return reports
+    return Reports(audit)
 
 
 class SelfTests(Background):
@@ -130,7 +125,7 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Report
         verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed, caveats=caveats)
         origin = provenance(plan, policy)
         audit = replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
-        return reports.judged(replace(audit, findings=(*found.findings, *filter(None, [chosen]))))
+        return Reports(replace(audit, findings=(*found.findings, *filter(None, [chosen]))))
 
     made: Reports = work.store.remember(key, again)
     return made
@@ -143,106 +138,108 @@ FILES = {
     "policy.toml": ("Policy (TOML)", "application/toml", ":material/rule:"),
     "plan.toml": ("Plan (TOML)", "application/toml", ":material/checklist:"),
 }
-"""File -> label, type and icon."""
+"""File of the internal report -> label, type and icon."""
+
+PUBLIC_FILES = {
+    "summary.html": ("HTML", "text/html", ":material/description:"),
+    "summary.json": ("JSON", "application/json", ":material/data_object:"),
+    "model-card.md": ("Markdown for a model card", "text/markdown", ":material/badge:"),
+}
+"""File of the public summary -> label, type and icon."""
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Time of every file in an archive, so that the same tables make the same archive."""
 
 
-def file(reports: Reports, name: str, edition: str = "internal") -> bytes:
-    """Return a file, by its name in `FILES`, of an edition, "internal" or "disclosure"."""
-    files = reports.files(edition)
+def file(reports: Reports, name: str) -> bytes:
+    """Content of a file, by its name in `FILES`."""
+    files = reports.internal_files
     if name != "tables.zip":
         return files[name]
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    archive_bytes = io.BytesIO()
+    with zipfile.ZipFile(archive_bytes, "w", zipfile.ZIP_DEFLATED) as archive:
         for csv, content in files.items():
             if csv.endswith(".csv"):
                 archive.writestr(zipfile.ZipInfo(csv, _DATE), content, zipfile.ZIP_DEFLATED)
-    return made.getvalue()
+    return archive_bytes.getvalue()
 
 
-def file_button(reports: Reports, name: str, edition: str = "internal") -> None:
-    """Draw the button of one file."""
+def file_button(reports: Reports, name: str) -> None:
+    """Draw the button of one file of the internal report."""
     label, mime, icon = FILES[name]
     kind, ending = name.split(".")
-    called = {"report": f"fairleak-{edition}", "tables": f"fairleak-{edition}-tables"}.get(kind, kind)
+    stem = {"report": "fairleak-internal", "tables": "fairleak-internal-tables"}.get(kind, kind)
     panels.download(
         label,
-        partial(file, reports, name, edition),
-        f"{called}.{ending}",
-        key=f"download_{edition}_{ending if kind == 'report' else kind}",
+        partial(file, reports, name),
+        f"{stem}.{ending}",
+        key=f"download_internal_{ending if kind == 'report' else kind}",
         mime=mime,
         icon=icon,
     )
 
 
-def summary_button(reports: Reports, edition: str = "internal", *, testing: bool = False) -> None:
-    """Offer the one-page summary to sign; without the package that makes it, the internal one says what is missing.
-
-    While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
-    """
-    inside, there = edition == "internal", can_be_made()
-    if not inside and not there:
-        return
-    signatures = report_history.signatures_of(reports.document()["fingerprint"]) if inside else ()
+def _public_button(reports: Reports, name: str) -> None:
+    label, mime, icon = PUBLIC_FILES[name]
     panels.download(
-        "One-page summary (PDF)" if inside else "PDF",
-        lambda: one_page(reports.document(edition), signatures),
-        f"fairleak-{edition}-summary.pdf",
-        key=f"download_{edition}_summary",
-        mime="application/pdf",
-        icon=":material/picture_as_pdf:",
-        type="primary" if inside else "secondary",
-        disabled=testing or not there,
-        help=("Opens when the self-test has ended, which is part of it." if testing else None) if there else MISSING,
+        label,
+        lambda: reports.public_files[name],
+        f"fairleak-{name}",
+        key=f"download_public_{name.rpartition('.')[2]}",
+        mime=mime,
+        icon=icon,
     )
 
 
-def _card(title: str, note: str, names: Iterable[str], reports: Reports, edition: str) -> None:
-    """Draw one report's files in a frame."""
-    with st.container(border=True, height="stretch", gap="small"):
-        shell.whisper(title, shell.escape(note))
-        with st.container(horizontal=True, gap="small"):
-            for name in names:
-                file_button(reports, name, edition)
-            if edition != "internal":
-                summary_button(reports, edition)
+def summary_button(reports: Reports, *, testing: bool = False) -> None:
+    """Offer the one-page summary to sign; without the package that makes it, say what is missing.
+
+    While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
+    """
+    possible = can_be_made()
+    signatures = report_history.signatures_of(reports.document["fingerprint"])
+    waiting = "Opens when the self-test has ended, which is part of it." if testing else None
+    panels.download(
+        "One-page summary (PDF)",
+        lambda: one_page(reports.document, signatures),
+        "fairleak-internal-summary.pdf",
+        key="download_internal_summary",
+        mime="application/pdf",
+        icon=":material/picture_as_pdf:",
+        type="primary",
+        disabled=testing or not possible,
+        help=waiting if possible else MISSING,
+    )
 
 
 _NOT_TESTED = "Self-test still running: a report made now says that it was not run."
 
 
-def downloads(shown: Reports, tested: SelfTests) -> None:
-    """Draw the files of the internal and of the external report side by side, and which report it is."""
-    told = shown.document()
+def downloads(reports: Reports, tested: SelfTests) -> None:
+    """Draw the files of the internal report and of the public summary side by side, and which report it is."""
+    document = reports.document
     left, right = st.columns(2)
-    with left:
-        note = "All numbers, seeds and small cells. Do not send outside."
-        _card(":material/lock: Internal", note, ("report.html", "report.json", "tables.zip"), shown, "internal")
-    with right:
-        note = external_note(shown, testing=tested.busy)
-        _card(":material/public: External (redacted)", note, ("report.html", "report.json"), shown, "disclosure")
-    both = (told["fingerprint"], shown.document("disclosure")["fingerprint"])
-    own, others = map(report_history.short, both)
-    made, version = str(told["times"].get("started", ""))[:10], f"FairLeak {told['provenance']['fairleak']}"
-    st.caption(f"Fingerprint {own}, of the external report {others} · {made} · {version}")
+    with left, st.container(border=True, height="stretch", gap="small"):
+        shell.whisper(":material/lock: Internal report", "All numbers, seeds and small cells. Do not send outside.")
+        with st.container(horizontal=True, gap="small"):
+            for name in ("report.html", "report.json", "tables.zip"):
+                file_button(reports, name)
+    with right, st.container(border=True, height="stretch", gap="small"):
+        shell.whisper(":material/public: Public summary", shell.escape(public_note(reports, testing=tested.busy)))
+        with st.container(horizontal=True, gap="small"):
+            for name in PUBLIC_FILES:
+                _public_button(reports, name)
+    day = str(document["times"].get("started", ""))[:10]
+    mark = report_history.short(document["fingerprint"])
+    version = f"FairLeak {document['provenance']['fairleak']}"
+    st.caption(f"Fingerprint of the internal report {mark} · {day} · {version}")
 
 
-def external_note(shown: Reports, *, testing: bool) -> str:
-    """Return what stands over the external report; `testing` says that the self-test still runs."""
-    running = f" {_NOT_TESTED}" if testing else ""
-    if not shown.audit.plan.title and shown.audit.plan.config.dataset == state.UPLOAD:
-        running += " Give it a title under Audit plan: without one its reader does not know which model it is about."
-    return f"Small cells suppressed, no seeds, no paths. {_leakage(shown)}{running}"
-
-
-def _leakage(shown: Reports) -> str:
-    """Return what the external report's own fairness numbers reveal."""
-    form = next((form for form in shown.meter.forms if form.form == "disclosure"), None)
-    if form is None or math.isnan(form.bits.value):
-        return "Its own leakage could not be estimated."
-    return (
-        f"A reader of this report can be nearly certain of the {shown.audit.data.attribute} of {count(form.pinned)} of "
-        f"the {count(form.unsure)} people where it was uncertain before ({form.bits.value:.1f} bits)."
-    )
+def public_note(reports: Reports, *, testing: bool) -> str:
+    """Note over the public summary; `testing` says that the self-test still runs."""
+    notes = ["Settings, limits, verdict words and caveats; no number measured on people."]
+    if testing:
+        notes.append(_NOT_TESTED)
+    if not reports.audit.plan.title and reports.audit.plan.config.dataset == state.UPLOAD:
+        notes.append("Give it a title under Audit plan: without one its reader does not know which model it is about.")
+    return " ".join(notes)

@@ -78,7 +78,7 @@ _MOST = 4
 
 def chosen(release: Reports) -> Comparison | None:
     """Draw the choice of an earlier audit; return it compared with the page's, None where none is chosen."""
-    now = release.document()
+    now = release.document
     kept = {str(one.id): one for one in _read(History.entries) if one.fingerprint != now["fingerprint"]}
     named = {key: f"{day_text(one.when)} · {one.short} · {one.project}" for key, one in kept.items()}
     titles = {_NOTHING: "Nothing", **named, _BROUGHT: "A report of yours"}
@@ -155,7 +155,7 @@ _SOMEBODY = "Dashboard, not signed in"
 
 def card(reports: Reports, *, testing: bool) -> None:
     """Draw the card; `testing` says that the self-test, which is part of the report, still runs."""
-    document = reports.document()
+    document = reports.document
     mark = short(document["fingerprint"])
     entries = _read(History.entries)
     with st.container(border=True, gap="small", key="sign_off"):

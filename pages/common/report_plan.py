@@ -160,7 +160,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
             now.people is not None,
             key=f"asked_listed_{mark}",
             help="Attacks up to 1,000 training records with these answers and shadow models, and lists whom they find. "
-            "Nothing of it stands in the external report.",
+            "Nothing of it stands in the public summary.",
         )
         if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return

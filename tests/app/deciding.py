@@ -11,9 +11,8 @@ import pytest
 import core.release_audit
 from core.estimates import proportion
 from core.fingerprint import fingerprint
-from core.release_audit import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, audit_with_people
+from core.release_audit import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, run_audit
 from tests.app.dashboard import Dashboard
-from tests.report_people import people_of
 
 SELF_TESTS = (
     SelfTest(
@@ -44,7 +43,7 @@ _lock = threading.Lock()
 
 
 class Attacks:
-    """Stands in for `core.release_audit.audit_with_people`: little work, done once, or `instead` an invented audit."""
+    """Stands in for `core.release_audit.run_audit`: little work, done once, or `instead` an invented audit."""
 
     def __init__(self) -> None:
         self.asked: list[AuditPlan] = []
@@ -57,22 +56,22 @@ class Attacks:
         others.pop("report")(1, 9)
         if self.instead is not None:
             self.audits.append(replace(self.instead, plan=plan))
-            return self.audits[-1], people_of()
+            return self.audits[-1]
         small = quick(plan)
         key = fingerprint(replace(small, title=""), table.fingerprint)
         with _lock:
             if key not in _made:
-                _made[key] = audit_with_people(small, table, policy, **others)
-        audit, people = _made[key]
+                _made[key] = run_audit(small, table, policy, **others)
+        audit = _made[key]
         self.audits.append(audit)
-        return replace(audit, plan=plan), people
+        return replace(audit, plan=plan)
 
 
 @pytest.fixture
 def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     """Few attacks, and a test of FairLeak itself that is done at once."""
     made = Attacks()
-    monkeypatch.setattr(core.release_audit, "audit_with_people", made)
+    monkeypatch.setattr(core.release_audit, "run_audit", made)
     monkeypatch.setattr(core.release_audit, "self_test_apart", lambda folder, report=None: SELF_TESTS)
     return made
 

@@ -40,7 +40,7 @@ def test_the_page_lists_whom_core_finds_by_group_and_by_record(start: Start):
     assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding
     assert "Your audit plan has no answers to bias queries: set that under Attack settings." in dashboard.plain_finding
     assert escape(headline.so_what) in dashboard.told or headline.so_what in dashboard.told
-    assert "Internal only" in dashboard.told and "never in the external report" in dashboard.told
+    assert "Internal only" in dashboard.told and "never in the public summary" in dashboard.told
     assert records(dashboard) == result.rows[result.chosen()].tolist()
     for place in result.chosen():
         assert fix_text(result, place)[1:] in table(dashboard)

@@ -31,7 +31,7 @@ from core.policy import (
     what_would_settle,
 )
 from core.release_audit import SAME_ANSWER, AuditPlan, plan_text, read_plan, verdict_caveats
-from core.report import Reports, document, to_json
+from core.report import Reports, report_document, to_json
 from core.report.one_page import one_page
 from pages.common import report_audit
 from pages.common.report_policy import changed_limit, with_limit
@@ -43,7 +43,6 @@ from tests.app.deciding import SELF_TESTS, Attacks, attacks, board, changed, sec
 from tests.app.test_own_table import bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
-from tests.report_people import people_of
 from tests.samples_report import POLICY, sample
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
@@ -102,38 +101,58 @@ EVERY_KIND = tuple(Caveat(kind, f"{NAME}: 1,234 of {kind}.", count=1234) for kin
 """A caveat of each kind, with a number and a name that nothing else has."""
 
 
-def artefacts(dashboard: Dashboard, reports: Reports, edition: str) -> dict[str, str]:
-    """Return what a reader has of a verdict, as text: five artefacts of the internal edition, three of the other."""
-    made = reports.document(edition)
-    page = pypdfium2.PdfDocument(one_page(made))[0].get_textpage().get_text_range()
+def artefacts(dashboard: Dashboard, reports: Reports) -> dict[str, str]:
+    """Return what a reader inside has of a verdict, as text."""
+    document = reports.document
+    page = pypdfium2.PdfDocument(one_page(document))[0].get_textpage().get_text_range()
+    printed = io.StringIO()
+    Console(out=printed, err=io.StringIO()).results(audit_lines(reports))
+    html_elements = [element.proto.body for element in dashboard.test.get("html")]
     texts = {
-        "JSON": "\n".join(caveat["text"] for caveat in json.loads(to_json(made))["caveats"]),
-        "HTML": Reader(reports.files(edition)["report.html"].decode().partition('id="json"')[0]).text,
+        "JSON": "\n".join(caveat["text"] for caveat in json.loads(to_json(document))["caveats"]),
+        "HTML": Reader(reports.internal_files["report.html"].decode().partition('id="json"')[0]).text,
         "PDF": page.replace("\ufffe", "").replace("\u200b", ""),
+        "terminal": printed.getvalue(),
+        "page": "\n".join(Reader(body).text for body in html_elements),
     }
-    if edition == "internal":
-        printed = io.StringIO()
-        Console(out=printed, err=io.StringIO()).results(audit_lines(reports))
-        texts["terminal"] = printed.getvalue()
-        shown = [element.proto.body for element in dashboard.test.get("html")]
-        texts["page"] = "\n".join(Reader(body).text for body in shown)
     return {name: "".join(text.split()) for name, text in texts.items()}
 
 
-def test_every_kind_of_caveat_stands_in_page_json_html_pdf_and_terminal(dashboard: Dashboard, attacks: Attacks):
+def public_texts(reports: Reports) -> dict[str, str]:
+    """Return what a reader outside has of a verdict, as text."""
+    files = reports.public_files
+    texts = {
+        "JSON": files["summary.json"].decode(),
+        "HTML": Reader(files["summary.html"].decode()).text,
+        "Markdown": files["model-card.md"].decode(),
+    }
+    return {name: "".join(text.split()) for name, text in texts.items()}
+
+
+def test_every_kind_of_caveat_stands_in_page_json_html_pdf_terminal_and_summary(dashboard: Dashboard, attacks: Attacks):
     attacks.instead = replace(sample(), caveats=EVERY_KIND)
     dashboard.open("report")
     verdict = judge(POLICY, sample().measurements, attribute="sex", caveats=in_order(EVERY_KIND))
-    reports = Reports(replace(attacks.instead, verdict=verdict), people_of())
-    internal = artefacts(dashboard, reports, "internal")
-    assert set(internal) == {"page", "JSON", "HTML", "PDF", "terminal"}
-    external = artefacts(dashboard, reports, "disclosure")
+    reports = Reports(replace(attacks.instead, verdict=verdict))
+    internal, public = artefacts(dashboard, reports), public_texts(reports)
     for caveat in EVERY_KIND:
         words = "".join(caveat.text.split())
         assert {name: words in text for name, text in internal.items()} == dict.fromkeys(internal, True), caveat.kind
         fixed = "".join(FIXED[caveat.kind].split())
-        assert {name: fixed in text for name, text in external.items()} == dict.fromkeys(external, True), caveat.kind
-    assert not any("1,234of" in text or "Bob" in text for text in external.values())
+        assert {name: fixed in text for name, text in public.items()} == dict.fromkeys(public, True), caveat.kind
+    assert not any("1,234of" in text or "Bob" in text for text in public.values())
+
+
+def test_the_summary_is_downloaded_and_the_internal_report_says_that_it_is_for_internal_use(
+    dashboard: Dashboard, attacks: Attacks
+):
+    attacks.instead = sample()
+    dashboard.open("report")
+    texts = " ".join(dashboard.texts)
+    assert "Internal report" in texts and "Do not send outside." in texts
+    assert "Public summary" in texts and "no number measured on people" in texts
+    keys = {button.proto.id.rpartition("-")[2] for button in dashboard.test.get("download_button")}
+    assert {"download_public_html", "download_public_json", "download_public_md", "download_internal_html"} <= keys
 
 
 def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashboard: Dashboard, attacks: Attacks):
@@ -145,11 +164,11 @@ def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashb
         key="of this test",
         store=SimpleNamespace(remember=lambda key, make: make()),
     )
-    found = report_audit.judged(work, default_policy(), ()).document()["caveats"]  # type: ignore[arg-type]
+    found = report_audit.judged(work, default_policy(), ()).document["caveats"]  # type: ignore[arg-type]
     kinds = [caveat["kind"] for caveat in found]
     assert kinds[:2] == ["chosen_on_these_records", "self_test_missing"]
     work.subject.picked = False
-    found = report_audit.judged(work, default_policy(), SELF_TESTS).document()["caveats"]  # type: ignore[arg-type]
+    found = report_audit.judged(work, default_policy(), SELF_TESTS).document["caveats"]  # type: ignore[arg-type]
     assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat["kind"] for caveat in found)
 
 
@@ -215,15 +234,14 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     assert len(attacks.asked) == 1
 
 
-def test_the_external_box_says_what_a_reader_learns_and_that_the_self_test_still_runs():
-    shown = Reports(sample(), people_of())
-    form = next(form for form in shown.meter.forms if form.form == "disclosure")
-    told = f"{form.pinned:,} of the {form.unsure:,} people where it was uncertain before ({form.bits.value:.1f} bits)."
-    tested = report_audit.external_note(shown, testing=False)
-    assert "can be nearly certain of the sex of" in tested and tested.endswith(told)
-    running = report_audit.external_note(shown, testing=True)
-    assert running == f"{tested} Self-test still running: a report made now says that it was not run."
-    assert "could not be estimated" in report_audit.external_note(Reports(sample()), testing=False)
+def test_the_note_of_the_summary_says_that_the_self_test_still_runs_and_that_a_title_is_missing():
+    reports = Reports(sample())
+    note = report_audit.public_note(reports, testing=False)
+    assert note == "Settings, limits, verdict words and caveats; no number measured on people."
+    running = report_audit.public_note(reports, testing=True)
+    assert running == f"{note} Self-test still running: a report made now says that it was not run."
+    untitled = Reports(replace(sample(), plan=replace(sample().plan, title="")))
+    assert "Give it a title" in report_audit.public_note(untitled, testing=False)
 
 
 def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begins_it_again(
@@ -359,7 +377,7 @@ def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(
     )
     caveats = verdict_caveats(audit.caveats, chosen=False, self_tests=audit.self_tests)
     verdict = judge(default_policy(), lower, attribute=audit.data.attribute, caveats=caveats)
-    earlier = document(replace(audit, measurements=lower, verdict=verdict))
+    earlier = report_document(replace(audit, measurements=lower, verdict=verdict))
     dashboard.give("compare_file", "report.json", to_json(earlier).encode())
     assert "The file must be" not in str(dashboard.test.warning)
     told = Reader(board(dashboard)).text

@@ -43,7 +43,7 @@ def measure(rows: int) -> None:
     from core.datasets import Roles, Table
     from core.models import GIVEN
     from core.policy import predictions_policy
-    from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, audit_with_people
+    from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
     from core.report import Reports
 
     warnings.simplefilter("ignore")
@@ -58,8 +58,8 @@ def measure(rows: int) -> None:
         membership=MembershipPlan(shadows=0),
     )
     started, used = time.perf_counter(), time.process_time()
-    audit, people = audit_with_people(plan, made, predictions_policy())
-    _ = Reports(audit, people).meter
+    audit = run_audit(plan, made, predictions_policy())
+    _ = Reports(audit).document
     seconds, processor = time.perf_counter() - started, time.process_time() - used
     most = _peak()
     limit, gigabytes = LIMITS.get(rows, (float("inf"), float("inf")))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser
 
-from core.report import EDITIONS, embedded_document, from_json
+from core.policy import VERDICT_TITLES
+from core.report import embedded_document, from_json
 from tests.browser.axe import violations
 from tests.browser.view import View
 
@@ -15,17 +17,20 @@ _LIVE = "script, img, iframe, object, embed, form, input, link, b b, [onerror], 
 
 
 class Downloaded(NamedTuple):
-    """An edition of a report.
+    """Internal report or public summary.
 
     Attributes
     ----------
     html : str
     findings : dict
-        Read from the JSON file, and valid by its schema.
+        Read from the JSON file; of an internal report valid by its schema.
+    heading : str
+        What the page is headed with.
     """
 
     html: str
     findings: dict[str, Any]
+    heading: str
 
 
 def judged(view: View) -> str:
@@ -46,23 +51,24 @@ def _file(view: View, key: str) -> str:
 
 
 def downloaded(view: View) -> dict[str, Downloaded]:
-    """Download HTML and JSON of both editions; each tells in both what the page's headline says."""
+    """Download HTML and JSON of internal report and public summary; both have the verdict of the page's headline."""
     headline = judged(view)
-    view.there(view.keyed("download_disclosure_json"))
-    found = {}
-    for edition in EDITIONS:
-        html = _file(view, f"download_{edition}_html")
-        findings = from_json(_file(view, f"download_{edition}_json"))
-        assert embedded_document(html) == findings
-        assert findings["edition"] == edition
-        assert findings["verdict"]["headline"] in headline
-        found[edition] = Downloaded(html, findings)
-    return found
+    view.there(view.keyed("download_public_json"))
+    findings = from_json(_file(view, "download_internal_json"))
+    internal = Downloaded(_file(view, "download_internal_html"), findings, findings["verdict"]["headline"])
+    assert embedded_document(internal.html) == findings
+    assert findings["verdict"]["headline"] in headline
+    summary = json.loads(_file(view, "download_public_json"))
+    decision = summary["decision"]
+    assert decision["verdict"] == findings["verdict"]["overall"]
+    heading = f"{VERDICT_TITLES[decision['verdict']]}. {decision['sentence']}"
+    public = Downloaded(_file(view, "download_public_html"), summary, heading)
+    return {"internal": internal, "public": public}
 
 
 def read_alone(browser: Browser, report: Downloaded, folder: Path) -> str:
     """Open a report as a file in a browser without a network, print it, and return what it says."""
-    path = folder / f"{report.findings['edition']}.html"
+    path = folder / f"{report.findings['kind'].replace(' ', '-')}.html"
     path.write_bytes(report.html.encode("utf-8"))
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
     page, asked, said = context.new_page(), [], []
@@ -71,12 +77,12 @@ def read_alone(browser: Browser, report: Downloaded, folder: Path) -> str:
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
     page.goto(path.as_uri())
-    assert page.locator("h1 > span:last-child").inner_text() == report.findings["verdict"]["headline"]
+    assert page.locator("h1 > span:last-child").inner_text() == report.heading
     page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
     assert violations(page) == {}
     assert page.locator(_LIVE).count() == 0
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
-    assert printed.startswith(b"%PDF") and 3 <= printed.count(b"/Type /Page\n") <= 40
+    assert printed.startswith(b"%PDF") and 1 <= printed.count(b"/Type /Page\n") <= 40
     text = page.locator("body").inner_text()
     assert asked == [path.as_uri()] and said == []
     context.close()

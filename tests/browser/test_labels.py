@@ -16,11 +16,10 @@ from playwright.sync_api import Browser, Page
 
 from core.charts import DARK, LIGHT, Drawing
 from core.release_audit.result import GroupSummary
-from core.report import document
+from core.report import report_document
 from core.report.charts import svg
 from core.report.page import to_html
 from tests.browser.boxes import collisions
-from tests.report_people import people_of
 from tests.samples_report import GROUPS, sample
 from tests.unit.charts.nasty_studies import CHARTS, chart
 
@@ -119,13 +118,12 @@ LONG = [
 ]
 
 
-@pytest.mark.parametrize("edition", ["internal", "disclosure"])
 @pytest.mark.parametrize("groups", [GROUPS, tuple(LONG)], ids=["short names", "long names"])
 def test_no_words_of_a_report_collide_or_leave_their_cell(
-    browser: Browser, tmp_path: Path, edition: str, groups: tuple[GroupSummary, ...]
+    browser: Browser, tmp_path: Path, groups: tuple[GroupSummary, ...]
 ) -> None:
     path = tmp_path / "report.html"
-    written = to_html(document(sample(groups), edition=edition, people=people_of(groups)))
+    written = to_html(report_document(sample(groups)))
     path.write_text(written, encoding="utf-8")
     page = browser.new_page(offline=True)
     for width in (1100, 794, 400):

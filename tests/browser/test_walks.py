@@ -137,7 +137,7 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     rows.first.locator("summary").click()
     expect(rows.first.get_by_text("The attacker knows", exact=True)).to_be_visible()
     told = {edition: read_alone(browser, report, tmp_path) for edition, report in reports.items()}
-    assert "people.csv" in told["internal"] and "people.csv" not in told["disclosure"]
+    assert "people.csv" in told["internal"] and "people.csv" not in told["public"]
     signed_voided_and_compared(view)
     view.fits("the verdict")
     view.page.set_viewport_size({"width": 400, "height": 900})

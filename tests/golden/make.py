@@ -40,9 +40,10 @@ _VOLATILE = (
     (r"(Seconds\W+)[\d.]+", r"\1<seconds>"),
     (r"(Started\W+|edition )\d{4}-\d\d-\d\d", r"\1<day>"),
     (
-        r"Fingerprint [0-9a-f]{4} [0-9a-f]{4}, of the external report [0-9a-f]{4} [0-9a-f]{4} · [-\d]+",
-        "Fingerprint <digits>, of the external report <digits> · <day>",
+        r"Fingerprint of the internal report [0-9a-f]{4} [0-9a-f]{4} · [-\d]+",
+        "Fingerprint of the internal report <digits> · <day>",
     ),
+    (r'(\bDay(?:: |\s+)|"day": ")\d{4}-\d\d-\d\d', r"\1<day>"),
     (r"\d{1,2} [A-Z][a-z]{2} \d{4} · [0-9a-f]{4} [0-9a-f]{4}", "<day> · <digits>"),
     (r"(Fingerprint of this report: )[0-9a-f]{8} [0-9a-f]{8}", r"\1<digits>"),
     (r"(Sign )[0-9a-f]{4} [0-9a-f]{4}", r"\1<digits>"),
@@ -50,7 +51,7 @@ _VOLATILE = (
     (r"(has the fingerprint |in the report )[0-9a-f]{16}", r"\1<digits>"),
     (r"--fingerprint [0-9a-f]+", "--fingerprint <digits>"),
     (rf"\b{re.escape(core.__version__)}\b", "<fairleak>"),
-    (r"(audit (?:internal report|external report \(redacted\)) |FairLeak <fairleak>, )\d{4}-\d\d-\d\d", r"\1<day>"),
+    (r"(audit (?:internal report|public summary) |FairLeak <fairleak>, )\d{4}-\d\d-\d\d", r"\1<day>"),
 )
 """What differs between two runs of the same work, and what stands for it."""
 

@@ -1,4 +1,4 @@
-"""What reports say of many invented audits is as it was: both editions, tables, summaries, and reports judged again.
+"""What reports say of many invented audits is as it was: tables, summaries, and reports judged again.
 
 Kept are digests of parts, so that a difference names its part, sentences as they are, and numbers that are computed.
 """
@@ -24,10 +24,8 @@ from core.policy import CHECKS, Limit, Policy
 from core.policy.limits import in_range
 from core.release_audit import GuardPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
 from core.release_audit.result import GroupSummary
-from core.report import Reports, canonical, metering, page, schema, tables
-from core.report.card_section import card_section
-from core.report.editions import _as_printed, _rounded
-from core.report.judgement import contradictions, judged_again
+from core.report import Reports, canonical, page, schema, summary_html, summary_markdown, tables
+from core.report.judgement import contradictions
 from core.report.junit import audit_junit
 from core.report.one_page import page_content
 from core.report.page import to_html
@@ -36,13 +34,12 @@ from core.subject import OutputsPlan
 from tests.golden.make import compare, normal
 from tests.golden.numbers import compare_numbers
 from tests.judged_report import judged
-from tests.report_people import people_of
-from tests.samples_report import GROUPS, SMALL_GROUPS, gap_and_ratio, group, not_there, sample
+from tests.samples_report import gap_and_ratio, group, not_there, sample
 
 SEEDS = range(12)
 
 COUNTS = (0, 1, 9, 10, 11, 60, 437)
-"""Numbers of people around the count below which numbers are withheld."""
+"""Numbers of people, few and many."""
 
 LARGEST = {"bits": 3.0, "columns": 20.0}
 
@@ -157,25 +154,27 @@ MADE = {seed: Reports(audit(seed)) for seed in SEEDS}
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parts_of_reports(seed: int) -> None:
     told = []
-    for edition in ("internal", "disclosure"):
-        document = {**MADE[seed].document(edition), "fingerprint": "f" * 64, "provenance": PROVENANCE}
-        told += [f"{edition} {name}: {sealed(document[name])}" for name in sorted(document)]
-        for one in document["measurements"]:
-            told.append(f"{edition} {one['check']}: {sealed(one)}")
-        for table in tables.report_tables(document):
-            words = table.in_words
-            shown = sealed([words.columns, words.rows, sorted(table.numeric)])
-            told.append(f"{edition} {table.name}: {sealed([table.rows])} {shown}")
-        told.append(f"{edition} junit: {sealed(audit_junit(document).decode())}")
-        drawn = re.sub(r"(?s)<style.*?</style>|<pre.*?</pre>", "", to_html(document))
-        told.append(f"{edition} html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
-        content = page_content(document)
-        told += [f"{edition} page {name}: {sealed(content[name])}" for name in content]
+    document = {**MADE[seed].document, "fingerprint": "f" * 64, "provenance": PROVENANCE}
+    told += [f"internal {name}: {sealed(document[name])}" for name in sorted(document)]
+    for one in document["measurements"]:
+        told.append(f"internal {one['check']}: {sealed(one)}")
+    for table in tables.report_tables(document):
+        words = table.in_words
+        shown = sealed([words.columns, words.rows, sorted(table.numeric)])
+        told.append(f"internal {table.name}: {sealed([table.rows])} {shown}")
+    told.append(f"internal junit: {sealed(audit_junit(document).decode())}")
+    drawn = re.sub(r"(?s)<style.*?</style>|<pre.*?</pre>", "", to_html(document))
+    told.append(f"internal html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
+    content = page_content(document)
+    told += [f"internal page {name}: {sealed(content[name])}" for name in content]
+    summary = {**MADE[seed].summary, "fingerprint": "f" * 64, "fairleak": "1"}
+    told += [f"summary {name}: {sealed(summary[name])}" for name in sorted(summary)]
+    told.append(f"summary markdown: {sealed(summary_markdown(summary))}")
+    told.append(f"summary html: {sealed(re.sub(r'(?s)<style.*?</style>', '', summary_html(summary)))}")
     shown = AuditResult(MADE[seed])
     board = re.sub(r"(?s)<style.*?</style>", "", html.unescape(shown._repr_html_()))
     parts = (shown._repr_markdown_(), board, f"{shown!r} {shown}", shown.verdict)
     told += [f"notebook: {sealed(part)}" for part in parts]
-    told.append(f"section: {sealed(card_section(MADE[seed].document('disclosure')))}")
     compare(f"audits/{seed}.txt", "\n".join(told) + "\n")
 
 
@@ -231,27 +230,14 @@ def _altered(document: Any, rng: np.random.Generator) -> tuple[str, Any]:
     return f"{'/'.join(map(str, path))} {old!s:.9} to {inside[path[-1]]!s:.9}", found
 
 
-@pytest.mark.parametrize("edition", ["internal", "disclosure"])
-def test_reports_judged_again(edition: str) -> None:
+def test_reports_judged_again() -> None:
     told = []
     for seed in SEEDS:
-        document, rng = MADE[seed].document(edition), np.random.default_rng(seed)
-        assert judged_again(document)[:2] == ([], [])
-        told.append(f"{seed}: {judged_again(document)[2]} {_said(contradictions, document)}")
-        most = max(document["data"]["n"], *(document["plan"]["answers"][name] for name in ("repeats", "people")))
-        for more in (0, 1):
-            told.append(f"{most + more} people: {_said(contradictions, _of_people(document, most + more))}")
+        document, rng = MADE[seed].document, np.random.default_rng(seed)
+        assert contradictions(document) == []
         for name, found in (_altered(document, rng) for _ in range(18)):
-            told.append(f"{name}: {_said(contradictions, found)}; {_said(judged_again, found)}")
-    compare(f"audits/judged_{edition}.txt", normal("\n".join(told)))
-
-
-def _of_people(document: Any, n: int) -> Any:
-    """Return a document all of whose measurements are of n people."""
-    estimates = (
-        {**one, "estimate": one["estimate"] and {**one["estimate"], "n": n}} for one in document["measurements"]
-    )
-    return {**document, "measurements": list(estimates)}
+            told.append(f"{name}: {_said(contradictions, found)}")
+    compare("audits/judged_internal.txt", normal("\n".join(told)))
 
 
 def _said(judge: Callable[[Any], Any], document: Any) -> str:
@@ -260,8 +246,7 @@ def _said(judge: Callable[[Any], Any], document: Any) -> str:
         found = judge(document)
     except InputError as error:
         found = [f"refused: {error}"]
-    every = [normal(one) for part in found for one in (part if isinstance(part, list) else [part])]
-    every = [one for one in every if not one.startswith(("the self-test's list", "judged again, the"))]
+    every = [normal(one) for one in found]
     return f"{len(every)} {every[0].strip():.40} {sealed(every)}" if every else "fine"
 
 
@@ -269,64 +254,21 @@ PRECISIONS = ((0.5, 0.465, 0.535), (0.5, 0.4651, 0.535), (0.1234, 0.1234, 0.1234
 
 
 def _canonical() -> Iterator[tuple[str, Any]]:
-    """Yield numbers as editions print them: around the width that costs a digit, at ties, unknown and infinite."""
+    """Yield numbers as reports have them: at ties, unknown and infinite."""
     values = (0.0, -0.0004, 0.0005, 0.12345, -0.12345, 0.9999, 1.0, 3.14159, float("inf"), float("nan"))
     for value in values:
-        yield f"outward {value}", [canonical.outward(value, places, side) for places in (1, 2, 3) for side in (-1, 1)]
-        yield f"rounded {value}", [canonical.rounded(value, places) for places in (1, 3)]
         yield f"strict {value}", [f"{one!r:.20}" for one in canonical.strict([value, 1e300 * value, value * 1000])]
         yield f"shown {value}", [tables.shown(value), tables.shown(1e4 * value)]
     for value, low, high in PRECISIONS:
         own = Estimate(value=value, low=low, high=high, n=1234)
-        yield f"printed {low} {high}", [canonical.decimals_of(low, high), *canonical.printed(value, low, high)]
         yield f"words {low}", [tables.rate_words(own), tables.rate_words(canonical.strict(own), of=True)]
-        yield f"told {low}", _rounded(canonical.strict({"bits": own, "accuracy": own, "df_bits": 1.25, "n": 3}))
-    for low in np.linspace(0.1, 0.1012, 7):
-        yield f"near {low:.4f}", list(canonical.printed(0.135, float(low), float(low) + 0.0699))
     odd = ["inf", "-inf", "x", True, None, 1234, -1234, 999.96, -0.00001, 1e-5, 999.9, -1000.4]
     yield "cells", [tables.shown(one) for one in odd]
     yield "fingerprint", canonical.report_fingerprint({"a": [1, "\u202e"], "times": {}, "b": None})
 
 
-def _metering() -> Iterator[tuple[str, Any]]:
-    """Yield what rates leave of counts, what is published of groups, and what that reveals."""
-    for hits, n, exact in (
-        (0, 3, False),
-        (2, 3, False),
-        (3, 3, True),
-        (7, 40, False),
-        (500, 1111, False),
-        (1, 5000, True),
-    ):
-        rate = canonical.strict(proportion(hits, n))
-        for told in (rate, canonical.rounded_estimate(rate), {**rate, "low": 0.1, "high": 0.1}):
-            left = metering._counts(told, 5000, exact=exact)
-            yield f"counts {hits} {n} {exact}", [left[0], left[1].start, left[1].stop]
-    small = [group("ash", (5, 2, 3, 9), 9, 40), group("birch", (4, 7, 1, 6), 15, 50)]
-    large = [group("ash", (30, 11, 20, 61), 60, 300), group("birch", (52, 17, 10, 43), 100, 420)]
-    one = [small[0], group("birch", (1, 0, 0, 2), 3, 12)]
-    for groups in (small, [*small, group("cedar", (1, 3, 2, 2), 6, 20)], one, large, GROUPS, SMALL_GROUPS):
-        people, reports = people_of(tuple(groups)), Reports(judged(sample(tuple(groups))), people_of(tuple(groups)))
-        name = f"{people.n} people in {len(groups)}"
-        for code in range(len(groups)):
-            for form, document in (("whole", reports.whole), ("page", _as_printed(reports.whole))):
-                found = metering.published_of(document, people, code, exact=form == "whole")
-                for number in found.numbers if found else ():
-                    yield f"{name}: {code} {form} {number.statistic}", [number.low, number.high]
-        if people.n < 500:
-            internal, external = (reports.document(edition)["release_meter"] for edition in ("internal", "disclosure"))
-            yield f"{name}: internal", internal
-            yield f"{name}: external", [external["forms"], external["told"], external["accuracy_before"]]
-            told = [table for table in tables.report_tables(reports.document()) if table.name == "release-meter"]
-            yield f"{name}: table", [len(told), *(told[0].in_words.rows if told else ())]
-    rates = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0], [0.1, 0.9, 0.0]])
-    yield "moved", [metering._moved(rates, code, np.array([0.4, 1.0, 0.25])) for code in range(3)]
-
-
-@pytest.mark.parametrize("kind", ["canonical", "metering"])
-def test_numbers_of_reports(kind: str) -> None:
-    made = {"canonical": _canonical, "metering": _metering}[kind]()
-    compare_numbers(f"report_{kind}", made)
+def test_numbers_of_reports() -> None:
+    compare_numbers("report_canonical", _canonical())
 
 
 def _paths(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -340,10 +282,9 @@ def _paths(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 1, "x", "inf", [], {}, [None], {"x": 1})
 
 
-@pytest.mark.parametrize("edition", ["internal", "disclosure"])
-def test_reports_of_another_form(edition: str) -> None:
+def test_reports_of_another_form() -> None:
     told = []
-    document, rng = MADE[1].document(edition), np.random.default_rng(1)
+    document, rng = MADE[1].document, np.random.default_rng(1)
     assert not schema.schema_error(document)
     by_depth: dict[str, tuple[Any, ...]] = {}
     for path in _paths(document):
@@ -363,4 +304,4 @@ def test_reports_of_another_form(edition: str) -> None:
             inside[path[-1]] = wrong
         error = schema.schema_error(found).removeprefix("A report must follow its schema; ")
         told.append(f"{name} {wrong}: {error or 'fine':.60}")
-    compare(f"audits/form_{edition}.txt", normal("\n".join(told)))
+    compare("audits/form_internal.txt", normal("\n".join(told)))

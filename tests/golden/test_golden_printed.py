@@ -28,7 +28,7 @@ from core.estimates import Estimate
 from core.models import METHOD_TITLES
 from core.policy import default_policy
 from core.release_audit import AuditPlan, compare_runs
-from core.report import document, to_json
+from core.report import public_summary, report_document, to_json
 from core.settings import from_arguments
 from core.sweep import SweepSettings
 from tests import samples
@@ -66,14 +66,14 @@ def _audits() -> Iterator[tuple[str, str]]:
 
 def _compared() -> Iterator[tuple[str, str]]:
     for before in SEEDS:
-        for edition, margin in (("internal", None), ("internal", 0.02), ("disclosure", None)):
-            old = MADE[before].document(edition)
+        for margin in (None, 0.02):
+            old = MADE[before].document
             for name, new in (
-                ("next", MADE[(before + 1) % len(SEEDS)].document(edition)),
+                ("next", MADE[(before + 1) % len(SEEDS)].document),
                 ("altered", _altered(old, np.random.default_rng(before))[1]),
             ):
                 found = refused(lambda old=old, new=new, margin=margin: _comparison(old, new, margin))
-                yield f"{before} {edition} {margin} {name}", found
+                yield f"{before} internal {margin} {name}", found
 
 
 def _comparison(old: Any, new: Any, margin: float | None) -> str:
@@ -83,7 +83,7 @@ def _comparison(old: Any, new: Any, margin: float | None) -> str:
 
 def _replayed() -> Iterator[tuple[str, str]]:
     for seed in SEEDS:
-        old, rng = MADE[seed].document(), np.random.default_rng(seed)
+        old, rng = MADE[seed].document, np.random.default_rng(seed)
         new = old
         for times in range(4):
             new = _altered(new, rng)[1]
@@ -286,10 +286,9 @@ AUDITED = (
     "history list --deleted --history kept.sqlite",
     "report verify 1.json --fingerprint 1234567",
     "report verify 1.json --fingerprint 12345678",
-    "report verify 1e.json --any-code",
+    "report verify 1e.json",
     "report card 1.json",
     "report card 1e.json",
-    "report page both -o x.pdf",
     "report sign 1.json --new-key k.pem",
     "report sign --key k.pem",
     "report replay 1e.json",
@@ -315,11 +314,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     later, few = {"started": "2026-12-01T23:59:00Z", "seconds": 1.0}, replace(POLICY, limits=POLICY.limits[4:6])
     held = (judged(), judged(policy=few), judged(sample(SMALL_GROUPS)), judged(replace(sample(), times=later)))
     for number, one in enumerate(held, start=1):
-        for edition, end in (("internal", ""), ("disclosure", "e")):
-            Path(f"{number}{end}.json").write_text(to_json(document(one, edition=edition)), encoding="utf-8")
-    for edition, end in (("internal", ""), ("disclosure", "e")):
-        (tmp_path / "both" / edition).mkdir(parents=True)
-        shutil.copy(f"1{end}.json", tmp_path / "both" / edition / "report.json")
+        document = report_document(one)
+        Path(f"{number}.json").write_text(to_json(document), encoding="utf-8")
+        Path(f"{number}e.json").write_text(to_json(public_summary(document)), encoding="utf-8")
     return tmp_path
 
 
@@ -330,13 +327,16 @@ def test_commands_one_after_the_other(name: str, commands: tuple[str, ...], mask
 
 
 def test_folders_that_hold_something_else(tmp_path: Path) -> None:
-    told, content = [], json.dumps(MADE[1].document())
-    for wrong in ("", "note.txt", "internal/note.txt", "disclosure", "internal/report.json", "internal/table-a.csv"):
+    told = []
+    for wrong in ("", "note.txt", "internal/note.txt", "public", "internal/report.json", "internal/table-a.csv"):
         out = tmp_path / (wrong.replace("/", "-") or "none")
-        for edition in ("internal", "disclosure"):
-            (out / edition).mkdir(parents=True)
-            (out / edition / "report.json").write_text(content, encoding="utf-8")
-        if wrong == "disclosure":
+        for kind, name, document in (
+            ("internal", "report.json", MADE[1].document),
+            ("public", "summary.json", MADE[1].summary),
+        ):
+            (out / kind).mkdir(parents=True)
+            (out / kind / name).write_text(json.dumps(document), encoding="utf-8")
+        if wrong == "public":
             shutil.rmtree(out / wrong)
         if wrong:
             (out / wrong).write_text("{}", encoding="utf-8")

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from core.compare import change_between, change_text, compare
-from core.compare.changed_settings import changed_settings
 from core.compare.changes import CheckChange, _brought, _decided, _equal, _overall, _rank, change_range
 from core.compare.comparison_files import _case, _evidence, since
 from core.estimates import Estimate, certain
@@ -63,7 +62,6 @@ def in_settings() -> Named:
     yield changed("metric", lambda after: after["model"].update(metric="equalized_odds", fingerprint="8" * 64))
     yield changed("seed", lambda after: after["plan"]["config"].update(seed=1))
     yield changed("tolerance", lambda after: after["plan"]["config"].update(tolerance=0.5, epsilon=2.0))
-    yield changed("no tolerance", lambda after: after["plan"]["config"].update(tolerance=None))
     yield changed("roles", lambda after: after["plan"]["config"]["roles"].update(sets="part"))
     yield changed("model", lambda after: after["plan"]["model"].update(threshold=0.6, positive="grant"))
     yield changed("outputs", lambda after: after["plan"]["outputs"].update(decimals=2))
@@ -71,10 +69,6 @@ def in_settings() -> Named:
     yield changed("limit", lambda after: after["policy"]["limits"][0].update(value=0.5, required=False, source=""))
     yield changed("limit gone", lambda after: after["policy"]["limits"].pop())
     yield changed("level", lambda after: after["policy"].update(level=0.9, version="4"))
-    for name, edition in (("both external", "disclosure"), ("internal", "internal")):
-        after = report(edition="disclosure", seed=3)
-        rows = changed_settings(report(edition=edition), after)
-        yield name, [[one.part, one.what, one.before, one.after] for one in rows]
     other = replace(POLICY, limits=POLICY.limits[2:])
     yield "fewer limits", [[one.check, one.turn, one.limit] for one in compare(before, report(policy=other)).checks]
 

@@ -11,7 +11,6 @@ from core.estimates import Estimate
 from core.policy import (
     CHECKS,
     UNITS,
-    CheckVerdict,
     Limit,
     Policy,
     Verdict,
@@ -26,7 +25,6 @@ from core.policy import (
     policy_text,
     predictions_policy,
     read_policy,
-    redacted_of,
     value_text,
     what_would_settle,
 )
@@ -91,7 +89,6 @@ def in_words() -> Named:
     for n in (1, 2, 3):
         own = Policy(name="P", version="1", limits=(*starting[:n], *one.limits))
         yield f"{n} placeholders", [placeholders_text(own), placeholders_text(own, signed=True)]
-    yield "redacted", [bool(redacted_of(check).attacked) for check in CHECKS]
 
 
 def sketched(required: str, optional: str = "") -> Verdict:
@@ -111,7 +108,7 @@ def in_verdicts() -> Named:
         for row in verdict.rows:
             if row.limit is None and row.measurement is None:
                 continue
-            told_of = [row.verdict, row.why, row.blocks, row.excused, row.counts, row.measured, row.withheld, row.basis]
+            told_of = [row.verdict, row.why, row.blocks, row.excused, row.counts, row.measured, row.basis]
             yield f"{seed} {row.check}", [*told_of, row.number, row.control, row.brief, row.item]
             yield f"{seed} {row.check}, settled by", [what_would_settle(row), what_would_settle(row, table=True)]
             yield f"{seed} {row.check}, at", bullet(row)
@@ -133,10 +130,6 @@ def in_verdicts() -> Named:
         yield f"times {limit}", [times_needed(found(values), limit) for values in ESTIMATES.values()]
         estimate = found((0.07, 0.0, 0.14))
         yield f"scale {limit}", on_scale(limit, estimate, middle=0.07, span=0.07)
-    hidden = CheckVerdict(
-        check="unfairness", verdict="inconclusive", why="", measurement=Measurement(check="unfairness")
-    )
-    yield "withheld", [hidden.value, hidden.withheld, hidden.measured, what_would_settle(hidden), bullet(hidden)]
     for values, freedom in (
         ((0.2, 0.3, 0.1), None),
         ((0.2, -math.inf, 0.3), None),

@@ -16,12 +16,12 @@ from core.release_audit import (
     MembershipPlan,
     ModelPlan,
     audit_steps,
-    audit_with_people,
     catalogue_plan,
     data_fingerprint,
     kept_tolerance,
     plan_text,
     read_plan,
+    run_audit,
     suggested_outputs,
     suggested_plan,
 )
@@ -184,20 +184,16 @@ def in_audits() -> Named:
         plan = replace(bare, model=model, config=config)
         policy = default_policy() if name == "trained" else predictions_policy()
         steps: list[int] = []
-        audit, readers = audit_with_people(plan, table, policy, report=partial(_kept, steps))
+        audit = run_audit(plan, table, policy, report=partial(_kept, steps))
         data = replace(audit.data, fingerprint="")
         yield f"{name}, data", [data, data_fingerprint(build_dataset(table, own)) == audit.data.fingerprint]
         yield f"{name}, groups", audit.groups
         yield f"{name}, model", replace(audit.model, fingerprint="")
-        yield f"{name}, verdict", [audit.verdict.overall, audit.labels_only, list(audit.tables)]
+        yield f"{name}, verdict", [audit.verdict.overall, list(audit.tables)]
         for one in audit.measurements:
             yield f"{name}, {one.check}", [one.outcome, one.basis, one.reason, one.freedom]
         yield f"{name}, findings", [f"{each.study} {len(each.findings)}" for each in audit.findings]
         yield f"{name}, steps", [steps[0], steps[-1], len(steps), sorted(steps[2:]) == steps[2:]]
-        yield (
-            f"{name}, readers",
-            readers if isinstance(readers, str) else [readers.posteriors, readers.codes, readers.rows],
-        )
         dataset = build_dataset(table, own)
         yield f"{name}, outputs", [suggested_outputs(dataset, kind) for kind in ("train", "predictions", "file")]
         yield f"{name}, tolerance", refused(kept_tolerance, dataset, plan.config)

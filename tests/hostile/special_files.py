@@ -23,7 +23,7 @@ from core.__main__ import main
 from core.config import AuditConfig
 from core.datasets import Roles
 from core.release_audit import AuditPlan, DataPlan, ModelPlan
-from core.report import document, to_json
+from core.report import report_document, to_json
 from core.report.canonical import strict
 from tests.samples_report import sample
 
@@ -203,7 +203,7 @@ def prepare(folder: Path) -> None:
     (folder / "demo.toml").write_text("[data]\ndataset = 'demo'\n")
     (folder / "card.toml").write_text("[data]\ndataset = 'demo'\n")
     (folder / "inside.toml").write_text(f"[data]\nfile = 'inside.csv'\n{roles}\n")
-    told = json.loads(to_json(document(sample())))
+    told = json.loads(to_json(report_document(sample())))
     for name in ("report", "signed"):
         (folder / f"{name}.json").write_text(json.dumps(told))
     given, model = ModelPlan(kind="predictions"), ModelPlan(kind="file", file="m.onnx")

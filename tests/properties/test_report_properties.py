@@ -1,25 +1,15 @@
-"""What holds for every policy and audit, and what a disclosure edition withholds: it stands nowhere in it."""
+"""What holds for every policy and audit."""
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import replace
-from functools import cache, partial
-from unittest.mock import patch
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.policy import CHECKS, Limit, Policy, Status, bullet, judge, policy_text, read_policy
-from core.report import document, editions, to_json
-from core.report.page import to_html
-from core.report.tables import csv_files
 from core.study import Measurement
-from tests.leaky_report import FILE, leaky, people_in
 from tests.policy_samples import measurements, policies, values
-from tests.samples_report import _estimate, sample
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 SHOWN = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters=TURNING)
@@ -112,80 +102,3 @@ def test_a_policy_reads_back_equal(made: Policy, data: st.DataObject) -> None:
     told = replace(made, **names, date=data.draw(DAYS), rationale=data.draw(LINES), limits=tuple(map(of, made.limits)))
     assert read_policy(policy_text(told), name="p.toml") == told
     assert read_policy(policy_text(told).encode(), name="p.toml") == told
-
-
-disclosure_edition = partial(document, edition="disclosure")
-
-NAMES = ("Female", "Male", "Other people")
-NUMBER = re.compile(r"(?<!\w)\d+(?:[.,]\d+)*(?!\w)")  # not the digits of a fingerprint
-
-
-def texts_of(found: dict) -> list[str]:
-    """Return an edition in every form it is given away in."""
-    return [
-        to_json(found),
-        to_html(found),
-        *(content.decode() for _, content in sorted(csv_files(found).items())),
-    ]
-
-
-@cache
-def harmless() -> frozenset[str]:
-    """Return the numbers that stand in any edition: sizes of all sets, versions, limits, places in drawings."""
-    cells = {"Female": (9000,) * 6, "Male": (9000,) * 6, "Other people": (9000,) * 6}
-    return frozenset(n for text in texts_of(disclosure_edition(leaky(cells))) for n in NUMBER.findall(text))
-
-
-@settings(deadline=None, max_examples=10)
-@given(st.lists(st.integers(1100, 4900), min_size=24, max_size=24, unique=True))
-def test_no_withheld_count_and_no_rate_of_a_group_stands_in_any_text(numbers):
-    cells = {name: tuple(numbers[6 * i : 6 * i + 6]) for i, name in enumerate(NAMES)}
-    with patch.object(editions, "THRESHOLD", 10_000_000):  # every count is small, and none a common number
-        found = disclosure_edition(leaky(cells))
-    assert all(g[rate] is None for g in found["groups"] for rate in ("label_rate", "test_rate", "test_tpr", "test_fpr"))
-    secret = set()
-    for tp, fn, fp, tn, *_ in cells.values():
-        n = tp + fn + fp + tn
-        secret |= {str(k) for k in (tp, fn, fp, tn, n, tp + fn, tp + fp)} | {f"{k:,}" for k in (tp, fn, fp, tn, n)}
-        secret |= {f"{k / n:.4f}" for k in (tp, fn, fp, tn, tp + fn, tp + fp)}
-    for text in texts_of(found):
-        assert not (set(NUMBER.findall(text)) - harmless()) & secret
-        for secret_text in (FILE, FILE[:30], "my files", "northern branches"):
-            assert secret_text not in text
-
-
-def test_small_counts_stand_in_no_sentence_of_an_edition():
-    cells = {"Female": (3, 4, 5, 6, 40, 50), "Male": (300, 400, 500, 600, 700, 800), "x": (90, 91, 92, 93, 94, 95)}
-    found = disclosure_edition(leaky(cells), people=people_in(cells))
-    sentences = [text for text in _strings(found) if " " in text]
-    assert len(sentences) > 60
-    for text in sentences:
-        assert not re.search(r"\b[3-6](?:/18)? (?:of|people|records|Female)|got 18|16\.7%|22\.2%", text), text
-        assert "It needs" not in text and "fewer than fewer" not in text
-
-
-def _strings(value):
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)
-    elif isinstance(value, str):
-        yield value
-
-
-@pytest.mark.parametrize("value", [0.0496, 0.0504, 0.2])
-def test_the_reason_of_a_verdict_tells_rounded_intervals_and_no_p_value(value):
-    audit, check = sample(), "correction_gain"
-    decided = _estimate(value, value - 0.012345, value + 0.0003412)
-    rows = tuple(
-        replace(row, decided=decided, p_value=0.00123456, p_adjusted=0.0345678) if row.check == check else row
-        for row in audit.verdict.rows
-    )
-    found = disclosure_edition(replace(audit, verdict=replace(audit.verdict, rows=rows)))
-    (row,) = [row for row in found["verdict"]["checks"] if row["check"] == check]
-    assert row["p_value"] is None and row["p_adjusted"] is None and row["why"].endswith("outwards.")
-    for number in NUMBER.findall(row["why"]):
-        if "." in number and number != "5.0":
-            assert math.isclose(float(number) * 10, round(float(number) * 10), abs_tol=1e-9), row["why"]

@@ -13,7 +13,7 @@ from core.param import Param
 from core.planted import draw_people, subject_of
 from core.serialize import Result
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Plant, Redacted, Report, Row, Study
+from core.study import Check, Finding, Measurement, Plant, Report, Row, Study
 from core.subject import Subject
 
 
@@ -69,11 +69,6 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
             unit="percent",
             definition="Share of the test people whose released score fewer people have than the plan asks for.",
             needs=("scores",),
-            redacted=Redacted(
-                attacked="The released scores of the test people; fewer than {uniqueness[fewest]} may not share one.",
-                knows="Everybody's released score.",
-                control="labels alone",
-            ),
         ),
     )
 
@@ -107,7 +102,6 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
                 so_what="Whoever sees a score of one of them sees which record it is.",
                 to_do="Release fewer decimals.",
                 caveats=("The attacker holds the records with their scores.",),
-                redacted=f"People were counted who share their score with fewer than {settings.fewest} others.",
                 estimate=found,
                 baseline=result.by_label,
                 attacker_knows="Everybody's released score.",

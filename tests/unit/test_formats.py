@@ -15,7 +15,7 @@ from core.history import History
 from core.policy import default_policy, policy_text, read_policy
 from core.release_audit import plan_of, read_plan
 from core.release_audit.card_plan import read_release
-from core.report import document, from_json, policy_of, to_json
+from core.report import from_json, policy_of, report_document, to_json
 from core.report.page import to_html
 from core.report.verification import verify_report
 from core.sweep import FolderStore, SweepPoint
@@ -26,24 +26,24 @@ OTHER = 2
 
 
 def report_json(folder: Path) -> None:
-    from_json(to_json({**document(sample()), "schema": OTHER}))
+    from_json(to_json({**report_document(sample()), "schema": OTHER}))
 
 
 def report_to_verify(folder: Path) -> None:
-    verify_report(to_json({**document(sample()), "schema": OTHER}), name="The report")
+    verify_report(to_json({**report_document(sample()), "schema": OTHER}), name="The report")
 
 
 def page_to_verify(folder: Path) -> None:
-    verify_report(to_html({**document(sample()), "schema": OTHER}), name="The report")
+    verify_report(to_html({**report_document(sample()), "schema": OTHER}), name="The report")
 
 
 def plan_in_a_report(folder: Path) -> None:
-    report = document(sample())
+    report = report_document(sample())
     plan_of({**report, "plan": {**report["plan"], "schema": OTHER}})
 
 
 def policy_in_a_report(folder: Path) -> None:
-    report = document(sample())
+    report = report_document(sample())
     policy_of({**report, "policy": {**report["policy"], "schema": OTHER}})
 
 

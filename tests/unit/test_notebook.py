@@ -15,7 +15,7 @@ from core.__main__ import main
 from core.errors import InputError
 from core.notebook import AuditResult
 from core.report import board_html, caveats_html, check_rows
-from core.report.card_section import markdown
+from core.report.public_summary import markdown
 from tests import samples
 from tests.unit.test_architecture import HEAVY, loaded_by
 
@@ -54,15 +54,16 @@ def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, caps
         json.loads((tmp_path / folder / "internal" / "report.json").read_text("utf-8")) for folder in ("here", "out")
     )
     assert ours["measurements"] == theirs["measurements"] and ours["verdict"] == theirs["verdict"]
+    assert (tmp_path / "here" / "public" / "model-card.md").read_text("utf-8") == result.summary
     with pytest.raises(InputError, match="must be a new or an empty folder"):
         result.write(tmp_path / "here")
 
 
 def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
     shown = html.unescape(result._repr_html_())
-    assert board_html(check_rows(result.reports.document("internal"))) in shown
+    assert board_html(check_rows(result.reports.document)) in shown
     assert f"<h3>{html.escape(result.headline)}</h3>" in shown and "sandbox" in shown and "<script" not in shown
-    limited = [row for row in check_rows(result.reports.document("internal")) if row.limit]
+    limited = [row for row in check_rows(result.reports.document) if row.limit]
     lines = result._repr_markdown_().splitlines()
     end = 4 + len(limited)
     assert lines[0].startswith(f"**{result.headline}** ")

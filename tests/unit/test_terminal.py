@@ -16,7 +16,7 @@ from core.release_audit import AuditPlan, ReleaseAudit
 from core.settings import parsed, quoted
 from tests import samples
 from tests.refusals import refused
-from tests.report_people import with_texts
+from tests.report_texts import with_texts
 from tests.samples_report import sample
 
 Capture = pytest.CaptureFixture[str]
@@ -67,10 +67,10 @@ def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     groups = tuple(replace(group, group=HOSTILE) for group in audit.groups)
     audit = replace(audit, groups=groups, data=replace(audit.data, title=HOSTILE, attribute=HOSTILE))
 
-    def audited(plan: AuditPlan, *_: object, **__: object) -> tuple[ReleaseAudit, None]:
-        return audit, None
+    def audited(plan: AuditPlan, *_: object, **__: object) -> ReleaseAudit:
+        return audit
 
-    monkeypatch.setattr("core.cli.audit.audit_with_people", audited)
+    monkeypatch.setattr("core.cli.audit.run_audit", audited)
     monkeypatch.setattr("core.cli.audit.write_audit", lambda *_, **__: None)
     (tmp_path / "plan.toml").write_text('[data]\ndataset = "demo"', encoding="utf-8")
     main(["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / f"out{HOSTILE}"), "--no-self-test"])

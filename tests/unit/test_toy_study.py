@@ -18,12 +18,12 @@ from core.release_audit import (
     MembershipPlan,
     ModelPlan,
     audit_steps,
-    audit_with_people,
     catalogue_plan,
     commented_plan,
     plan_of,
     plan_text,
     read_plan,
+    run_audit,
 )
 from core.release_audit.run import audited_of, measured
 from core.release_audit.self_tests import self_test, trials
@@ -87,12 +87,10 @@ def test_the_command_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_an_audit_judges_it_and_the_report_has_its_chapter():
     steps: list[tuple[int, int]] = []
-    audit, people = audit_with_people(
-        PLAN, samples.table(600), POLICY, report=lambda done, total: steps.append((done, total))
-    )
+    audit = run_audit(PLAN, samples.table(600), POLICY, report=lambda done, total: steps.append((done, total)))
     assert steps[-1] == (audit_steps(PLAN), audit_steps(PLAN))
-    reports = Reports(audit, people)
-    told, cut = (from_json(to_json(reports.document(edition))) for edition in ("internal", "disclosure"))
+    reports = Reports(audit)
+    told = from_json(to_json(reports.document))
     assert plan_of(told) == PLAN and "[uniqueness]" in plan_text(plan_of(told))
     (row,) = [row for row in check_rows(told) if row.check == "score_uniqueness"]
     assert row.verdict in ("pass", "fail", "inconclusive") and row.found.estimate is not None
@@ -102,11 +100,8 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     assert f'<h2 id="study-uniqueness">{STUDY.title}</h2>' in page and "Release fewer decimals." in page
     assert "table-people-singled-out-by-their-score.csv" in csv_files(told)
     assert all(finding.holds for finding in verify_report(to_json(told)).findings)
-    (outside,) = [one for one in cut["measurements"] if one["check"] == "score_uniqueness"]
-    assert outside["attacked"].startswith("The released scores of the test people; fewer than 3 may")
-    (finding,) = next(one for one in cut["findings"] if one["study"] == STUDY.name)["findings"]
-    assert finding["point"] == "People were counted who share their score with fewer than 3 others."
-    assert finding["evidence"] == finding["to_do"] == "" and finding["estimate"] is None
+    told_settings = {row["setting"]: row["value"] for row in reports.summary["settings"] if row["part"] == STUDY.title}
+    assert list(told_settings.values()) == ["3"]
     labels = replace(PLAN, outputs=replace(PLAN.outputs, released="labels"))
     unscored = measured("score_uniqueness", audited_of(labels, samples.table(600)))
     assert (unscored.outcome, unscored.reason) == ("not_run", "Scores are needed; labels alone are released.")

@@ -63,7 +63,7 @@ AVOID = {
     ),
     r"whoever|about whom": "the attacker; whose",
     r"she|he|her|him|his|hers|herself|himself": "they, their",
-    r"edition(?:s)? for|this edition": "external report, internal report",
+    r"edition(?:s)? for|this edition|external reports?": "public summary, internal report",
     r"undecided": "inconclusive",
     r"invented people": "synthetic records",
     r"gives? away|given away": "reveals",

@@ -17,9 +17,9 @@ from core.release_audit import (
     DataPlan,
     MembershipPlan,
     ModelPlan,
-    audit_with_people,
     dataset_of,
     kept_tolerance,
+    run_audit,
 )
 from tests.verdicts.bank import BANK, Entry
 from tests.verdicts.people import People, data_folder
@@ -89,7 +89,7 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
 def run(entry: Entry, seed: int) -> Run:
     """Audit an entry once, and judge it by each policy."""
     table, plan = table_and_plan(*entry.make(seed), seed)
-    audit = audit_with_people(plan, table, default_policy())[0]
+    audit = run_audit(plan, table, default_policy())
     judged = {name: judge(policy(), audit.measurements, attribute="attribute") for name, policy in POLICIES.items()}
     assert judged["default"].overall == audit.verdict.overall
     return Run(

@@ -69,7 +69,7 @@ def test_the_same_audit_is_not_distinguishable_and_opens_the_gate(versions: Path
     assert main(["compare", str(versions / "safe"), str(versions / "safe"), "-q"]) == 0
     out, err = capsys.readouterr()
     assert err == "not distinguishable\n" and "Data, model, plan, policy, code and seeds are the same." in out
-    page = str(versions / "safe" / "disclosure" / "report.html")
+    page = str(versions / "safe" / "internal" / "report.html")
     assert main(["compare", str(versions / "safe" / "internal"), page, "-q"]) == 0
     assert capsys.readouterr().err == "not distinguishable\n"
 
@@ -277,3 +277,12 @@ def test_the_action_refuses_what_it_cannot_use(fast: Path):
     assert act(fast, plan="safe.toml", install="false", baseline="out/internal", out="out")[0] == 3
     assert act(fast, plan='none.toml"; touch hacked; "', install="false")[0] == 3
     assert not (fast / "hacked").exists()
+
+
+def test_the_docs_pin_a_commit_and_keep_the_internal_report_as_an_artefact():
+    page = (ROOT / "docs" / "how-to" / "gate-in-ci.md").read_text(encoding="utf-8")
+    (steps,) = (yaml.safe_load(text)["jobs"]["release"]["steps"] for text in re.findall(r"(?s)```yaml\n(.*?)```", page))
+    (gate,) = (step for step in steps if "fairleak@" in step.get("uses", ""))
+    assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", gate["uses"])
+    (kept,) = (step["with"] for step in steps if "upload-artifact" in step.get("uses", ""))
+    assert kept["path"] == f"{ACTION['inputs']['out']['default']}/internal"

@@ -51,7 +51,7 @@ def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another
 def test_what_is_no_internal_report_is_not_kept(tmp_path: Path):
     history = History.open(tmp_path / "history")
     for changes, words in (
-        ({"edition": "disclosure"}, "internal reports, got one of edition 'disclosure'"),
+        ({"kind": "fairleak public summary"}, "must have the kind 'fairleak release audit'"),
         ({"fingerprint": "0" * 64}, "must have the fingerprint of its content"),
         ({"verdict": {}}, "must follow its schema"),
     ):

@@ -85,7 +85,7 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from core.release_audit import plan_text
     from tests.judged_report import judged
 
-    monkeypatch.setattr(audit_command, "audit_with_people", lambda plan, *rest, **told: (judged(), None))
+    monkeypatch.setattr(audit_command, "run_audit", lambda plan, *rest, **told: judged())
     path = tmp_path / "plan.toml"
     path.write_text(plan_text(replace(PLAN, policy="")), encoding="utf-8")
     return path

@@ -43,8 +43,6 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
     shown = f"an audit in one run shows at least ε = {bound:.2f} for FairLeak's"
     assert f"At ε = {epsilon:g} promised, {shown}" in headline.point
     assert "proves nothing more" in headline.text and "above" in headline.so_what and "purpose" not in headline.text
-    redacted = [one.redacted for one in STUDY.findings(found, settings)]
-    assert redacted == [f"FairLeak's own mechanisms with a privacy budget of ε = {epsilon:g} were audited.", ""]
     (rows,) = STUDY.tables(found, settings).values()
     assert len(rows) == 7 and {row["promised ε"] for row in rows} == {epsilon}
     spent = {row["mechanism"]: row["spent ε"] for row in rows}

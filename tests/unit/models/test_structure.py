@@ -14,12 +14,13 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from core.caveats import TRAINED_TEXT
 from core.config import AuditConfig
 from core.models import fit_model
 from core.models.model_files import read_model
 from core.models.structure import Structure, structure_of
 from core.release_audit import AuditPlan, DataPlan, ModelPlan
-from core.release_audit.result import ModelNote, model_summary
+from core.release_audit.result import model_summary
 from core.release_audit.run import audited_of
 from core.subject import subject_of
 from tests import samples
@@ -118,6 +119,6 @@ def test_an_audit_s_report_says_it_of_the_model_it_trained():
     found = audited.model.structure
     assert found.rows == audited.splits.train.size and found.small_leaves > 0
     notes = model_summary(audited).notes
-    assert notes == (ModelNote.TRAINED, *found.notes)
+    assert notes == (TRAINED_TEXT, *found.notes)
     private = subject_of(replace(config, method="dp_id3", epsilon=1.0), samples.dataset(600))
     assert private.model.structure == Structure(rows=private.splits.train.size)

@@ -280,7 +280,6 @@ def test_a_group_of_nobody_is_not_the_one_found_most_often(result: PeopleAtRisk)
     assert findings(empty)[0].so_what.startswith(f"Found: {percent(most, decimals=1)} of {name}, compared with")
     alone, third = result.gap(1), empty.gap(2)  # the same people, at 95% and for any of three groups
     assert third.level == pytest.approx(1 - 0.05 / 3) and third.value == alone.value
-    assert [finding.redacted for finding in findings(result)] == [""] * 3
 
 
 def test_where_nothing_leaks_nobody_is_found():

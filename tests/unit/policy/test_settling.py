@@ -114,10 +114,3 @@ def test_records_that_are_unknown_or_do_not_matter() -> None:
 def test_where_the_training_records_are_unknown_a_column_that_tells_them_is_asked_for() -> None:
     told = what_would_settle(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
     assert told.startswith("Add a column that says train, attack or test for each person") and "needs" not in told
-
-
-def test_a_withheld_number_is_not_revealed() -> None:
-    row = row_of("unfairness", 0.05, done("unfairness", 0.06, 0.02))
-    assert row.measurement is not None
-    hidden = replace(row, decided=None, measurement=replace(row.measurement, estimate=None))
-    assert what_would_settle(hidden) == "The number is withheld here; the internal report says it."

@@ -18,9 +18,9 @@ from core.release_audit import (
     MembershipPlan,
     MissingAnswers,
     answers,
-    audit_with_people,
     commented_plan,
     read_plan,
+    run_audit,
 )
 from core.release_audit.answers import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
 from core.release_audit.inputs import input_facts
@@ -91,7 +91,7 @@ def test_an_audit_keeps_the_facts_that_block_nothing_and_refuses_the_others(monk
     assert input_facts(audited_of(PLAN, table)) == (ANSWER, NOTE)
     answering(monkeypatch, FAVOUR)
     with pytest.raises(MissingAnswers, match=r"data\.favourable"):
-        audit_with_people(PLAN, table, default_policy())
+        run_audit(PLAN, table, default_policy())
 
 
 def test_the_command_ends_in_3_with_a_line_for_each(

@@ -14,7 +14,6 @@ import skops.io
 
 from core.__main__ import main
 from core.estimates import proportion
-from core.model_card import ReleaseSettings, measure_card, released_people
 from core.policy import Policy, default_policy, judge, policy_text, predictions_policy
 from core.release_audit import (
     AuditPlan,
@@ -24,13 +23,13 @@ from core.release_audit import (
     ReleaseAudit,
     SelfTest,
     audit_steps,
-    audit_with_people,
     catalogue_plan,
     kept_tolerance,
     load_model,
     load_table,
     plan_text,
     read_plan,
+    run_audit,
 )
 from core.release_audit.inputs import dataset_of
 from core.release_audit.result import model_summary
@@ -52,7 +51,7 @@ PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance
 
 @pytest.fixture(scope="module")
 def reports() -> Reports:
-    return Reports(*audit_with_people(SMALL, samples.table(1500), default_policy()))
+    return Reports(run_audit(SMALL, samples.table(1500), default_policy()))
 
 
 @pytest.fixture
@@ -68,45 +67,28 @@ SMALL = replace(
 )
 
 
-def test_the_report_is_metered_like_the_release_of_its_model(reports: Reports):
-    meter = reports.meter
-    given = audited_of(SMALL, samples.table(1500))
-    answers = given.model.predictions
-    settings = ReleaseSettings(statistics=("sp_rate", "tpr_rate", "fpr_rate"), decimals=None)
-    found = measure_card(released_people(given.config, given.dataset, settings, audited=answers), settings)
-    assert meter.outcome == "done"
-    row = meter.forms[0]
-    assert row.df_bits == pytest.approx(found.prediction.bits.value, rel=1e-6)
-    assert row.joint_bits == pytest.approx(found.meter.joint_bits, rel=1e-9)
-    assert row.bits.value == pytest.approx(found.measured.bits.value, rel=1e-6)
-    assert (row.pinned, row.unsure) == (found.pinned.count, found.pinned.n_unsure)
-    assert meter.majority == found.measured.majority
-
-
 def test_a_false_promise_is_told_to_the_auditor_alone(reports: Reports):
-    """How false it is tells the unfairness on the training records, which an edition for others may withhold."""
-    inside, outside = reports.document("internal"), reports.document("disclosure")
+    """How false it is tells the unfairness on the training records, which no public summary tells."""
+    inside = reports.document
     found = {m["check"]: m for m in inside["measurements"]}["correction_gain"]
     true = found["details"]["disclosed tolerance used"]
     assert true - 0.001 < inside["model"]["achieved"] <= true and inside["model"]["achieved"] > 0.05
     assert found["attacked"].startswith(
         f"The disclosed tolerance 0.05 does not hold; the attackers used {true:g}, which does. "
     )
-    titles = [{table["title"] for table in told["tables"]} for told in (inside, outside)]
-    assert "Correction with a true tolerance" in titles[0] and "Correction with a true tolerance" not in titles[1]
-    cut = {m["check"]: m for m in outside["measurements"]}["correction_gain"]
-    assert f"{true:g}" not in json.dumps({**cut, "estimate": None, "control": None})
-    assert "within 0.05, or within the smallest tolerance that holds" in cut["knows"]
+    assert "Correction with a true tolerance" in {table["title"] for table in inside["tables"]}
+    for content in reports.public_files.values():
+        assert f"{true:g}".encode() not in content.partition(b"<body>")[2]
 
 
 def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
     steps: list[tuple[int, int]] = []
-    again = audit_with_people(
+    again = run_audit(
         SMALL,
         samples.table(1500),
         default_policy(),
         report=lambda done, total: steps.append((done, total)),
-    )[0]
+    )
     first, second = (json.dumps({**one.to_dict(), "times": None}) for one in (audit, again))
     assert first == second
     total = audit_steps(SMALL)
@@ -120,10 +102,10 @@ def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
 def asked(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command for "ours.toml"; the measurements are made once, and each policy judges them."""
 
-    def rejudged(plan: AuditPlan, table: object, policy: Policy, **_: object) -> tuple[ReleaseAudit, None]:
-        return replace(audit, verdict=judge(policy, audit.measurements, attribute="origin")), None
+    def rejudged(plan: AuditPlan, table: object, policy: Policy, **_: object) -> ReleaseAudit:
+        return replace(audit, verdict=judge(policy, audit.measurements, attribute="origin"))
 
-    monkeypatch.setattr("core.cli.audit.audit_with_people", rejudged)
+    monkeypatch.setattr("core.cli.audit.run_audit", rejudged)
     (tmp_path / "plan.toml").write_text('policy = "ours.toml"\n[data]\ndataset = "demo"', encoding="utf-8")
     return ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
 

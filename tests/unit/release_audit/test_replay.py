@@ -14,7 +14,7 @@ from core.__main__ import main
 from core.datasets import read_table
 from core.errors import InputError
 from core.policy import default_policy
-from core.release_audit import audit_with_people, changed_values, compare_runs, plan_of, read_plan
+from core.release_audit import changed_values, compare_runs, plan_of, read_plan, run_audit
 from core.report import Reports, from_json, to_json
 from tests.compared_reports import PLAN as VERSION
 from tests.compared_reports import people
@@ -26,7 +26,6 @@ def report() -> dict[str, Any]:
     return {
         "kind": "fairleak release audit",
         "schema": 1,
-        "edition": "internal",
         "fingerprint": "1" * 64,
         "verdict": {
             "overall": "fail",
@@ -181,7 +180,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     people("safe", 400).to_csv(made / "renamed.csv", index=False)
     table = read_table((made / "renamed.csv").read_bytes(), "safe.csv")
     (made / "report.json").write_text(
-        to_json(Reports(*audit_with_people(PLAN, table, default_policy())).document()), encoding="utf-8"
+        to_json(Reports(run_audit(PLAN, table, default_policy())).document), encoding="utf-8"
     )
     return made
 
@@ -223,7 +222,7 @@ def test_replay_prints_changed_numbers(folder: Path, capsys: Capture) -> None:
     assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == 0
     said = capsys.readouterr().out
     assert said.startswith("The same: ") and "How the model was chosen was not run again" in said
-    for part in ("release_meter", "findings", "caveats"):
+    for part in ("findings", "caveats"):
         cut = altered(folder, lambda told, part=part: told.pop(part))
         assert f"there must be a key '{part}'" in refused(capsys, "report", "replay", cut)
 
@@ -236,7 +235,7 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
     table = ("--file", folder / "renamed.csv")
 
     def of_others(told: dict[str, Any]) -> None:
-        told["edition"] = "disclosure"
+        told["kind"] = "fairleak public summary"
 
     cases: list[tuple[tuple[Any, ...], str]] = [
         ((folder / "report.json", "--file", folder / "other.csv"), "The table must be the one the report is about"),
@@ -244,9 +243,9 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
         ((folder / "report.json", "--file", folder / "none.csv"), "--file must be a file that can be read"),
         ((folder / "report.json", *table, "--model", folder / "text.json"), "--model is for an audit of a model file"),
         ((folder / "none.json",), "REPORT must be a file that can be read"),
-        ((folder / "text.json",), "REPORT must be the report.json of an internal edition, got 'text.json'"),
-        ((folder / "renamed.csv",), "REPORT must be the report.json of an internal edition, got 'renamed.csv'"),
-        ((altered(folder, of_others), *table), "REPORT must be the internal edition"),
+        ((folder / "text.json",), "REPORT must be the report.json of an internal report, got 'text.json'"),
+        ((folder / "renamed.csv",), "REPORT must be the report.json of an internal report, got 'renamed.csv'"),
+        ((altered(folder, of_others), *table), "must be an internal report, got a public summary"),
     ]
     for arguments, sentence in cases:
         assert sentence in refused(capsys, "report", "replay", *arguments)

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.report import document, to_json
+from core.report import report_document, to_json
 from core.report.canonical import parse_json, strict
 from core.report.schema import schema_error
 from core.report.tables import csv_files, shown
-from tests.report_people import with_texts
+from tests.report_texts import with_texts
 from tests.samples_report import sample
 
 AUDIT = sample()
@@ -46,7 +46,7 @@ AUDIT = sample()
     ],
 )
 def test_what_is_of_another_form_is_named_with_its_place(change: Callable[[dict[str, Any]], Any], words: str):
-    found = json.loads(to_json(document(AUDIT)))
+    found = json.loads(to_json(report_document(AUDIT)))
     change(found)
     assert words in schema_error(found)
 
@@ -57,12 +57,12 @@ def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_jso
         times={"seconds": 1.0, "started": "2027-01-01T00:00:00Z"},
         model=replace(AUDIT.model, tolerance=np.float64(0.001), achieved=float("0.0008")),
     )
-    first, second = json.loads(to_json(document(AUDIT))), json.loads(to_json(document(twin)))
+    first, second = json.loads(to_json(report_document(AUDIT))), json.loads(to_json(report_document(twin)))
     for differing in ("times", "fingerprint"):
         assert first.pop(differing) != second.pop(differing)
     assert json.dumps(first) == json.dumps(second)
-    assert to_json(document(AUDIT)) == to_json(document(sample()))
-    found = document(AUDIT)
+    assert to_json(report_document(AUDIT)) == to_json(report_document(sample()))
+    found = report_document(AUDIT)
     inside = {name: value for name, value in found.items() if name != "fingerprint"}
     text = json.dumps(inside, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     assert found["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
@@ -72,7 +72,7 @@ def test_numbers_json_does_not_know():
     given_ = {"a": math.nan, "b": math.inf, "c": -math.inf, "d": -0.0, "e": 2.0, "f": np.float32(0.5), "g": 1e300}
     assert strict(given_) == {"a": None, "b": "inf", "c": "-inf", "d": 0, "e": 2, "f": 0.5, "g": 1e300}
     assert json.dumps(strict(-0.0)) == "0"
-    found = document(AUDIT)
+    found = report_document(AUDIT)
     assert found["plan"]["config"]["epsilon"] == "inf"
     assert found["verdict"]["checks"][-1]["p_value"] is None
     assert found["tables"][-1]["rows"][-1][2] is None
@@ -88,7 +88,7 @@ def test_any_text_survives_as_json(text):
 
 
 def test_every_table_is_a_file_with_a_harmless_name_of_its_own():
-    files = csv_files(document(AUDIT))
+    files = csv_files(report_document(AUDIT))
     assert {"checks.csv", "policy.csv", "groups.csv", "self-test.csv", "provenance.csv"} < set(files)
     assert "table-corrections-over-tolerances.csv" in files
     for content in files.values():
@@ -96,17 +96,17 @@ def test_every_table_is_a_file_with_a_harmless_name_of_its_own():
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
         assert len({len(row) for row in rows}) == 1
     audit = with_texts(AUDIT, lambda text: "../../etc/passwd\x00 CON")
-    names = set(csv_files(document(audit)))
+    names = set(csv_files(report_document(audit)))
     assert len(names) == 5 + 1  # texts that are all the same leave one title
     assert all(name.replace("-", "").replace(".csv", "").isalnum() for name in names)
-    whole = document(AUDIT)
+    whole = report_document(AUDIT)
     table = whole["tables"][0] | {"title": "Gains"}
     names = [name for name in csv_files(whole | {"tables": [table] * 4}) if "gains" in name]
     assert names == ["table-gains.csv", "table-gains-2.csv", "table-gains-3.csv", "table-gains-4.csv"]
 
 
 def test_numbers_stay_numbers_and_formulas_become_texts():
-    content = csv_files(document(AUDIT))["table-table-td-script-alert-x-script-women-img-src-x-o.csv"]
+    content = csv_files(report_document(AUDIT))["table-table-td-script-alert-x-script-women-img-src-x-o.csv"]
     found = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")
     assert found["gain"].tolist()[:2] == [-0.05, 0.5] and found["people"].tolist() == [15375, 4, 120]
     assert found["attacker"].tolist() == ['\'=HYPERLINK("http://x","y")', "'@SUM(A1)", "' \t+cmd"]

@@ -12,46 +12,38 @@ import pytest
 
 from core.__main__ import main
 from core.errors import InputError
-from core.fingerprint import content_fingerprint
 from core.policy import CHECKS
-from core.report import document, policy_of, report_fingerprint, to_json, verify_report
+from core.report import report_document, report_fingerprint, to_json, verify_report
 from core.report.canonical import parse_json
 from core.report.page import to_html
 from tests.judged_report import judged
-from tests.leaky_report import groups_of
 from tests.refusals import refused
 from tests.samples_report import POLICY, sample
 
-EDITIONS = ("internal", "disclosure")
 RUNS = 20
 
 
 AUDIT = judged()
-REPORTS = {edition: to_json(document(AUDIT, edition=edition)) for edition in EDITIONS}
-PAGE = to_html(document(AUDIT))
+REPORT = to_json(report_document(AUDIT))
+PAGE = to_html(report_document(AUDIT))
 
 
 def failed(text: str, **told: str) -> set[str]:
     return {finding.name for finding in verify_report(text, **told).findings if not finding.holds}
 
 
-def altered(change, edition="internal", *, sealed: bool = False) -> str:
+def altered(change, *, sealed: bool = False) -> str:
     """Return the report with a change; sealed, with the fingerprint of what it says now."""
-    found = json.loads(REPORTS[edition])
+    found = json.loads(REPORT)
     change(found)
     if sealed:
         found["fingerprint"] = report_fingerprint(found)
     return to_json(found)
 
 
-def forged(change, edition="internal") -> str:
-    """Return the report with a change, and everything a forger would make fit again but for the verdict."""
-
-    def fitting(found):
-        change(found)
-        found["provenance"]["policy"] = content_fingerprint(policy_of(found))
-
-    return altered(fitting, edition, sealed=True)
+def forged(change) -> str:
+    """Return the report with a change and the fingerprint that a forger would compute for it."""
+    return altered(change, sealed=True)
 
 
 def row(found: dict[str, Any], check: str) -> dict[str, Any]:
@@ -95,10 +87,6 @@ def own_row(found, check, **told):
     row(found, check).update(told)
 
 
-UNREAD = {"schema", "policy", "verdict", "numbers", "code"}
-"""What fails of a report that is in no form that can be read."""
-
-
 def set_limit(found):
     found["policy"]["limits"][0]["value"] = 0.2
 
@@ -107,29 +95,25 @@ def all_overall(found):
     found["verdict"].update(overall="pass")
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_an_untouched_report_holds_however_it_is_laid_out(edition):
-    text, page = REPORTS[edition], to_html(document(AUDIT, edition=edition))
-    for same in (text, f"\ufeff{text}", page, json.dumps(json.loads(text), indent=4)):
+def test_an_untouched_report_holds_however_it_is_laid_out():
+    for same in (REPORT, f"\ufeff{REPORT}", PAGE, json.dumps(json.loads(REPORT), indent=4)):
         assert failed(same) == set()
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_whole_numbers_in_python_give_the_report_of_those_in_a_file(edition):
+def test_whole_numbers_in_python_give_the_report_of_those_in_a_file():
     first, *rest = POLICY.limits
     audit, made = sample(), []
     for number in (int, float):
         answers = dataclasses.replace(audit.plan.answers, epsilon=number(3))
         plan = dataclasses.replace(audit.plan, answers=answers)
         policy = dataclasses.replace(POLICY, limits=(dataclasses.replace(first, value=number(1)), *rest))
-        made.append(to_json(document(judged(dataclasses.replace(audit, plan=plan), policy=policy), edition=edition)))
+        made.append(to_json(report_document(judged(dataclasses.replace(audit, plan=plan), policy=policy))))
     assert made[0] == made[1] and failed(made[0]) == set()
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them(edition: str):
+def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them():
     def timed(*, sealed: bool = True, **times: object) -> set[str]:
-        return failed(altered(lambda found: found.update(times=times), edition, sealed=sealed))
+        return failed(altered(lambda found: found.update(times=times), sealed=sealed))
 
     assert timed(started="2024-02-29", sealed=False) == {"content"}
     assert timed() == timed(started="2026-03-01T10:00:00+00:00", seconds=0) == timed(started="2024-02-29") == set()
@@ -140,30 +124,28 @@ def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them(edit
         {"started": None},
         {"seconds": "9"},
     ):
-        assert timed(**{"started": "2026-03-01", **wrong}) == UNREAD
-    assert timed(started="2026-02-30") == timed(started="2026-01-01T25:00:00Z") == {"numbers"}
+        assert timed(**{"started": "2026-03-01", **wrong}) == {"schema"}
 
 
 def test_changes_forged_fingerprints_and_altered_pages_are_told_apart():
     for sealed, content in ((False, {"content"}), (True, set())):
         for change, broken in (
-            (set_limit, {"policy", "verdict", "words"}),
+            (set_limit, {"verdict"}),
             (all_overall, {"verdict"}),
-            (lambda f: f.update(more=1), UNREAD),
-            (lambda f: f["provenance"].update(code="0" * 64), {"code"}),
+            (lambda f: f.update(more=1), {"schema"}),
+            (lambda f: f["times"].update(started="2020-01-01T00:00:00Z"), set()),
+            (lambda f: f["provenance"].update(code="0" * 64), set()),
         ):
             assert failed(altered(change, sealed=sealed)) == broken | content
-    signed = json.loads(REPORTS["internal"])["fingerprint"]
-    assert failed(REPORTS["internal"], signed=f"{signed[:8].upper()} {signed[8:16]}") == set()
+    signed = json.loads(REPORT)["fingerprint"]
+    assert failed(REPORT, signed=f"{signed[:8].upper()} {signed[8:16]}") == set()
     assert failed(altered(all_overall, sealed=True), signed=signed[:16]) == {"verdict", "signed"}
     with pytest.raises(InputError, match="at least 8 of the digits"):
-        verify_report(REPORTS["internal"], signed="9f2c")
+        verify_report(REPORT, signed="9f2c")
     assert failed(PAGE.replace("Do not release", "Release", 1)) == {"page"}
     assert failed(PAGE.replace("&lt;/td&gt;", "&lt;/tr&gt;", 1)) == {"page"}
     inside = PAGE.rindex('"headline": "Do not')
-    assert failed(PAGE[:inside] + PAGE[inside:].replace("Do not release", "Release", 1)) == {
-        "content", "verdict", "page",
-    }  # fmt: skip
+    assert failed(PAGE[:inside] + PAGE[inside:].replace("Do not release", "Release", 1)) == {"content", "page"}
 
 
 @pytest.mark.parametrize(
@@ -192,14 +174,16 @@ def test_the_command(tmp_path, capsys):
         (tmp_path / "report").write_text(text, encoding="utf-8")
         return main(["report", "verify", str(tmp_path / "report"), *more]), capsys.readouterr().out
 
-    for text in (REPORTS["internal"], PAGE):
-        code, told = verify(text, "--fingerprint", json.loads(REPORTS["internal"])["fingerprint"][:8])
+    for text in (REPORT, PAGE):
+        code, told = verify(text, "--fingerprint", json.loads(REPORT)["fingerprint"][:8])
         assert code == 0 and "BROKEN" not in told and ("Page holds" in told) == (text == PAGE)
         assert "judged again, the numbers in the report give the same verdicts" in told
     code, told = verify(altered(set_limit))
     assert code == 1 and "the report was altered after it was written" in told
-    other = altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True)
-    assert verify(other)[0] == 1 and verify(other, "--any-code")[0] == 0
+    other = json.loads(altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True))
+    assert verify(to_json(other))[0] == 0
+    code, told = verify(to_html(other).replace("Do not release", "Release", 1))
+    assert code == 1 and "Page cannot be verified: another FairLeak drew it." in told
 
 
 def test_nothing_in_a_report_steers_the_terminal(tmp_path, capsys):
@@ -214,8 +198,6 @@ FORGERIES = {
     "every verdict a pass": all_pass,
     "one verdict a pass": lambda f: own_row(f, "membership_caught", verdict="pass", blocks=False),
     "overall alone": all_overall,
-    "headline alone": lambda f: f["verdict"].update(headline="All seven required limits of the policy are kept."),
-    "detail alone": lambda f: f["verdict"].update(detail="Seven pass."),
     "does not block": lambda f: own_row(f, "membership_caught", blocks=False),
     "an estimate": lambda f: estimate(f, "membership_caught").update(value=0.01, low=0.008, high=0.012),
     "an interval": lambda f: estimate(f, "membership_caught").update(low=0.0, high=0.2),
@@ -230,25 +212,22 @@ FORGERIES = {
     "a required check dropped": drop("membership_caught"),
     "a row dropped": lambda f: f["verdict"]["checks"].remove(row(f, "membership_caught")),
     "a row twice": lambda f: f["verdict"]["checks"].append(row(f, "membership_caught")),
-    "rows in another order": lambda f: f["verdict"]["checks"].reverse(),
-    "a self-test failed": lambda f: f["self_tests"][0].update(passed=False),
 }
 """What a forger changes -> how; each leaves a verdict that the numbers do not give."""
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("named", FORGERIES)
-def test_a_forged_report_is_refused(named, edition, tmp_path, capsys):
-    text = forged(FORGERIES[named], edition)
-    assert {"content", "policy", "code"}.isdisjoint(failed(text))
+def test_a_forged_report_is_refused(named, tmp_path, capsys):
+    text = forged(FORGERIES[named])
+    assert failed(text) == {"verdict"}
     path = tmp_path / "report.json"
     path.write_text(text, encoding="utf-8")
-    assert main(["report", "verify", str(path), "--any-code"]) == 1
+    assert main(["report", "verify", str(path)]) == 1
     told = capsys.readouterr().out
     assert "BROKEN  Verdict does not hold: " in told
 
 
-def test_numbers_that_the_other_edition_withholds_are_judged_too():
+def test_levels_p_values_and_intervals_are_judged_too():
     for change in (
         lambda f: f["policy"].update(level=0.8),
         lambda f: own_row(f, "membership_caught", p_adjusted=0.2),
@@ -258,59 +237,13 @@ def test_numbers_that_the_other_edition_withholds_are_judged_too():
         assert "verdict" in failed(forged(change))
 
 
-def both_gaps(found):
-    for told in (estimate(found, "unfairness"), found["model"]["unfairness_test"]):
-        told.update(value=0.0, low=0.0, high=0.001)
-
-
-CONTRADICTIONS = {
-    "a group's rate": lambda f: f["groups"][0]["test_rate"].update(value=0.25),
-    "a group's size": lambda f: f["groups"][0].update(count=14690),
-    "the test set's size": lambda f: f["data"]["sets"].update(test=9),
-    "both unfairnesses": both_gaps,
-    "one unfairness": lambda f: f["model"]["unfairness_test"].update(value=0.0),
-    "the ratio": lambda f: estimate(f, "four_fifths").update(value=0.9),
-    "the declared bound": lambda f: estimate(f, "targeted_leakage").update(value=0.6, low=0.6, high=0.6),
-    "the tolerance": lambda f: f["model"].update(tolerance=0.01),
-    "the metric": lambda f: f["model"].update(metric="equal_opportunity"),
-    "the plan": lambda f: f["plan"]["membership"].update(shadows=64),
-    "the seed": lambda f: f["provenance"]["seeds"].update(audit=43),
-    "an estimate's records": lambda f: estimate(f, "membership_caught").update(n=10**9),
-    "a table's rate": lambda f: f["tables"][1]["rows"][2].__setitem__(3, 0.5),
-    "a table's gain": lambda f: f["tables"][0]["rows"][0].__setitem__(f["tables"][0]["columns"].index("gain"), 0.0),
-    "a failed self-test away": lambda f: f["self_tests"].pop(),
-    "the model's accuracy": lambda f: f["model"]["accuracy_test"].update(value=0.9),
-    "a self-test's shares": lambda f: f["self_tests"][0]["detected"].update(value=0.5),
-}
-
-
-@pytest.mark.parametrize("named", CONTRADICTIONS)
-def test_what_follows_from_other_parts_is_computed_again(named):
-    assert "numbers" in failed(forged(CONTRADICTIONS[named]))
-
-
-def test_what_is_withheld_is_what_the_rule_withholds_and_is_not_said_to_be_judged():
-    def withheld(found):
-        measurement(found, "unfairness").update(estimate=None, reason="It is withheld.")
-
-    def hidden(found):
-        found["groups"][0].update(count=None)
-
-    assert "numbers" in failed(forged(withheld, "disclosure")) & failed(forged(hidden, "disclosure"))
-    small = groups_of({"women": (800, 200, 300, 2500, 3000, 4000), "men": (5, 200, 900, 4000, 3000, 4000)})
-    for audit, words, note in (
-        (AUDIT, "holds: seven of eight limits judged again; their rounded numbers allow the verdicts", False),
-        (judged(sample(small)), "judged in part: two of eight limits judged again; their rounded", True),
+def test_sentences_and_sizes_are_covered_by_the_fingerprint_alone():
+    for change in (
+        lambda f: f["verdict"].update(headline="All is well."),
+        lambda f: f["groups"][0].update(count=14690),
+        lambda f: own_row(f, "membership_caught", why="All is well."),
     ):
-        found = verify_report(to_json(document(audit, edition="disclosure")))
-        (one,) = (finding for finding in found.findings if finding.name == "verdict")
-        assert found.holds and one.told.startswith(f"Verdict {words}") and one.note == note
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-@pytest.mark.parametrize("name", ["title", "definition", "why"])
-def test_a_checks_words_are_compared(name, edition):
-    assert failed(forged(lambda f: own_row(f, "membership_caught", **{name: "All is well."}), edition)) == {"words"}
+        assert failed(altered(change)) == {"content"} and failed(forged(change)) == set()
 
 
 VALUE = '"value": 0.098'
@@ -323,14 +256,13 @@ BROKEN_TEXTS = {
     "a list": lambda text: text.replace('"verdict": {', '"verdict": [], "other": {'),
     "a limit beyond its unit": lambda text: text.replace('"value": 0.75', '"value": 7.5'),
     "a level beyond all": lambda text: text.replace('"level": 0.95,\n  "limits"', '"level": 1.5,\n  "limits"'),
-    "a huge size": lambda text: text.replace('"n": 15375', f'"n": 1{"0" * 200}'),
 }
 
 
 @pytest.mark.parametrize("named", BROKEN_TEXTS)
 def test_what_no_report_holds_is_refused_in_sentences(named, tmp_path, capsys):
-    text = BROKEN_TEXTS[named](REPORTS["internal"])
-    assert text != REPORTS["internal"]
+    text = BROKEN_TEXTS[named](REPORT)
+    assert text != REPORT
     with contextlib.suppress(InputError, ValueError, RecursionError):  # otherwise nobody can compute its fingerprint
         found = parse_json(text)
         found["fingerprint"] = report_fingerprint(found)
@@ -342,13 +274,12 @@ def test_what_no_report_holds_is_refused_in_sentences(named, tmp_path, capsys):
     assert "Traceback" not in said.out + said.err and (said.err.count("\n") == 1 or "BROKEN" in said.out)
 
 
-@pytest.mark.parametrize("edition", EDITIONS)
-def test_no_wrong_value_anywhere_ends_in_a_traceback(edition, tmp_path, capsys):
+def test_no_wrong_value_anywhere_ends_in_a_traceback(tmp_path, capsys):
     rng = random.Random(3)
     strange = [None, True, -1, 0, 1e308, 10**30, "", "\ud800", "x" * 5000, "inf", [], {}, [[]], {"value": None}]
     path = tmp_path / "report.json"
     for _ in range(RUNS):
-        found = json.loads(REPORTS[edition])
+        found = json.loads(REPORT)
         place, key = rng.choice(list(_places(found)))
         place[key] = rng.choice(strange)
         path.write_text(json.dumps(found), encoding="utf-8")

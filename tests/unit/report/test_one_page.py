@@ -12,7 +12,7 @@ from typing import Any
 import pypdfium2
 import pytest
 
-from core.errors import FairLeakError, InputError
+from core.errors import FairLeakError
 from core.estimates import Estimate
 from core.policy import CHECKS, Limit, default_policy, judge, placeholders_text, predictions_policy
 from core.release_audit import ReleaseAudit
@@ -20,7 +20,7 @@ from core.report import Reports, check_rows
 from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_words
 from core.study import Measurement
 from tests.judged_report import judged
-from tests.report_people import people_of, with_texts
+from tests.report_texts import with_texts
 from tests.samples_report import HOSTILE, POLICY, SMALL_GROUPS, group, sample
 
 WIDE = "W" * 60
@@ -64,9 +64,7 @@ def every_check(attribute: str = "sex", text: str = "No reason.") -> ReleaseAudi
 
 
 def hostile() -> dict[str, Any]:
-    audit = with_texts(every_check(), lambda text: f"{text} {MARKUP} {HOSTILE}" if text else text)
-    plan = replace(audit.plan, outputs=every_check().plan.outputs)  # words of FairLeak's own
-    return Reports(replace(audit, plan=plan)).document()
+    return Reports(with_texts(every_check(), lambda text: f"{text} {MARKUP} {HOSTILE}" if text else text)).document
 
 
 def signed() -> tuple[Signature, ...]:
@@ -76,15 +74,13 @@ def signed() -> tuple[Signature, ...]:
 
 
 PAGES: dict[str, Callable[[], tuple[dict[str, Any], tuple[Signature, ...]]]] = {
-    "fail": lambda: (Reports(sample()).document(), ()),
-    "judged": lambda: (Reports(judged()).document(), ()),
-    "external": lambda: (Reports(sample(), people_of()).document("disclosure"), ()),
-    "withheld": lambda: (Reports(sample(SMALL_GROUPS)).document("disclosure"), ()),
-    "every check": lambda: (Reports(every_check(WIDE, "Words of a long reason.")).document(), ()),
-    "every check, external": lambda: (Reports(every_check(WIDE)).document("disclosure"), ()),
+    "fail": lambda: (Reports(sample()).document, ()),
+    "judged": lambda: (Reports(judged()).document, ()),
+    "small groups": lambda: (Reports(sample(SMALL_GROUPS)).document, ()),
+    "every check": lambda: (Reports(every_check(WIDE, "Words of a long reason.")).document, ()),
     "hostile": lambda: (hostile(), ()),
-    "signed": lambda: (Reports(sample()).document(), signed()[:2]),
-    "signed, every check": lambda: (Reports(every_check(WIDE, MARKUP)).document(), signed()),
+    "signed": lambda: (Reports(sample()).document, signed()[:2]),
+    "signed, every check": lambda: (Reports(every_check(WIDE, MARKUP)).document, signed()),
 }
 
 
@@ -125,10 +121,10 @@ def test_it_is_one_page_that_says_every_number(name: str):
 
 
 def test_the_same_report_gives_the_same_bytes_which_can_be_read_aloud():
-    document = Reports(sample()).document()
+    document = Reports(sample()).document
     assert one_page(document) == one_page(document)
     assert b"CreationDate" not in one_page(document)
-    made = one_page(Reports(sample()).document())
+    made = one_page(Reports(sample()).document)
     pdf = pypdfium2.PdfDocument(made)
     assert pdf.is_tagged()
     assert (
@@ -137,34 +133,22 @@ def test_the_same_report_gives_the_same_bytes_which_can_be_read_aloud():
     assert b"/Lang" in made and b"pdfuaid" in made
 
 
-def test_the_external_page_says_what_the_external_report_says_and_no_more():
-    document = Reports(sample(SMALL_GROUPS)).document("disclosure")
-    content = page_content(document)
-    told = str(content)
-    for secret in ("secret folder", "people.csv", "seed 42", "15,375 people, 5 seeds"):
-        assert secret not in told
-    assert "in the internal report only" in told and "Numbers withheld in the external report" in told
-    assert {check["value"] for check in content["checks"]} >= {"withheld"}
-    with pytest.raises(InputError, match="Signatures must be left out of the external report"):
-        one_page(document, signed())
-
-
 def test_a_self_test_that_failed_is_not_cut_off_behind_a_long_verdict():
-    document = Reports(judged(policy=predictions_policy(), tests=sample().self_tests)).document()
+    document = Reports(judged(policy=predictions_policy(), tests=sample().self_tests)).document
     detail = document["verdict"]["detail"]
     assert len(detail) > 420 and detail.endswith("no verdict here can be relied on until the cause is found.")
     assert page_content(document)["detail"] == detail
 
 
 def test_a_void_signature_says_why():
-    content = page_content(Reports(sample()).document(), signed()[:1])
+    content = page_content(Reports(sample()).document, signed()[:1])
     (row,) = content["signatures"]
     assert row["state"] == "void: the audit changed since (policy)" and row["void"] and row["day"] == "2026-11-22"
 
 
 def test_signatures_that_stand_may_disagree_and_limits_are_still_to_be_set_before_them():
     both = Signature("Accept the risk", "Ada", "DPO"), Signature("Do not release", "Bo", "works council")
-    document = Reports(judged()).document()
+    document = Reports(judged()).document
     content = page_content(document, both)
     assert content["signing"] == "Signatures. They disagree: “Accept the risk” and “Do not release”."
     assert page_content(document, (both[0], signed()[0]))["signing"] == "Signatures"  # the other one is void
@@ -180,9 +164,9 @@ def test_long_and_foreign_names_are_shortened_in_the_middle():
     assert plain_words("中文 é Ω", 20) == "□□ é Ω"
     audit = sample()
     strange = replace(audit, data=replace(audit.data, attribute="性别"))
-    content = page_content(Reports(strange).document())
+    content = page_content(Reports(strange).document)
     assert "□ stands for a letter" in content["footer"][-1]
-    assert len(pypdfium2.PdfDocument(one_page(Reports(strange).document()))) == 1
+    assert len(pypdfium2.PdfDocument(one_page(Reports(strange).document))) == 1
 
 
 def test_the_fonts_have_every_letter_that_is_shown():
@@ -198,7 +182,7 @@ def test_the_fonts_have_every_letter_that_is_shown():
 def test_without_the_package_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(FairLeakError, match=r"needs the package typst; install what requirements-pdf\.txt lists"):
-        one_page(Reports(sample()).document())
+        one_page(Reports(sample()).document)
     assert MISSING.count(".") == 2
 
 
@@ -208,7 +192,7 @@ def test_what_stops_the_package_is_said_in_one_sentence(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("typst.compile", stop)
     with pytest.raises(FairLeakError, match=r"could not be set by typst: unknown font\.$"):
-        one_page(Reports(judged()).document("internal"))
+        one_page(Reports(judged()).document)
 
 
 def test_the_package_is_loaded_when_a_page_is_made_and_not_before():

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from core.report import document
+from core.report import report_document
 from core.report.page import _model, to_html
 from tests.html_reader import Reader
-from tests.report_people import with_texts
-from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
+from tests.report_texts import with_texts
+from tests.samples_report import HOSTILE, sample
 
 COLUMNS = {"tolerance", "attacker", "before", "after", "after, low", "after, high"}
 
@@ -27,26 +27,25 @@ def changed(payload: str):
     return with_texts(sample(), lambda text: text if text in COLUMNS else text + payload)
 
 
-def assert_harmless(payload: str, edition: str) -> None:
+def assert_harmless(payload: str) -> None:
     """Check that a text in every place gives the page of a harmless text of the same length."""
     audits = (changed(text) for text in ("x" * len(payload), payload))
-    harmless, hostile = (Reader(to_html(document(audit, edition=edition))) for audit in audits)
+    harmless, hostile = (Reader(to_html(report_document(audit))) for audit in audits)
     assert hostile.tags == harmless.tags
     assert hostile.attributes == harmless.attributes
     assert hostile.other == harmless.other == []
     assert all(link.startswith("#") for link in hostile.links)
 
 
-@pytest.mark.parametrize("edition", ["internal", "disclosure"])
 @pytest.mark.parametrize(
     "pieces", [PIECES, PIECES[::-1], PIECES[6:9], PIECES[7:8]], ids=["all", "back", "ends", "apostrophe"]
 )
-def test_dangerous_pieces_together_and_alone(pieces, edition):
-    assert_harmless("".join(pieces), edition)
+def test_dangerous_pieces_together_and_alone(pieces):
+    assert_harmless("".join(pieces))
 
 
 def test_the_page_needs_nothing_and_runs_nothing():
-    page = to_html(document(sample()))
+    page = to_html(report_document(sample()))
     reader = Reader(page)
     assert not {"script", "link", "iframe", "object", "embed", "form", "input", "img", "base"} & set(reader.tags)
     assert not [name for _, name in reader.attributes if name.startswith("on")]
@@ -58,7 +57,7 @@ def test_the_page_needs_nothing_and_runs_nothing():
 
 
 def test_headings_are_in_order_and_unique():
-    page = to_html(document(sample(), edition="disclosure"))
+    page = to_html(report_document(sample()))
     levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
@@ -68,7 +67,7 @@ def test_headings_are_in_order_and_unique():
 
 
 def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
-    page = to_html(document(sample()))
+    page = to_html(report_document(sample()))
     drawings = re.findall(r"<svg([^>]*)>(.*?)</svg>", page)
     told = [head for head, _ in drawings if 'role="img"' in head]
     assert len(told) == 2 + 2  # rates of groups and corrections, for paper and for telephones
@@ -83,25 +82,8 @@ def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
     assert page.count(">▸</span>") == 1 and page.count(">◂</span>") == 1  # one beyond twice the limit, one below 0
 
 
-def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_editions():
-    """It comes from the groups' rates that an edition prints, so an edition for others tells nothing more by it."""
-    for audit, told in ((sample(), True), (sample(SMALL_GROUPS), False)):
-        for edition in ("internal", "disclosure"):
-            found = document(audit, edition=edition)
-            rows = dict(_model(found))
-            (theirs,) = (words for name, words in rows.items() if "Fairlearn" in name and "test" in name)
-            (ours,) = (words for name, words in rows.items() if name.startswith("Unfairness (") and "test" in name)
-            assert (theirs == "withheld") == (ours == "withheld") == (edition == "disclosure" and not told)
-            if theirs != "withheld":
-                rates = [group["test_rate"]["value"] for group in found["groups"]]
-                assert theirs.startswith(f"{max(rates) - min(rates):.3f} (")
-                assert theirs.endswith("from rounded rates") == (edition == "disclosure")
-
-
-def test_what_is_not_withheld_is_not_said_to_be():
-    for audit, hidden in ((sample(), False), (sample(SMALL_GROUPS), True)):
-        shown = document(audit, edition="disclosure")
-        rows, notes = dict(_model(shown)), " ".join(shown["withheld"]["notes"])
-        assert ("withheld" in rows.values()) == hidden == ("none had to be withheld" not in notes)
-        assert ("in the internal report only" in rows.values()) != hidden
-        assert ("stand in the table of groups" in notes) == all(group["count"] for group in shown["groups"]) != hidden
+def test_the_difference_between_groups_stands_beside_the_unfairness():
+    found = report_document(sample())
+    (words,) = (text for name, text in _model(found) if "Fairlearn" in name and "test" in name)
+    rates = [group["test_rate"]["value"] for group in found["groups"]]
+    assert words.startswith(f"{max(rates) - min(rates):.3f} (")

@@ -13,8 +13,7 @@ from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
 from core.history import DECISIONS as SIGN_OFF
 from core.history import History
-from core.report import Reports, document, report_fingerprint, to_json
-from core.report.card_section import card_section
+from core.report import Reports, report_document, summary_markdown, to_json
 from core.report.one_page import DECISIONS, one_page
 from core.report.page import to_html
 from core.report.verification import private_key
@@ -31,16 +30,17 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_an_audit_writes_the_page_of_both_editions_and_so_does_the_command(out: Path, tmp_path: Path, capsys: Capture):
-    for edition in ("internal", "disclosure"):
-        assert (out / edition / "summary.pdf").read_bytes() == one_page(Reports(AUDIT).document(edition))
+def test_an_audit_writes_the_page_of_the_internal_report_and_so_does_the_command(
+    out: Path, tmp_path: Path, capsys: Capture
+):
+    assert (out / "internal" / "summary.pdf").read_bytes() == one_page(Reports(AUDIT).document)
     check_folder(out, force=True)  # it is no stranger's file
     pages = {path: path.read_bytes() for path in out.rglob("summary.pdf")}
     for path in pages:
         path.unlink()
     assert main(["report", "page", str(out)]) == 0
-    assert {path: path.read_bytes() for path in out.rglob("summary.pdf")} == pages and len(pages) == 2
-    assert "is the summary of the external report." in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in out.rglob("summary.pdf")} == pages and len(pages) == 1
+    assert "is the one-page summary of the internal report." in capsys.readouterr().out
     for report in (out / "internal", out / "internal" / "report.html"):
         assert main(["report", "page", str(report), "-o", str(tmp_path / "own.pdf")]) == 0
         assert (tmp_path / "own.pdf").read_bytes() == pages[out / "internal" / "summary.pdf"]
@@ -63,7 +63,7 @@ def test_bad_input_of_the_page(out: Path, tmp_path: Path, capsys: Capture, monke
     assert main(["report", "page", str(report)]) == 3
     assert "Only a report that holds gets a summary: " in capsys.readouterr().err
     monkeypatch.setattr("core.report.one_page.can_be_made", lambda: False)
-    assert main(["report", "page", str(out / "disclosure")]) == 3
+    assert main(["report", "page", str(out / "internal" / "report.html")]) == 3
     assert "install what requirements-pdf.txt lists" in capsys.readouterr().err
 
 
@@ -71,20 +71,17 @@ def test_the_page_of_a_kept_audit_has_its_signatures(tmp_path: Path, monkeypatch
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
     reports = Reports(AUDIT)
     with_history = History.open(tmp_path / "history.sqlite")
-    kept = with_history.keep(reports.document(), project="Loans", who="A. Auditor")
+    kept = with_history.keep(reports.document, project="Loans", who="A. Auditor")
     signed = with_history.sign(kept, decision="do_not_release", name="A. Officer", role="DPO")
     assert main(["history", "show", str(kept.id), "--page", str(tmp_path / "page.pdf")]) == 0
-    assert (tmp_path / "page.pdf").read_bytes() == one_page(reports.document(), (signed,))
+    assert (tmp_path / "page.pdf").read_bytes() == one_page(reports.document, (signed,))
     assert tuple(SIGN_OFF.values()) == DECISIONS
 
 
-def test_the_section_of_a_model_card(out: Path, tmp_path: Path, capsys: Capture):
-    expected = card_section(Reports(AUDIT).document("disclosure"))
-    assert main(["report", "card", str(out)]) == 0
-    assert capsys.readouterr().out.strip() == expected.strip()
-    place = tmp_path / "section.md"
-    assert main(["report", "card", str(out / "disclosure" / "report.json"), "--output", str(place)]) == 0
-    assert place.read_text(encoding="utf-8") == expected
+def test_the_summary_for_a_model_card_in_a_file(out: Path, tmp_path: Path):
+    expected = summary_markdown(Reports(AUDIT).summary)
+    assert main(["report", "card", str(out / "internal" / "report.html"), "-o", str(tmp_path / "section.md")]) == 0
+    assert (tmp_path / "section.md").read_text(encoding="utf-8") == expected
 
 
 # Signatures
@@ -94,7 +91,7 @@ def test_the_section_of_a_model_card(out: Path, tmp_path: Path, capsys: Capture)
 def folder(tmp_path, monkeypatch):
     """A folder with a report, two pairs of keys, and the first one's signature."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "report.json").write_text(to_json(document(AUDIT)), encoding="utf-8")
+    (tmp_path / "report.json").write_text(to_json(report_document(AUDIT)), encoding="utf-8")
     for name in ("officer", "other"):
         assert main(["report", "sign", "--new-key", f"{name}.pem"]) == 0
     assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 0
@@ -183,9 +180,9 @@ def test_an_audit_signs_what_it_writes(folder, capsys):
     key = private_key((folder / "officer.pem").read_bytes(), name="it")
     out = folder / "out"
     write_audit(Reports(AUDIT), out, key=key)
-    for edition in ("internal", "disclosure"):
-        for name in ("report.json", "report.html"):
-            assert verify(capsys, "--signer", "officer.public.pem", report=str(out / edition / name))[0] == 0
+    for name in ("report.json", "report.html"):
+        assert verify(capsys, "--signer", "officer.public.pem", report=str(out / "internal" / name))[0] == 0
+    assert not list((out / "public").glob("*.sig"))
     check_folder(out, force=True)  # signatures are no strangers' files
 
 
@@ -201,25 +198,14 @@ def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
 
 
 def test_only_a_report_that_holds_is_signed(folder, capsys):
-    found = json.loads(to_json(document(AUDIT)))
+    found = json.loads(to_json(report_document(AUDIT)))
     found["verdict"]["overall"] = "pass"
     (folder / "forged.json").write_text(json.dumps(found))
     capsys.readouterr()
     assert main(["report", "sign", "forged.json", "--key", "officer.pem"]) == 3
     assert "Only a report that holds is signed: " in capsys.readouterr().err
-    page, told = to_html(document(AUDIT)), to_json(document(AUDIT))
-    look = page.replace("Do not release", "Release", 1)
-    words = json.loads(told)
-    words["verdict"]["checks"][0]["title"] = "(optional) A check"
-    words["fingerprint"] = report_fingerprint(words)
-    for text in (look, to_json(words)):
-        (folder / "altered").write_text(text, encoding="utf-8")
-        assert main(["report", "sign", "altered", "--key", "officer.pem"]) == 3
-        assert verify(capsys, "--any-code", report="altered")[0] == 1
-    words["provenance"]["code"] = "0" * 64  # another FairLeak may have other words
-    words["fingerprint"] = report_fingerprint(words)
-    (folder / "altered").write_text(to_json(words), encoding="utf-8")
-    code, told = verify(capsys, "--any-code", report="altered")
-    assert code == 0 and "NOTE    Another FairLeak wrote this report: how its page looks" in told
-    assert main(["report", "sign", "altered", "--key", "officer.pem"]) == 0
-    assert "its titles and its reasons are not verified" in capsys.readouterr().out
+    (folder / "altered").write_text(
+        to_html(report_document(AUDIT)).replace("Do not release", "Release", 1), encoding="utf-8"
+    )
+    assert main(["report", "sign", "altered", "--key", "officer.pem"]) == 3
+    assert verify(capsys, report="altered")[0] == 1

@@ -141,10 +141,6 @@ def test_groups_that_are_too_small_are_left_out_and_of_three_each_is_inferred():
     groups = np.where((groups == 2) & (np.cumsum(groups == 2) > 39), 0, groups).astype(np.uint8)
     subject.dataset = replace(subject.dataset, sensitive=groups)
     assert [each.target for each in attributes(subject, "unmitigated")] == ["a", "b"]
-    result = planted(1, False)
-    for found, told in ((result, 2), (replace(result, attributes=()), 1)):  # nobody outside learns which
-        said = [each.redacted for each in STUDY.findings(found, SETTINGS)]
-        assert said == ["What a second model of the same records adds was measured.", ""][:told]
 
 
 def test_one_model_s_predictions_are_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]):

@@ -1,0 +1,303 @@
+"""Public summary of an audit: what it was, by which policy, and the verdict words; no number measured on people.
+
+A reader outside gets the settings, the policy with its limits, a verdict word for each check and for the release, the
+kinds of caveats as the fixed sentences of `core.caveats.FIXED`, what was not tested, and the number of records. The
+summary is made of these parts of an internal report and of no other (`CONTENTS`), so that two reports that agree in
+them give the same bytes, but for the day, the fingerprint and what the auditor typed.
+
+Four settings are left out because they may tell more: the seed, with which somebody who knows all records but one could
+try out that one's values; the tolerance of a model that was not trained here, which may be the smallest that its
+predictions keep to; the names and values of columns beyond the sensitive attribute and the label; and people at risk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.caveats import FIXED, CaveatKind, in_order
+from core.config import AuditConfig
+from core.datasets import CATALOG
+from core.fairness import METRIC_TITLES
+from core.models import METHOD_TITLES
+from core.people import PEOPLE
+from core.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
+from core.policy.checks import check_title
+from core.release_audit.plan import PARTS, ModelPlan, other_studies
+from core.report.canonical import number_of, read, strict
+from core.report.charts import clean
+from core.report.document import Document, caveats_of, sealed
+from core.report.page import environment, logo
+from core.settings import Setting, params
+from core.studies import STUDIES
+
+SUMMARY_KIND = "fairleak public summary"
+
+CONTENTS = {
+    "title": "the title that the plan gives the report",
+    "day": "the day on which the audit began",
+    "fairleak": "the version of FairLeak",
+    "table": "the table, if it is one of FairLeak's own, and whether its records are synthetic",
+    "records": "the number of records",
+    "attribute": "the name of the sensitive attribute",
+    "label": "the name of the label",
+    "settings": "the settings of the model, of what is released, and of each attack",
+    "policy": "the policy: name, version, author, date, rationale and confidence",
+    "checks": "each check with its limit, who set it and why, and its verdict word",
+    "decision": "the verdict word on the release, and how many checks have which word",
+    "self_test": "whether FairLeak's self-test was passed, failed or not run",
+    "caveats": "the kinds of caveats, one fixed sentence for each",
+    "not_tested": "the checks that were not run, and those without a limit",
+    "fingerprint": "the SHA-256 of the summary's own content",
+}
+"""Part of the summary -> what it tells; "kind" and "schema" name the format."""
+
+OWN_TABLE = "A table of the auditor's own"
+
+DECISION_SENTENCES = {
+    "pass": "Every required check meets its limit.",
+    "fail": "A required check does not meet its limit.",
+    "inconclusive": "A required check is inconclusive, or the self-test failed.",
+    "not_run": "A required check could not be run.",
+}
+"""Verdict on the release -> the sentence beside it."""
+
+LIMITS_OF_A_PASS = (
+    "A pass holds for these attacks on this model and this table. It does not prove that nothing leaks.",
+    "Numbers measured on people stand in the internal report alone.",
+    "This is not legal advice.",
+)
+
+_NOT_STATED = "not stated: it may be measured on the predictions"
+
+_NEVER = "seed"
+
+_OF_MODEL = ("kind", "method", "epsilon", "depth", "metric", "tolerance", "train_share", "threshold")
+"""Settings of the model that are told, where they apply."""
+
+_PART_TITLES = {
+    "outputs": "Released outputs",
+    "answers": "Bias-query answers",
+    "membership": "Membership",
+    "guard": "AttriGuard",
+}
+
+_TITLES: Mapping[str, Mapping[str, str]] = {"method": METHOD_TITLES, "metric": METRIC_TITLES}
+"""Setting of the model -> titles of its options."""
+
+_TRAINING = ("method", "epsilon", "depth")
+"""Settings of a model that is trained here, and of no other."""
+
+
+def public_summary(document: Mapping[str, Any]) -> Document:
+    """Public summary of an internal report, sealed with a fingerprint of its own."""
+    data, plan, verdict = document["data"], document["plan"], document["verdict"]
+    content = {
+        "kind": SUMMARY_KIND,
+        "schema": 1,
+        "title": plan["title"],
+        "day": str(document["times"].get("started", ""))[:10],
+        "fairleak": document["provenance"]["fairleak"],
+        "table": _table(plan, data),
+        "records": data["n"],
+        "attribute": data["attribute"],
+        "label": data["label"],
+        "settings": list(_settings(plan)),
+        "policy": {name: value for name, value in document["policy"].items() if name != "limits"},
+        "checks": list(_checks(document)),
+        "decision": {"verdict": verdict["overall"], "sentence": DECISION_SENTENCES[verdict["overall"]]},
+        "self_test": _self_test(document["self_tests"]),
+        "caveats": [{"kind": kind, "text": FIXED[kind]} for kind in _caveat_kinds(document)],
+        "not_tested": list(_not_tested(document)),
+    }
+    content["decision"]["counts"] = _verdict_counts(content["checks"])
+    return sealed(dict(strict(content)))
+
+
+def _table(plan: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    own = bool(plan["data"]["file"]) or plan["data"]["dataset"] not in CATALOG
+    title = OWN_TABLE if own else CATALOG[plan["data"]["dataset"]].title
+    return {"title": title, "synthetic": data["synthetic"]}
+
+
+def _settings(plan: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Rows of settings: the part of the plan, the setting's title, and its value in words."""
+    model = {**plan["config"], **plan["model"]}
+    trained = model["kind"] == "train"
+    declared = {**params(AuditConfig), **params(ModelPlan)}
+    of_model = {name: declared[name] for name in _OF_MODEL if trained or name not in _TRAINING}
+    for row in _rows("Model", of_model, model):
+        hidden = not trained and row["setting"] == declared["tolerance"].param.title
+        yield {**row, "value": _NOT_STATED} if hidden else row
+    for name, part in PARTS.items():
+        yield from _rows(_PART_TITLES[name], params(part), plan[name])
+    planned = dict(plan.get("studies", ()))
+    for name, settings in other_studies().items():
+        if name != PEOPLE.name:
+            values = planned.get(name) or strict(settings())
+            yield from _rows(STUDIES[name].title, params(settings), values)
+
+
+def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    for name, setting in declared.items():
+        key, allowed = setting.param.only or ("", ())
+        applies = not key or values.get(key.rpartition(".")[2]) in allowed
+        if applies and name != _NEVER:
+            value = values.get(name, setting.default)
+            yield {"part": part, "setting": setting.param.title, "value": _value_words(setting, value)}
+
+
+def _value_words(setting: Setting, value: Any) -> str:
+    """Value of a setting in words: an option by its title, a number without noughts behind it."""
+    titles = _TITLES.get(setting.name, setting.param.options)
+    if isinstance(titles, Mapping) and value in titles:
+        return str(titles[value])
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value in (None, ""):
+        return "none"
+    number = setting.base in (int, float)
+    return f"{number_of(value):,g}".replace("inf", "∞") if number else str(value)
+
+
+def _checks(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows of checks with a limit, in the policy's order."""
+    verdicts = {row["check"]: row["verdict"] for row in document["verdict"]["checks"]}
+    for limit in document["policy"]["limits"]:
+        parsed: Limit = read(limit, Limit)
+        yield {
+            **limit,
+            "source": "placeholder" if is_placeholder(parsed) else source_text(parsed),
+            "title": check_title(limit["check"], document["data"]["attribute"]),
+            "definition": CHECKS[limit["check"]].definition,
+            "limit": limit_text(limit["check"], number_of(limit["value"])),
+            "verdict": verdicts[limit["check"]],
+        }
+
+
+def _verdict_counts(checks: Sequence[Mapping[str, Any]]) -> str:
+    """Verdict words with the number of checks that have each: "Fail 1 · Pass 6"."""
+    numbers = Counter(row["verdict"] for row in checks)
+    return " · ".join(f"{title} {numbers[word]}" for word, title in VERDICT_TITLES.items() if numbers[word])
+
+
+def _self_test(tests: Sequence[Mapping[str, Any]]) -> str:
+    if not tests:
+        return "not run"
+    return "passed" if all(test["passed"] for test in tests) else "failed"
+
+
+def _caveat_kinds(document: Mapping[str, Any]) -> tuple[CaveatKind, ...]:
+    return tuple(dict.fromkeys(caveat.kind for caveat in in_order(caveats_of(document))))
+
+
+def _not_tested(document: Mapping[str, Any]) -> Iterator[str]:
+    attribute = document["data"]["attribute"]
+    verdicts = {row["check"]: row["verdict"] for row in document["verdict"]["checks"]}
+    limited = [limit["check"] for limit in document["policy"]["limits"]]
+    for check in limited:
+        if verdicts[check] == "not_run":
+            yield f"{check_title(check, attribute)}: not run."
+    for check in CHECKS:
+        if check not in limited:
+            yield f"{check_title(check, attribute)}: the policy has no limit for it."
+    yield "Other attacks, models and tables than these."
+
+
+# -------------------------------------------------------------------------------------------------------------- pages
+
+
+def summary_title(summary: Mapping[str, Any]) -> str:
+    """Title of the audit, or of its table where the plan gives none."""
+    return str(summary["title"] or summary["table"]["title"])
+
+
+def summary_facts(summary: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Terms and texts on what was audited, as page and Markdown show them."""
+    policy, table = summary["policy"], summary["table"]
+    synthetic = ", synthetic records" if table["synthetic"] else ""
+    signed = (policy["name"], f"version {policy['version']}", f"by {policy['author']}", policy["date"])
+    return (
+        ("Table", f"{table['title']}{synthetic}"),
+        ("Records", f"{summary['records']:,}"),
+        ("Sensitive attribute", summary["attribute"]),
+        ("Label", summary["label"]),
+        ("Policy", ", ".join(text for text in signed if text not in ("", "version ", "by "))),
+        ("Self-test", summary["self_test"]),
+        ("FairLeak", summary["fairleak"]),
+        ("Day", summary["day"] or "not told"),
+    )
+
+
+def requirement(check: Mapping[str, Any]) -> str:
+    """Whether a release needs a check: "for release", "where it can be run" or "no"."""
+    if not check["required"]:
+        return "no"
+    return "where it can be run" if check["if_not_run"] == "allowed" else "for release"
+
+
+def summary_html(summary: Mapping[str, Any]) -> str:
+    """Page of a summary: one HTML file that needs nothing else."""
+    template = environment().get_template("summary.html")
+    return template.render(
+        summary=summary,
+        title=summary_title(summary),
+        facts=summary_facts(summary),
+        requirement=requirement,
+        kind=SUMMARY_KIND,
+        closing=LIMITS_OF_A_PASS,
+        logo=logo(),
+        running="FairLeak public summary",
+        fingerprint=summary["fingerprint"],
+    )
+
+
+def is_summary_page(text: str) -> bool:
+    """Whether a page is that of a summary."""
+    return f'<meta name="fairleak-kind" content="{SUMMARY_KIND}">' in text[:4000]
+
+
+def markdown(value: Any) -> str:
+    """Text as one line that Markdown shows as it is: no markup, link or cell of a table."""
+    flat = " ".join(str(clean(str(value))).split())
+    return re.sub(r"([\\`*_{}\[\]<>#|~$&!@]|:(?=//)|(?<=www)\.)", r"\\\1", flat)
+
+
+def summary_markdown(summary: Mapping[str, Any]) -> str:
+    """Section of a model card in Markdown."""
+    return "\n".join(_lines(summary)) + "\n"
+
+
+def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    decision = summary["decision"]
+    yield "## Fairness and privacy audit"
+    yield ""
+    yield f"**{VERDICT_TITLES[decision['verdict']]}.** {decision['sentence']} {decision['counts']}."
+    yield ""
+    yield f"- Audit: {markdown(summary_title(summary))}"
+    for term, text in summary_facts(summary):
+        yield f"- {term}: {markdown(text)}"
+    yield from (
+        "",
+        "### Checks",
+        "",
+        "| Verdict | Check | Limit | Required | Source of the limit |",
+        "|---|---|---|---|---|",
+    )
+    for check in summary["checks"]:
+        texts = (check["title"], check["limit"], requirement(check), check["source"])
+        yield f"| {VERDICT_TITLES[check['verdict']]} | {' | '.join(map(markdown, texts))} |"
+    yield from ("", "### Settings", "", "| Part | Setting | Value |", "|---|---|---|")
+    for row in summary["settings"]:
+        yield f"| {' | '.join(map(markdown, row.values()))} |"
+    yield from ("", "### Caveats and limits", "")
+    yield from (f"- {caveat['text']}" for caveat in summary["caveats"])
+    yield from (f"- {sentence}" for sentence in LIMITS_OF_A_PASS)
+    yield from ("", "### Not tested", "")
+    yield from (f"- {markdown(text)}" for text in summary["not_tested"])
+    yield ""
+    yield f"Made by FairLeak; fingerprint of this summary `{summary['fingerprint']}`."
