@@ -22,7 +22,7 @@ from typing import Any
 
 from core.caveats import CaveatKind, in_order
 from core.errors import InputError
-from core.estimates import Estimate, in_words, not_measured, proportion
+from core.estimates import Estimate, count_text, not_measured, proportion
 from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
@@ -374,7 +374,7 @@ def _judged_sentence(found: Document) -> str:
     numbers = {m["check"]: estimate_of(m["estimate"]) for m in found["measurements"] if m["outcome"] == "done"}
     judged = [check for check in asked if (number := numbers.get(check)) and not math.isnan(number.value)]
     allow = "; their rounded numbers allow the verdicts stated, and p-values are withheld" if judged else ""
-    told = f"{in_words(len(judged))} of {in_words(len(asked))} limits judged again{allow}."
+    told = f"{count_text(len(judged))} of {count_text(len(asked))} limits judged again{allow}."
     named = ", ".join(check for check in gone if check in asked)
     return f"{told} Not judged, for the number itself is withheld: {named}." if named else told
 
