@@ -30,10 +30,10 @@ _BEAT = 0.25
 """Seconds between two words of a child about how far it is."""
 
 
-class _Word(Enum):
+class _Message(Enum):
     STEP = auto()
     PART = auto()
-    KEPT = auto()
+    MEMO = auto()
     ERROR = auto()
 
 
@@ -42,7 +42,7 @@ def warm_up(*modules: str) -> None:
     processes.warm_up((*_MODULES, *modules))
 
 
-def apart(
+def run_in_subprocess(
     make: Callable[[Report], Iterator[T] | T],
     report: Report,
     *,
@@ -68,22 +68,22 @@ def apart(
     nobody is done here. Raises what the work raises, and FairLeakError if its process ends without a result.
     """
     if not (processes.FORKS or then):
-        yield from here(make, report)
+        yield from run_in_process(make, report)
         return
     process = processes.start(_MODULES, serve="core.apart:serve", nice=nice, then=then)
     try:
         _pickled(process.questions, (make, about, {} if about is None else about.kept()))
         while True:
-            word, told = _Reader(process.answers, about).load()
-            if word is _Word.STEP:
-                report(*told)
-            elif word is _Word.PART:
-                yield told
-            elif word is _Word.ERROR:
-                raise told
+            message, content = _Reader(process.answers, about).load()
+            if message is _Message.STEP:
+                report(*content)
+            elif message is _Message.PART:
+                yield content
+            elif message is _Message.ERROR:
+                raise content
             else:
                 if about is not None:
-                    about.keep(told)
+                    about.keep(content)
                 return
     except (EOFError, OSError, pickle.UnpicklingError):
         raise FairLeakError(
@@ -94,24 +94,24 @@ def apart(
         process.end()
 
 
-def here(make: Callable[[Report], Iterator[T] | T], report: Report, **_: Any) -> Iterator[T]:
+def run_in_process(make: Callable[[Report], Iterator[T] | T], report: Report, **_: Any) -> Iterator[T]:
     """Yield the same, made here."""
-    made = make(report)
-    yield from made if isinstance(made, Iterator) else iter([made])
+    result = make(report)
+    yield from result if isinstance(result, Iterator) else iter([result])
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
     """Do one piece of work and say what comes of it: what the child does."""
     _give_way(order["nice"])
-    make, about, kept = pickle.load(questions)
+    make, about, memo = pickle.load(questions)
     if about is not None:
-        about.keep(kept)
+        about.keep(memo)
     step, saying = [0, 0], threading.Lock()
 
-    def say(word: _Word, told: Any) -> None:
+    def say(message: _Message, content: Any) -> None:
         try:
             with saying:
-                _pickled(answers, (word, told), about)
+                _pickled(answers, (message, content), about)
         except OSError:  # nobody listens any more
             os._exit(1)
 
@@ -121,19 +121,19 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
     def beat() -> NoReturn:
         while True:
             time.sleep(_BEAT)
-            say(_Word.STEP, tuple(step))
+            say(_Message.STEP, tuple(step))
 
     threading.Thread(target=beat, daemon=True).start()
     try:
-        for part in here(make, report):
-            say(_Word.PART, part)
+        for part in run_in_process(make, report):
+            say(_Message.PART, part)
             _give_way(order["then"])
-        say(_Word.STEP, tuple(step))
+        say(_Message.STEP, tuple(step))
         now = {} if about is None else about.kept()
-        say(_Word.KEPT, {key: each for key, each in now.items() if each is not kept.get(key)})
+        say(_Message.MEMO, {key: entry for key, entry in now.items() if entry is not memo.get(key)})
     except Exception as error:
         error.add_note(traceback.format_exc())
-        say(_Word.ERROR, error)
+        say(_Message.ERROR, error)
     os._exit(0)
 
 
@@ -145,16 +145,16 @@ def _give_way(nice: int) -> None:
 _ABOUT = "about"
 
 
-def _pickled(stream: BinaryIO, told: Any, about: AuditDataset | None = None) -> None:
+def _pickled(stream: BinaryIO, message: Any, about: AuditDataset | None = None) -> None:
     """Write a pickle to a stream; the data of the work, which the other side has, are named only."""
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-        def persistent_id(self, each: Any) -> str | None:
-            return _ABOUT if each is about and about is not None else None
+        def persistent_id(self, candidate: Any) -> str | None:
+            return _ABOUT if candidate is about and about is not None else None
 
     content = io.BytesIO()  # whole, or nothing
-    Pickler(content, protocol=5).dump(told)
+    Pickler(content, protocol=5).dump(message)
     stream.write(content.getbuffer())
     stream.flush()
 

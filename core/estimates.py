@@ -1,7 +1,8 @@
 """Rates with their intervals, the only form in which they leave core; how they are written.
 
-All intervals but `over_repeats` treat the attacked records as a sample of the people the model could have been trained
-on, and everything else (model, attacker, seed) as given. They say nothing about another seed; `over_repeats` does.
+All intervals but `mean_over_repeats` treat the attacked records as a sample of the people the model could have been
+trained on, and everything else (model, attacker, seed) as given. They say nothing about another seed;
+`mean_over_repeats` does.
 Numbers are written with no more digits than the sample supports, a true minus, and thousands separated.
 """
 
@@ -21,8 +22,8 @@ from core.serialize import Result
 LEVEL = 0.95
 """Of every interval whose level nobody chooses."""
 
-_ALIKE = 1e-9
-"""Probabilities no farther apart than this are alike: they differ by rounding."""
+_ROUNDING_ERROR = 1e-9
+"""Largest difference of probabilities that differ by rounding alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ def certain(value: float, n: int) -> Estimate:
 
 
 def not_measured(*, level: float = 0.95) -> Estimate:
-    """Return the estimate of something there was nothing to measure of: all nan, n = 0."""
+    """Return a missing estimate: all nan, n = 0."""
     return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
 
 
@@ -65,9 +66,9 @@ def plain_number(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
-def estimate_columns(name: str, found: Estimate | None) -> dict[str, float | None]:
+def estimate_columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     """Return a number and the ends of its interval as three columns."""
-    numbers = (None, None, None) if found is None else (found.value, found.low, found.high)
+    numbers = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
     columns = (name, f"{name}, low", f"{name}, high")
     return {column: plain_number(number) for column, number in zip(columns, numbers, strict=True)}
 
@@ -120,17 +121,20 @@ def weighted_sum(terms: Iterable[tuple[float, Estimate]]) -> Estimate:
     The interval is by the method of variance estimates recovery (Newcombe 1998, method 10; Zou and Donner 2008): the
     distances to the limits add as squares, those to the upper one on the lower side where a weight is negative.
     """
-    pairs = [(weight, one if weight > 0 else replace(one, low=one.high, high=one.low)) for weight, one in terms]
-    value = sum(weight * one.value for weight, one in pairs)
-    below = math.hypot(*(weight * (one.value - one.low) for weight, one in pairs))
-    above = math.hypot(*(weight * (one.high - one.value) for weight, one in pairs))
-    n, level = sum(one.n for _, one in pairs), pairs[0][1].level
+    oriented_terms = [
+        (weight, estimate if weight > 0 else replace(estimate, low=estimate.high, high=estimate.low))
+        for weight, estimate in terms
+    ]
+    value = sum(weight * estimate.value for weight, estimate in oriented_terms)
+    below = math.hypot(*(weight * (estimate.value - estimate.low) for weight, estimate in oriented_terms))
+    above = math.hypot(*(weight * (estimate.high - estimate.value) for weight, estimate in oriented_terms))
+    n, level = sum(estimate.n for _, estimate in oriented_terms), oriented_terms[0][1].level
     return Estimate(value=value, low=value - below, high=value + above, n=n, level=level)
 
 
-def difference(one: Estimate, other: Estimate) -> Estimate:
-    """Return one rate minus another one of other people, cut to [-1, 1]."""
-    return weighted_sum([(1.0, one), (-1.0, other)]).within(-1.0, 1.0)
+def difference(first: Estimate, second: Estimate) -> Estimate:
+    """Return the difference of two rates of different people, cut to [-1, 1]."""
+    return weighted_sum([(1.0, first), (-1.0, second)]).within(-1.0, 1.0)
 
 
 def equal_mean(parts: Sequence[Estimate], *, least: float = 0.0) -> Estimate:
@@ -169,9 +173,11 @@ def balanced_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayL
 
     The groups' paired intervals are combined as in `balanced_accuracy`.
     """
-    truth, before, after = (np.asarray(each) for each in (truth, before, after))
-    sides = [truth == group for group in np.unique(truth)]
-    return equal_mean([accuracy_gain(truth[own], before[own], after[own]) for own in sides], least=-1.0)
+    truth, before, after = (np.asarray(array) for array in (truth, before, after))
+    group_masks = [truth == group for group in np.unique(truth)]
+    return equal_mean(
+        [accuracy_gain(truth[in_group], before[in_group], after[in_group]) for in_group in group_masks], least=-1.0
+    )
 
 
 def mean(values: npt.ArrayLike) -> Estimate:
@@ -194,12 +200,12 @@ def mean_rate(values: npt.ArrayLike) -> Estimate:
     array = np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0)
     if not array.size:
         return not_measured()
-    if np.ptp(array) <= _ALIKE:
+    if np.ptp(array) <= _ROUNDING_ERROR:
         return proportion(float(array.sum()), array.size)
     return mean(array).within(0.0, 1.0)
 
 
-def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float = LEVEL) -> Estimate:
+def mean_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float = LEVEL) -> Estimate:
     """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
 
     With one repeat there is no interval: its limits are nan. Repeats that draw their splits from one table share
@@ -226,8 +232,8 @@ def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float
 
 
 def rate_over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0, level: float = LEVEL) -> Estimate:
-    """Return `over_repeats` of rates, the interval cut to [0, 1]."""
-    return over_repeats(values, resolution=resolution, level=level).within(0.0, 1.0)
+    """Return `mean_over_repeats` of rates, the interval cut to [0, 1]."""
+    return mean_over_repeats(values, resolution=resolution, level=level).within(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,19 +254,21 @@ class Spread(Estimate):
         return Estimate(value=self.value, low=self.low, high=self.high, n=self.n, level=self.level)
 
 
-def over_seeds(
+def summarize_seeds(
     values: Sequence[Estimate | float | None], *, least: float = -math.inf, most: float = math.inf
 ) -> Spread:
     """Return what was measured in some of the seeds, intervals over seeds cut to [least, most]; nan where in none."""
-    there = [value for value in values if value is not None]
-    numbers = [value.value if isinstance(value, Estimate) else float(value) for value in there]
-    if len(there) > 1:
-        found, sd, over = over_repeats(numbers).within(least, most), float(np.std(numbers, ddof=1)), "seeds"
+    measured = [value for value in values if value is not None]
+    numbers = [value.value if isinstance(value, Estimate) else float(value) for value in measured]
+    if len(measured) > 1:
+        estimate, sd, over = mean_over_repeats(numbers).within(least, most), float(np.std(numbers, ddof=1)), "seeds"
     else:
-        own = there[0] if there else not_measured()
-        over, sd = "people" if isinstance(own, Estimate) else "", math.nan
-        found = own if isinstance(own, Estimate) else over_repeats(numbers)
-    return Spread(value=found.value, low=found.low, high=found.high, n=found.n, sd=sd, over=over, seeds=len(there))
+        single = measured[0] if measured else not_measured()
+        over, sd = "people" if isinstance(single, Estimate) else "", math.nan
+        estimate = single if isinstance(single, Estimate) else mean_over_repeats(numbers)
+    return Spread(
+        value=estimate.value, low=estimate.low, high=estimate.high, n=estimate.n, sd=sd, over=over, seeds=len(measured)
+    )
 
 
 MOST_TESTED = 17
@@ -274,14 +282,14 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """Return adjusted p-values in the order given, each in [0, 1] and at least the one given."""
     m = len(p_values)
     adjusted, largest = [0.0] * m, 0.0
-    for rank, place in enumerate(sorted(range(m), key=lambda j: p_values[j])):
-        largest = max(largest, min(1.0, (m - rank) * p_values[place]))
-        adjusted[place] = largest
+    for rank, index in enumerate(sorted(range(m), key=lambda j: p_values[j])):
+        largest = max(largest, min(1.0, (m - rank) * p_values[index]))
+        adjusted[index] = largest
     return tuple(adjusted)
 
 
 def strongest(
-    found: Mapping[str, Estimate],
+    estimates: Mapping[str, Estimate],
     *,
     freedom: int | None = None,
     within: tuple[float, float] = (-math.inf, math.inf),
@@ -295,32 +303,34 @@ def strongest(
     far for every w from 1 to F. To call it broken one suffices, and with m attacks one may do so by chance: the lower
     end is the largest of the lower ends at level 1 - (1 - level)/m (Bonferroni).
 
-    `found` holds at least one, all at one level; `freedom` are the degrees of freedom where the intervals are
+    `estimates` holds at least one, all at one level; `freedom` are the degrees of freedom where the intervals are
     Student's, None for normal ones; `within` are the smallest and the largest value there can be.
     """
-    name = max(found, key=lambda each: found[each].value)
-    own = found[name]
-    reach = _stretch(len(found), own.level, freedom)
-    low = max(each.value - reach * (each.value - each.low) for each in found.values())
-    farthest = _stretch(round(MOST_TESTED * (1 - LEVEL) / (1 - STRICTEST)), own.level, freedom)
-    high = own.value + max(each.high - each.value - (own.value - each.value) / farthest for each in found.values())
-    return name, replace(own, low=max(within[0], low), high=min(within[1], high))
+    name = max(estimates, key=lambda label: estimates[label].value)
+    largest = estimates[name]
+    reach = _stretch(len(estimates), largest.level, freedom)
+    low = max(estimate.value - reach * (estimate.value - estimate.low) for estimate in estimates.values())
+    farthest = _stretch(round(MOST_TESTED * (1 - LEVEL) / (1 - STRICTEST)), largest.level, freedom)
+    high = largest.value + max(
+        estimate.high - estimate.value - (largest.value - estimate.value) / farthest for estimate in estimates.values()
+    )
+    return name, replace(largest, low=max(within[0], low), high=min(within[1], high))
 
 
-def least(found: Mapping[str, Estimate]) -> tuple[str, Estimate]:
+def min_estimate(estimates: Mapping[str, Estimate]) -> tuple[str, Estimate]:
     """Return the smallest of the values under its name, and its interval: `strongest` mirrored, of normal intervals."""
-    name, found_mirrored = strongest({key: _mirrored(each) for key, each in found.items()})
-    return name, _mirrored(found_mirrored)
+    name, mirrored_largest = strongest({key: _mirrored(estimate) for key, estimate in estimates.items()})
+    return name, _mirrored(mirrored_largest)
 
 
-def _mirrored(found: Estimate) -> Estimate:
-    return replace(found, value=-found.value, low=-found.high, high=-found.low)
+def _mirrored(estimate: Estimate) -> Estimate:
+    return replace(estimate, value=-estimate.value, low=-estimate.high, high=-estimate.low)
 
 
 def _stretch(number: int, level: float, freedom: int | None) -> float:
     """Return how much wider an interval is at Bonferroni's level for so many."""
-    each = 1 - (1 - level) / number
-    return quantile(each, freedom) / quantile(level, freedom) if number > 1 else 1.0
+    adjusted_level = 1 - (1 - level) / number
+    return quantile(adjusted_level, freedom) / quantile(level, freedom) if number > 1 else 1.0
 
 
 def quantile(level: float, freedom: int | None) -> float:
@@ -341,7 +351,7 @@ _COARSE = 0.035
 _MOST_DECIMALS = 8
 _ZEROS = (f"{0:.8f}", f"{-0.0:.8f}")
 
-_WORDS = (
+_NUMERALS = (
     *("none", "one", "two", "three", "four", "five", "six"),
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
@@ -417,9 +427,9 @@ def joined(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def in_words(number: int) -> str:
+def count_text(number: int) -> str:
     """Write a count as in a sentence: "none", "one" to "twelve", then "13"."""
-    return _WORDS[number] if 0 <= number < len(_WORDS) else count(number)
+    return _NUMERALS[number] if 0 <= number < len(_NUMERALS) else count(number)
 
 
 def epsilon_text(value: float) -> str:
@@ -445,9 +455,11 @@ def decimals_beside(values: Iterable[float], limit: float, least: int) -> int:
 
     Values that eight decimals cannot tell from it are taken to equal it.
     """
-    apart = [value for value in values if not math.isnan(value) and f"{value - limit:.{_MOST_DECIMALS}f}" not in _ZEROS]
+    distinct = [
+        value for value in values if not math.isnan(value) and f"{value - limit:.{_MOST_DECIMALS}f}" not in _ZEROS
+    ]
     for places in range(least, _MOST_DECIMALS):
-        if all(f"{value:.{places}f}" != f"{limit:.{places}f}" for value in apart):
+        if all(f"{value:.{places}f}" != f"{limit:.{places}f}" for value in distinct):
             return places
     return _MOST_DECIMALS
 

@@ -102,10 +102,10 @@ def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[st
         return [("all", None)]
     if labels is None:
         raise InputError(f"labels must be given for {metric}, which compares groups within a label.")
-    known = binary_array(labels, name="labels")
-    if known.size != n:
-        raise InputError(f"labels must have one value a record ({n}), got {known.size}.")
-    return [(f"label {value}", known == value) for value in compared]
+    label_codes = binary_array(labels, name="labels")
+    if label_codes.size != n:
+        raise InputError(f"labels must have one value a record ({n}), got {label_codes.size}.")
+    return [(f"label {value}", label_codes == value) for value in compared]
 
 
 def unfairness(
@@ -169,8 +169,8 @@ def _tallies(
         present = size > 0
         if not present.any():
             raise InputError(f"The metric {metric} needs at least one record in each row set, got none in '{part}'.")
-        kept = [name for name, there in zip(names, present, strict=True) if there]
-        tallies.append((part, kept, size[present], positive[present]))
+        present_names = [name for name, is_present in zip(names, present, strict=True) if is_present]
+        tallies.append((part, present_names, size[present], positive[present]))
     return tallies
 
 
@@ -199,8 +199,8 @@ def group_counts(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k
     if rows is not None:
         predicted, codes = predicted & rows, codes & rows
     n = predicted.size if rows is None else np.count_nonzero(rows)
-    ones, positive, both = (np.count_nonzero(x) for x in (codes, predicted, predicted & codes))
-    return np.array([n - ones, ones]), np.array([positive - both, both])
+    ones, positive, selected_ones = (np.count_nonzero(x) for x in (codes, predicted, predicted & codes))
+    return np.array([n - ones, ones]), np.array([positive - selected_ones, selected_ones])
 
 
 def unfairness_estimate(
@@ -216,14 +216,14 @@ def unfairness_estimate(
     parts: dict[str, list[GroupRate]] = defaultdict(list)
     for rate in group_rates(predictions, sensitive, metric=metric, labels=labels):
         parts[rate.part].append(rate)
-    found: list[Estimate] = []
+    distances: list[Estimate] = []
     for part, rates in parts.items():
         if len(rates) < 2:
             raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
         # of two groups the smaller, which lies farther from their common rate
         compared = [min(rates, key=lambda rate: rate.count)] if len(rates) == 2 else rates
-        found += [_distance(rate, rates) for rate in compared]
-    _, largest = strongest({str(place): one for place, one in enumerate(found)}, within=(0.0, 1.0))
+        distances += [_distance(rate, rates) for rate in compared]
+    _, largest = strongest({str(index): distance for index, distance in enumerate(distances)}, within=(0.0, 1.0))
     return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
 
 
@@ -240,25 +240,25 @@ def difference_of_rates(rates: Iterable[GroupRate]) -> Estimate:
 
 def largest_difference(parts: Iterable[Sequence[Estimate]]) -> Estimate:
     """Return the largest difference between two groups' rates within a row set, with an interval."""
-    known = [[rate for rate in part if rate.n and not math.isnan(rate.value)] for part in parts]
-    pairs = [pair for part in known for pair in combinations(part, 2)]
-    n = sum(rate.n for part in known for rate in part)
+    measured_parts = [[rate for rate in part if rate.n and not math.isnan(rate.value)] for part in parts]
+    pairs = [pair for part in measured_parts for pair in combinations(part, 2)]
+    n = sum(rate.n for part in measured_parts for rate in part)
     if not pairs:
         return replace(not_measured(), n=n)
-    found = {str(place): difference(*pair).folded() for place, pair in enumerate(pairs)}
-    return replace(strongest(found, within=(0.0, 1.0))[1], n=n)
+    differences = {str(index): difference(*pair).folded() for index, pair in enumerate(pairs)}
+    return replace(strongest(differences, within=(0.0, 1.0))[1], n=n)
 
 
-def distance_from_all(own: Estimate, others: Estimate) -> Estimate:
+def distance_from_all(group_rate: Estimate, rest_rate: Estimate) -> Estimate:
     """Return how far a group's rate lies from everybody's, from its own rate and that of all others."""
-    share = others.n / (own.n + others.n)
-    return weighted_sum([(share, own), (-share, others)]).folded()
+    share = rest_rate.n / (group_rate.n + rest_rate.n)
+    return weighted_sum([(share, group_rate), (-share, rest_rate)]).folded()
 
 
 def _distance(rate: GroupRate, rates: list[GroupRate]) -> Estimate:
     """Return the distance of one group's rate from the rate of its row set."""
-    n, hits, own = sum(r.count for r in rates), sum(map(_hits, rates)), _hits(rate)
-    r1, r0 = proportion(own, rate.count), proportion(hits - own, n - rate.count)
+    n, hits, group_hits = sum(r.count for r in rates), sum(map(_hits, rates)), _hits(rate)
+    r1, r0 = proportion(group_hits, rate.count), proportion(hits - group_hits, n - rate.count)
     return distance_from_all(r1, r0)
 
 

@@ -21,16 +21,16 @@ SHARE = 0.4
 TOLERANCE = 0.02
 """The tolerance disclosed for every model here, whether it holds or not."""
 
-_TELLS = (0.30, 0.15, 0.05, 0.0)
+_LEANS = (0.30, 0.15, 0.05, 0.0)
 """How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""
 
-_LEAN = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, 3)
+_LEAN = np.array(_LEANS)[:, np.newaxis] * np.linspace(-1.0, 1.0, 3)
 _CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
 """Probability of each value of each feature in each group, shape (2, 4, 3)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
+class SyntheticRecords:
     """People; features are of shape (n, columns), the rest of shape (n,)."""
 
     features: npt.NDArray[Any]
@@ -38,28 +38,33 @@ class Drawn:
     sensitive: Codes
 
 
-def draw_people(n: int, rng: np.random.Generator) -> Drawn:
+def draw_people(n: int, rng: np.random.Generator) -> SyntheticRecords:
     """Draw n people. Their four features are 0, 1 or 2 and independent given the group.
 
     The label depends on features alone, so it says no more of the group than they do.
     """
     sensitive = (rng.random(n) < SHARE).astype(np.uint8)
     chances = _CHANCES[sensitive]  # (n, 4, values)
-    features = (rng.random((n, len(_TELLS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)
+    features = (rng.random((n, len(_LEANS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)
     labels = (rng.random(n) < 0.2 + 0.15 * (features[:, 0] + features[:, 3])).astype(np.uint8)
-    return Drawn(features=features, labels=labels, sensitive=sensitive)
+    return SyntheticRecords(features=features, labels=labels, sensitive=sensitive)
 
 
-def posterior(people: Drawn, *, noise: Floats | float = 0.0) -> Floats:
+def posterior(people: SyntheticRecords, *, noise: Floats | float = 0.0) -> Floats:
     """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
     odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
-    for j in range(len(_TELLS)):
+    for j in range(len(_LEANS)):
         odds += np.log(_CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]])
     return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
 
 
 def subject_of(
-    people: Drawn, predictions: Codes, sizes: tuple[int, int, int], *, seed: int, scores: Floats | None = None
+    people: SyntheticRecords,
+    predictions: Codes,
+    sizes: tuple[int, int, int],
+    *,
+    seed: int,
+    scores: Floats | None = None,
 ) -> Subject:
     """Return given predictions, of shape (n,), and scores as a subject.
 
@@ -91,8 +96,10 @@ def subject_of(
         sets=np.repeat(["train", "attack", "test"], sizes),
     )
     config = AuditConfig(method=GIVEN, roles=roles, tolerance=TOLERANCE, seed=seed)
-    train, known, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
-    attack, validation = np.split(known, [known.size - round(0.3 * known.size)])  # as in an audit
+    train, attacker_rows, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
+    attack, validation = np.split(
+        attacker_rows, [attacker_rows.size - round(0.3 * attacker_rows.size)]
+    )  # as in an audit
     splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
     model = train_model(config, dataset, splits)
     return Subject(config, dataset, splits, model, Progress(1), trainable=False)

@@ -86,8 +86,8 @@ class Point:
 class Dual:
     """The dual of one projection; rows are scaled to a largest feature of 1, records sorted by pattern."""
 
-    def __init__(self, given: Floats, constraints: Constraints) -> None:
-        self.given, self.equality = given, constraints.equality
+    def __init__(self, prior: Floats, constraints: Constraints) -> None:
+        self.prior, self.equality = prior, constraints.equality
         largest = np.abs(constraints.weights).max(axis=1, initial=0.0) * np.abs(constraints.groups).max(axis=1)
         self.scale = np.where(largest > 0, largest, 1.0)
         self.weights = constraints.weights / self.scale[:, None]
@@ -100,13 +100,13 @@ class Dual:
         present, starts = np.unique(self.pattern, return_index=True)
         self.weights, self.pattern = self.weights[:, present], np.searchsorted(present, self.pattern)
         self.starts = np.append(starts, self.pattern.size)
-        self.one_by_one = self.pattern.size >= _LARGE_PATTERNS * starts.size
-        self.aim = max(_AIM, 1e-15 * len(given))
+        self.by_slices = self.pattern.size >= _LARGE_PATTERNS * starts.size
+        self.aim = max(_AIM, 1e-15 * len(prior))
 
     @cached_property
-    def log_given(self) -> Floats:
+    def log_prior(self) -> Floats:
         """Log-probabilities (K, n), records sorted by pattern."""
-        q = self.given[self.order]
+        q = self.prior[self.order]
         with np.errstate(divide="ignore"):
             if q.ndim == 1:
                 return np.stack([np.log1p(-q), np.log(q)])
@@ -120,7 +120,7 @@ class Dual:
         """
         if self.variance.any():
             return math.inf
-        logs = np.where(np.isfinite(self.log_given), self.log_given, 0.0)
+        logs = np.where(np.isfinite(self.log_prior), self.log_prior, 0.0)
         return -float(logs.min(axis=0).sum())
 
     def shift(self, multipliers: Floats) -> Floats:
@@ -130,7 +130,7 @@ class Dual:
     def at(self, multipliers: Floats) -> Point:
         """Evaluate the dual."""
         logs = self.shift(multipliers)[:, self.pattern]
-        logs += self.log_given
+        logs += self.log_prior
         top = logs.max(axis=0)
         logs -= top
         tilted = np.exp(logs, out=logs)
@@ -144,7 +144,7 @@ class Dual:
 
     def _by_pattern(self, rows: Floats) -> Floats:
         """Add up each row's entries of each pattern: (r, n) to (r, patterns)."""
-        if not self.one_by_one:
+        if not self.by_slices:
             return np.add.reduceat(rows, self.starts[:-1], axis=1)
         spans = zip(self.starts[:-1], self.starts[1:], strict=True)
         return np.stack([rows[:, a:b].sum(axis=1) for a, b in spans], axis=1)
@@ -168,7 +168,7 @@ class Dual:
 
     def _products(self, tilted: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
         """Return m_gh of each pair and pattern, (pairs, patterns)."""
-        if not self.one_by_one:
+        if not self.by_slices:
             return np.stack(
                 [self._by_pattern(tilted[g : g + 1] * tilted[h])[0] for g, h in zip(first, second, strict=True)]
             )
@@ -190,7 +190,7 @@ class Dual:
 
     def posterior(self, point: Point) -> Floats:
         """Return the tilted posterior in the given form; untouched records keep the given numbers to the bit."""
-        result = self.given.copy()
+        result = self.prior.copy()
         shift = self.shift(point.multipliers)
         moved = (np.ptp(shift, axis=0) > 0)[self.pattern]
         rows = self.order[moved]
@@ -198,7 +198,7 @@ class Dual:
         if result.ndim == 2:
             result[rows] = np.where(result[rows] > 0, np.maximum(values.T, _SMALLEST), 0.0)
         else:
-            result[rows] = _one_number(result[rows], values[0], values[1])
+            result[rows] = _tilted_probability(result[rows], values[0], values[1])
         return result
 
     def least_miss(self) -> float:
@@ -209,17 +209,17 @@ class Dual:
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
-        possible = self.log_given > -math.inf
+        possible = self.log_prior > -math.inf
         kinds = np.vstack([self.pattern, possible])
         cells, counts = np.unique(kinds, axis=1, return_counts=True)
         cell, group = np.nonzero(cells[1:].T)
         hard = self.variance == 0.0
-        both = hard & self.equality
+        hard_equalities = hard & self.equality
         features = self.weights[:, cells[0, cell]] * self.groups[:, group]
-        signed = np.vstack([features[hard], -features[both]])
-        limits = np.concatenate([(self.bound + self.width)[hard], (self.width - self.bound)[both]])
+        signed = np.vstack([features[hard], -features[hard_equalities]])
+        limits = np.concatenate([(self.bound + self.width)[hard], (self.width - self.bound)[hard_equalities]])
         totals = csr_array((np.ones(cell.size), (cell, np.arange(cell.size))), shape=(counts.size, cell.size + 1))
-        found = linprog(
+        solution = linprog(
             np.append(np.zeros(cell.size), 1.0),
             A_ub=csr_array(np.hstack([signed, -np.ones((limits.size, 1))])),
             b_ub=limits,
@@ -227,19 +227,19 @@ class Dual:
             b_eq=counts,
             method="highs",
         )
-        return float(found.fun) if found.success else math.nan
+        return float(solution.fun) if solution.success else math.nan
 
 
-def _one_number(given: Floats, zero: Floats, one: Floats) -> Floats:
+def _tilted_probability(prior: Floats, probability_zero: Floats, probability_one: Floats) -> Floats:
     """Return P(s = 1) of tilted records, in numbers whose rounding never costs a truth more than 1e-15 nats.
 
     Near 1 a float knows its complement badly, and the complement is what a truth of 0 is judged by; so it is rounded
     up, to the next float below 1 at least. Near 0 nothing underflows.
     """
-    p = np.where(one > 0.5, 1.0 - zero, np.maximum(one, _SMALLEST))
-    p = np.where((one > 0.5) & (1.0 - p < zero), np.nextafter(p, 0.0), p)
-    p = np.where((one > 0.5) & (p == 1.0), np.nextafter(1.0, 0.0), p)
-    return np.where((given == 0.0) | (given == 1.0), given, p)
+    p = np.where(probability_one > 0.5, 1.0 - probability_zero, np.maximum(probability_one, _SMALLEST))
+    p = np.where((probability_one > 0.5) & (1.0 - p < probability_zero), np.nextafter(p, 0.0), p)
+    p = np.where((probability_one > 0.5) & (p == 1.0), np.nextafter(1.0, 0.0), p)
+    return np.where((prior == 0.0) | (prior == 1.0), prior, p)
 
 
 _LONGEST_STEP = 40.0
@@ -262,21 +262,21 @@ def climb(problem: Dual, point: Point) -> Point:
 
 def _step(problem: Dual, point: Point) -> Point | None:
     """Return a better point on the Newton direction, None where rounding hides any."""
-    slope, was = problem.slope(point), point.multipliers
+    slope, current = problem.slope(point), point.multipliers
     curvature = problem.curvature(point) + np.diag(problem.variance)
-    direction = _split_direction(slope, curvature, was, problem.equality, problem.width)
-    kinks = float(problem.width @ (np.abs(was + direction) - np.abs(was)))
-    promised, left = float(slope @ direction) - kinks, problem.residual(point)
+    direction = _split_direction(slope, curvature, current, problem.equality, problem.width)
+    kinks = float(problem.width @ (np.abs(current + direction) - np.abs(current)))
+    promised, residual = float(slope @ direction) - kinks, problem.residual(point)
     noise = 1e-14 * (problem.pattern.size + abs(point.value))
     for halving in range(1 if promised <= noise else 40):
         length = 0.5**halving
-        moved = point.multipliers + length * direction
-        there = problem.at(np.where(problem.equality, moved, np.maximum(moved, 0.0)))
-        gained = there.value - point.value
+        trial_multipliers = point.multipliers + length * direction
+        trial = problem.at(np.where(problem.equality, trial_multipliers, np.maximum(trial_multipliers, 0.0)))
+        gained = trial.value - point.value
         if gained > noise and gained >= 1e-4 * length * promised:
-            return there
-        if gained >= -noise and problem.residual(there) < 0.9 * left:
-            return there
+            return trial
+        if gained >= -noise and problem.residual(trial) < 0.9 * residual:
+            return trial
     return None
 
 
@@ -285,16 +285,16 @@ def _split_direction(slope: Floats, curvature: Floats, multipliers: Floats, equa
     wide = np.flatnonzero(width > 0.0)
     if not wide.size:
         return newton_direction(slope, curvature, multipliers, equality)
-    both = np.concatenate([np.arange(slope.size), wide])
+    split_rows = np.concatenate([np.arange(slope.size), wide])
     sign = np.repeat([1.0, -1.0], [slope.size, wide.size])
-    held = sign * multipliers[both]
+    held = sign * multipliers[split_rows]
     held[wide] = np.maximum(held[wide], 0.0)
     held[slope.size :] = np.maximum(held[slope.size :], 0.0)
     split = newton_direction(
-        sign * slope[both] - width[both],
-        curvature[np.ix_(both, both)] * np.outer(sign, sign),
+        sign * slope[split_rows] - width[split_rows],
+        curvature[np.ix_(split_rows, split_rows)] * np.outer(sign, sign),
         held,
-        np.where(width[both] > 0.0, False, equality[both]),
+        np.where(width[split_rows] > 0.0, False, equality[split_rows]),
     )
     direction = split[: slope.size].copy()
     direction[wide] -= split[slope.size :]
@@ -323,21 +323,21 @@ def _box_maximum(slope: Floats, curvature: Floats, low: Floats, high: Floats) ->
     free = (low < 0.0) | (slope > 0.0)
     small = 1e-13 * np.abs(slope).max(initial=0.0)
     for _ in range(10 * slope.size):
-        wanted = d.copy()
-        wanted[free] = np.linalg.solve(
+        target = d.copy()
+        target[free] = np.linalg.solve(
             curvature[np.ix_(free, free)], slope[free] - curvature[np.ix_(free, ~free)] @ d[~free]
         )
-        beyond = (wanted > high) | (wanted < low)
+        beyond = (target > high) | (target < low)
         part = np.ones_like(d)
-        part[beyond] = (np.where(wanted > d, high, low)[beyond] - d[beyond]) / (wanted - d)[beyond]
+        part[beyond] = (np.where(target > d, high, low)[beyond] - d[beyond]) / (target - d)[beyond]
         reach = float(part.min(initial=1.0))
         if reach < 1.0:
             blocked = part <= reach
-            d = np.clip(d + reach * (wanted - d), low, high)
-            d[blocked] = np.where(wanted > d, high, low)[blocked]
+            d = np.clip(d + reach * (target - d), low, high)
+            d[blocked] = np.where(target > d, high, low)[blocked]
             free &= ~blocked
             continue
-        d = wanted
+        d = target
         pull = slope - curvature @ d
         inward = np.where(free, 0.0, np.where(d <= low, pull, -pull))
         if inward.max(initial=0.0) <= small:
@@ -391,11 +391,11 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     to 1; constraints are over the same records and groups. Raises `InputError` if the posterior holds no probabilities
     or does not fit the constraints.
     """
-    given = _posterior(posterior, constraints)
-    problem = Dual(given, constraints)
+    prior = _posterior(posterior, constraints)
+    problem = Dual(prior, constraints)
     rest = problem.at(np.zeros(problem.bound.size))
     best = climb(problem, rest)
-    status, reason = _verdict(problem, best, len(given))
+    status, reason = _verdict(problem, best, len(prior))
     if best.value <= 0.0 or status == ProjectionStatus.INFEASIBLE:
         best = rest
     return Projection(
@@ -409,8 +409,8 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
 
 def _verdict(problem: Dual, best: Point, n: int) -> tuple[ProjectionStatus, str]:
     """Return the status and, unless converged, its reason."""
-    left = problem.residual(best)
-    if left <= max(_ACCEPTED, 1e-14 * n):
+    residual = problem.residual(best)
+    if residual <= max(_ACCEPTED, 1e-14 * n):
         return ProjectionStatus.CONVERGED, ""
     miss = problem.least_miss()
     if miss > _IMPOSSIBLE:
@@ -418,7 +418,7 @@ def _verdict(problem: Dual, best: Point, n: int) -> tuple[ProjectionStatus, str]
             ProjectionStatus.INFEASIBLE,
             f"No probabilities meet the constraints: the closest miss one by {miss:.3g} records.",
         )
-    return ProjectionStatus.NOT_CONVERGED, f"The search stopped {left:.3g} records short of the constraints."
+    return ProjectionStatus.NOT_CONVERGED, f"The search stopped {residual:.3g} records short of the constraints."
 
 
 def _posterior(posterior: npt.ArrayLike, constraints: Constraints) -> Floats:
@@ -437,7 +437,9 @@ def _posterior(posterior: npt.ArrayLike, constraints: Constraints) -> Floats:
     if wrong.any():
         raise InputError(f"probability must be in [0, 1], got {q[wrong][0]}.")
     if q.ndim == 2:
-        off = np.abs(q.sum(axis=1) - 1.0)
-        if off.max() > 1e-6:
-            raise InputError(f"Each row of probability must add up to 1, got a sum of {q[off.argmax()].sum():.6g}.")
+        sum_errors = np.abs(q.sum(axis=1) - 1.0)
+        if sum_errors.max() > 1e-6:
+            raise InputError(
+                f"Each row of probability must add up to 1, got a sum of {q[sum_errors.argmax()].sum():.6g}."
+            )
     return q

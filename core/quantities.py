@@ -36,16 +36,20 @@ class Quantity:
     @property
     def text(self) -> str:
         """The number and its interval in its unit."""
-        own = self.found
-        if own is None:
+        measured = self.found
+        if measured is None:
             return _UNMEASURED
-        ends = (own.value, own.low, own.high) if isinstance(own, Estimate) else (own, math.nan, math.nan)
+        ends = (
+            (measured.value, measured.low, measured.high)
+            if isinstance(measured, Estimate)
+            else (measured, math.nan, math.nan)
+        )
         if math.isnan(ends[0]):
             return _UNMEASURED
         value, low, high = (_UNITS[self.unit][0] * number for number in ends)
         form = f"{'+' * self.signed},{self._digits((high - low) / 2)}"
-        told = [number_text(number, form) for number in (value, low, high)]
-        return told[0] if math.isnan(low) else f"{told[0]} [{told[1]}, {told[2]}]"
+        number_texts = [number_text(number, form) for number in (value, low, high)]
+        return number_texts[0] if math.isnan(low) else f"{number_texts[0]} [{number_texts[1]}, {number_texts[2]}]"
 
     def _digits(self, half: float) -> str:
         """Return the format of numbers whose interval has this half width, nan without one."""
@@ -55,14 +59,14 @@ class Quantity:
         return f".{min(max(math.ceil(math.log10(_COARSE / half)), least), most)}f"
 
 
-def share(found: Estimate | float | None) -> Quantity:
+def share(measured: Estimate | float | None) -> Quantity:
     """Return a cell of a share, written in percent."""
-    return Quantity(found, "%")
+    return Quantity(measured, "%")
 
 
-def change(found: Estimate | float | None) -> Quantity:
+def change(measured: Estimate | float | None) -> Quantity:
     """Return a cell of a difference of shares, written in points with its sign."""
-    return Quantity(found, "points", signed=True)
+    return Quantity(measured, "points", signed=True)
 
 
 Row = Mapping[str, Any]
@@ -76,26 +80,26 @@ PlainRow = dict[str, str | float | int | None]
 
 def plain_row(row: Row) -> PlainRow:
     """Return a row of plain numbers: three columns for each quantity."""
-    made: PlainRow = {}
+    plain_cells: PlainRow = {}
     for name, cell in row.items():
         if isinstance(cell, Quantity) and not isinstance(cell.found, float):
-            made |= estimate_columns(name, cell.found)
+            plain_cells |= estimate_columns(name, cell.found)
             if isinstance(cell.found, Spread):
-                made[f"{name}, sd"] = plain_number(cell.found.sd)
+                plain_cells[f"{name}, sd"] = plain_number(cell.found.sd)
         else:
-            own: Any = cell.found if isinstance(cell, Quantity) else cell
-            made[name] = None if isinstance(own, float) and math.isnan(own) else own
-    return made
+            plain_value: Any = cell.found if isinstance(cell, Quantity) else cell
+            plain_cells[name] = None if isinstance(plain_value, float) and math.isnan(plain_value) else plain_value
+    return plain_cells
 
 
-def in_words(rows: Iterable[Row]) -> tuple[list[str], list[list[str]], list[int]]:
+def formatted_table(rows: Iterable[Row]) -> tuple[list[str], list[list[str]], list[int]]:
     """Return the header and the cells of a table in words, and which columns hold texts."""
     rows = list(rows)
     columns = list(dict.fromkeys(name for row in rows for name in row))
     units = {name: _unit(row.get(name) for row in rows) for name in columns}
     header = [f"{name} ({unit})" if (unit := units[name]) else name for name in columns]
     texts = [i for i, name in enumerate(columns) if all(isinstance(row.get(name, ""), str) for row in rows)]
-    cells = [[_words(row.get(name)) for name in columns] for row in rows]
+    cells = [[_cell_text(row.get(name)) for name in columns] for row in rows]
     return header, cells, texts
 
 
@@ -103,7 +107,7 @@ def _unit(cells: Iterable[Any]) -> str:
     return next((cell.unit for cell in cells if isinstance(cell, Quantity)), "")
 
 
-def _words(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     if cell is None:
         return ""
     if isinstance(cell, Quantity):

@@ -14,8 +14,8 @@ from core.validation import seed_value
 
 def _child(seed: int, name: str) -> np.random.SeedSequence:
     digest = hashlib.sha256(name.encode()).digest()
-    words = np.frombuffer(digest, dtype="<u4").tolist()
-    return np.random.SeedSequence([seed_value(seed), *words])
+    entropy = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.SeedSequence([seed_value(seed), *entropy])
 
 
 def child_generator(seed: int, name: str) -> np.random.Generator:

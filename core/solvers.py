@@ -34,12 +34,12 @@ def solve(program: Any, **options: Any) -> None:
     with SOLVING:
         try:
             data, chain, inverse = program.get_problem_data(cvxpy.CLARABEL, solver_opts=options)
-            found = chain.invert(chain.solve_via_data(program, data, solver_opts=options), inverse)
+            solution = chain.invert(chain.solve_via_data(program, data, solver_opts=options), inverse)
         except cvxpy.SolverError as error:
             raise FairLeakError(f"Clarabel gave up: {error}") from None
-        if found.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
-            raise FairLeakError(f"Clarabel gave up: {found.status}.")
-        program.unpack(found)
+        if solution.status not in (cvxpy.OPTIMAL, cvxpy.OPTIMAL_INACCURATE):
+            raise FairLeakError(f"Clarabel gave up: {solution.status}.")
+        program.unpack(solution)
 
 
 class SolverStatus(StrEnum):
@@ -112,9 +112,9 @@ def run(model: Any, objective: Any, deadline: float, gap: float = 0.0) -> Solver
         if model.status == pulp.LpStatusInfeasible:
             return SolverStatus.INFEASIBLE
         # `status` is optimal at a time limit too; only `sol_status` tells an incumbent from an optimum.
-        found = {
+        statuses = {
             pulp.LpSolutionOptimal: SolverStatus.OPTIMAL,
             pulp.LpSolutionIntegerFeasible: SolverStatus.FEASIBLE,
         }
-        return found.get(model.sol_status, SolverStatus.NOT_SOLVED)
+        return statuses.get(model.sol_status, SolverStatus.NOT_SOLVED)
     return SolverStatus.NOT_SOLVED

@@ -77,16 +77,16 @@ class ModelFindings(Result):
 
     def constant(self, splits: Splits) -> bool:
         """Whether it gives everybody of the training and test records the same answer."""
-        return _alike(self.predictions, splits)
+        return _is_constant(self.predictions, splits)
 
     def constant_scores(self, splits: Splits) -> bool:
         """Whether nothing else tells people apart: they all have the same score, or no score was given."""
-        return not self.scores_given or _alike(self.scores, splits)
+        return not self.scores_given or _is_constant(self.scores, splits)
 
 
-def _alike(values: Codes | Floats, splits: Splits) -> bool:
-    said = values[np.concatenate((splits.train, splits.test))]
-    return bool((said == said[:1]).all())
+def _is_constant(values: Codes | Floats, splits: Splits) -> bool:
+    attacked_values = values[np.concatenate((splits.train, splits.test))]
+    return bool((attacked_values == attacked_values[:1]).all())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,15 +139,15 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     """
     check_cells(config.metric, dataset, splits)
     if config.method == GIVEN:
-        return _given(config, dataset, splits)
+        return _given_predictions(config, dataset, splits)
     x, s = dataset.features, dataset.sensitive
     if config.method == "threshold_optimizer":
         check_labels(dataset, splits)
     model = fitted(config, dataset, splits)
     made_of = structure_of(model.estimator, rows=splits.train.size)
-    known: dict[str, Any] = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
+    properties: dict[str, Any] = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
     drawn = model.predict(x, s, seed=config.seed)
-    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), structure=made_of, **known)
+    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), structure=made_of, **properties)
 
 
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
@@ -176,7 +176,7 @@ def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: in
     )
 
 
-def _given(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
+def _given_predictions(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
     """Return the answers that came with the table, measured."""
     labels = dataset.predictions
     if labels is None:
@@ -184,14 +184,14 @@ def _given(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelF
             "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
             "name none."
         )
-    scores, given = dataset.scores, dataset.scores is not None
+    scores, has_scores = dataset.scores, dataset.scores is not None
     return _measured(
         config,
         dataset,
         splits,
         labels,
         scores=labels.astype(np.float64) if scores is None else scores,
-        scores_given=given,
+        scores_given=has_scores,
     )
 
 
@@ -299,7 +299,7 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
     validation = taught(splits.validation, seed, most=MOST_TAUGHT - _MOST_LEARNERS)
 
     def make() -> Imputation:
-        records = with_folds(learners, validation, dataset.sensitive, seed=seed, known=splits.known)
+        records = with_folds(learners, validation, dataset.sensitive, seed=seed, known_rows=splits.known)
         return impute(
             attacker_columns(dataset),
             dataset.sensitive.astype(np.intp),
@@ -415,10 +415,10 @@ class Subject:
                 raise
             except Exception as error:
                 self._made[name] = error
-        found: T = self._made[name]
-        if isinstance(found, Exception):
-            raise found
-        return found
+        result: T = self._made[name]
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     @property
     def has_scores(self) -> bool:
@@ -461,10 +461,10 @@ class Subject:
     def caveats(self) -> tuple[Caveat, ...]:
         """What every interval over people takes for granted."""
         caveats = [Caveat(CaveatKind.INTERVAL_OVER_PEOPLE, INTERVAL_TEXT)]
-        known = int(self.splits.known.size)
-        if known > MOST_TAUGHT:
+        n_known_people = int(self.splits.known.size)
+        if n_known_people > MOST_TAUGHT:
             text = f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know."
-            caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MOST_TAUGHT, total=known))
+            caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MOST_TAUGHT, total=n_known_people))
         if not self.sets_known:
             caveats.append(Caveat(CaveatKind.SETS_UNKNOWN, SETS_UNKNOWN_TEXT))
         return tuple(caveats)

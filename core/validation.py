@@ -58,8 +58,8 @@ def choice(value: str, options: Collection[str], *, name: str) -> str:
 
 def whole_number(value: int, *, name: str, least: int, most: int | None = None, also: str = "") -> int:
     """Return `value` as an int if it is a whole number in a range; `also` names what else would do."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_integer or value < least or (most is not None and value > most):
         span = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise InputError(f"{name} must be a whole number {span}{also}, got {value!r}.")
     return int(value)
@@ -131,6 +131,6 @@ def one_length(**arrays: Any) -> int:
     """Return the common length of the named arrays."""
     lengths = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(lengths.values())) != 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InputError(f"All arrays must have the same length: {told}.")
+        lengths_text = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"All arrays must have the same length: {lengths_text}.")
     return next(iter(lengths.values()))

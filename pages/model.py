@@ -42,7 +42,7 @@ config, table = cached.audited()
 subject = cached.audit(config, table).subject
 
 from core.charts.audit import draw_accuracy, draw_rates
-from core.model_fairness import STUDY, FairnessSettings, constraint_rows, metric_words, metrics_heading
+from core.model_fairness import STUDY, FairnessSettings, constraint_rows, metric_table, metrics_heading
 
 known = config.method != GIVEN or bool(config.roles and config.roles.sets)
 sets = ("training", "test") if known else ("attacked", "other")
@@ -64,7 +64,7 @@ panels.titled("Accuracy", quantity, accuracy, key="accuracy_chart", place=right)
 shell.whisper("All four fairness metrics by group", shell.escape(f"{metrics_heading(subject, names[1])}."))
 titles = dict(zip(("training", "test"), (name.capitalize() for name in names), strict=True))
 records = panels.pick("Records", titles, key="fairness_records", default="test")
-st.dataframe(panels.worded(metric_words(subject, records)), hide_index=True, height="content")
+st.dataframe(panels.worded(metric_table(subject, records)), hide_index=True, height="content")
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
 panels.notes(*subject.model.structure.notes)

@@ -18,7 +18,7 @@ import streamlit as st
 
 from core.datasets.splits import shared_note
 from core.errors import FairLeakError
-from core.estimates import count, in_words, percent, points
+from core.estimates import count, count_text, percent, points
 from core.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_key, landscape_steps, read_landscape
 from pages.common import cached, panels, state
 from pages.common.background import Background, Job, State, pace
@@ -128,7 +128,7 @@ def _offer(work: Background, plan: LandscapePlan) -> None:
     if not work.busy:
         cells = len(plan.tolerances) * len(plan.epsilons)
         st.caption(
-            f"{cells} kinds of models, {in_words(len(plan.seeds))} seeds each: about a minute for 12,000 people, "
+            f"{cells} kinds of models, {count_text(len(plan.seeds))} seeds each: about a minute for 12,000 people, "
             "longer with more than two groups. The page can be used meanwhile."
         )
 

@@ -14,7 +14,7 @@ from html import escape
 import streamlit as st
 
 from core.errors import InputError
-from core.estimates import count, in_words
+from core.estimates import count, count_text
 from core.files import csv_of_frame
 from pages.common import cached, panels, report_plan
 from pages.common.background import want
@@ -154,7 +154,7 @@ except InputError as error:
 
 left, right = st.columns([2, 1], gap="medium")
 with left:
-    attacks = "an attack" if at_least == 1 else f"{in_words(at_least)} or more attacks"
+    attacks = "an attack" if at_least == 1 else f"{count_text(at_least)} or more attacks"
     people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"
     told = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
     told += ". Record: row of the records used, first = 0"

@@ -46,7 +46,7 @@ PINNED: dict[str, Any] = {
 }
 """Those of Ferry et al.'s published script on Adult; what it leaves out stands at scikit-learn's default."""
 
-_WHOLE = {
+_INTEGER_RANGES = {
     "n_estimators": (1, 3000),
     "max_depth": (1, 64),
     "min_samples_split": (2, 10_000),
@@ -65,11 +65,11 @@ def forest_parameters(parameters: Mapping[str, Any] | None = None) -> dict[str, 
     to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
     `criterion` ("gini" or "entropy"). Raises `InputError` if a name is unknown or a value out of range.
     """
-    given = dict(parameters or {})
-    unknown = [name for name in given if name not in PINNED]
+    overrides = dict(parameters or {})
+    unknown = [name for name in overrides if name not in PINNED]
     if unknown:
         raise InputError(f"A forest's parameters must be among {', '.join(PINNED)}, got {unknown[0]!r}.")
-    return PINNED | {name: _checked(name, value) for name, value in given.items()}
+    return PINNED | {name: _checked(name, value) for name, value in overrides.items()}
 
 
 def _checked(name: str, value: Any) -> Any:
@@ -80,7 +80,7 @@ def _checked(name: str, value: Any) -> Any:
         return value
     if name == "max_depth" and value is None:
         return None
-    low, high = _WHOLE[name]
+    low, high = _INTEGER_RANGES[name]
     return whole_number(value, name=name, least=low, most=high, also=" or None" if name == "max_depth" else "")
 
 
@@ -104,8 +104,8 @@ class Adversary:
 
     def probability(self, features: Floats, labels: Codes, predictions: Codes | None = None) -> Floats:
         """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
-        known = known_columns(features, labels, predictions if self.sees_predictions else None)
-        return np.asarray(self.estimator.predict_proba(known), dtype=np.float64)
+        columns = known_columns(features, labels, predictions if self.sees_predictions else None)
+        return np.asarray(self.estimator.predict_proba(columns), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +146,8 @@ class AttackedRecords:
 def known_columns(features: Floats, labels: Codes, predictions: Codes | None = None) -> Floats:
     """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
     one_length(features=features, labels=labels, predictions=predictions)
-    known = np.column_stack([features, labels])
-    return known if predictions is None else np.column_stack([known, predictions])
+    columns = np.column_stack([features, labels])
+    return columns if predictions is None else np.column_stack([columns, predictions])
 
 
 def check_groups(sensitive: Codes) -> None:
@@ -186,11 +186,11 @@ def train_adversary(
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         published value.
     """
-    seen = predictions if kind == "predictions" else None
+    visible_predictions = predictions if kind == "predictions" else None
     check_groups(sensitive)
-    known = known_columns(features, labels, seen)
-    forest = balanced_forest(parameters, seed_value(seed)).fit(known, sensitive)
-    return Adversary(sees_predictions=seen is not None, estimator=forest)
+    columns = known_columns(features, labels, visible_predictions)
+    forest = balanced_forest(parameters, seed_value(seed)).fit(columns, sensitive)
+    return Adversary(sees_predictions=visible_predictions is not None, estimator=forest)
 
 
 STRONG = ("strong", "strong_predictions")
@@ -290,10 +290,10 @@ def permuted_predictions(
     `records` says which set of records this is; another name under the same seed permutes independently.
     """
     rng = child_generator(seed, f"permuted predictions of {records}")
-    dealt = predictions.copy()
+    permuted = predictions.copy()
     for inside in [slice(None)] if labels is None else [labels == 0, labels == 1]:
-        dealt[inside] = rng.permutation(predictions[inside])
-    return dealt
+        permuted[inside] = rng.permutation(predictions[inside])
+    return permuted
 
 
 def permuted_by_set(predictions: Codes, labels: Codes | None, sets: Mapping[str, Ints], *, seed: int) -> Codes:
@@ -303,8 +303,8 @@ def permuted_by_set(predictions: Codes, labels: Codes | None, sets: Mapping[str,
     crosses from the records they learn from to those they attack, so that a model's higher accuracy on its training
     records stays where it is. `sets` are disjoint row numbers by name; rows in none of them keep their prediction.
     """
-    dealt = predictions.copy()
+    permuted = predictions.copy()
     for name, inside in sets.items():
         within = None if labels is None else labels[inside]
-        dealt[inside] = permuted_predictions(predictions[inside], within, seed=seed, records=name)
-    return dealt
+        permuted[inside] = permuted_predictions(predictions[inside], within, seed=seed, records=name)
+    return permuted

@@ -30,9 +30,14 @@ def released_columns(predicted: Codes, labels: Codes, score: Floats | None) -> l
     """
     columns = [predicted, labels, predicted == labels]
     if score is not None:
-        own = np.where(labels == 1, score, 1.0 - score)
-        _, place, count = np.unique(score, return_inverse=True, return_counts=True)
-        columns += [score, own, (own == 1.0).astype(np.int8) - (own == 0.0), np.log(count[place])]
+        label_probability = np.where(labels == 1, score, 1.0 - score)
+        _, index, count = np.unique(score, return_inverse=True, return_counts=True)
+        columns += [
+            score,
+            label_probability,
+            (label_probability == 1.0).astype(np.int8) - (label_probability == 0.0),
+            np.log(count[index]),
+        ]
         columns += [*digits(score, decimals_of(score)).T]
     return columns
 
@@ -54,7 +59,7 @@ def halves(member: Codes, *, seed: int) -> Mask:
 _AGREE = math.sqrt(1.0 + 2.0 / math.pi)
 
 
-def taught_both_ways(found: Estimate, chance: float) -> Estimate:
+def cross_fitted_interval(estimate: Estimate, chance: float) -> Estimate:
     """Return an estimate over both halves, each judged by what the other taught, with an interval that is wide enough.
 
     Where nothing leaks, the halves differ from chance in a and b, independent with variance v. What one learns is the
@@ -62,13 +67,13 @@ def taught_both_ways(found: Estimate, chance: float) -> Estimate:
     not v / 2: either both halves are right or both are wrong. Where something leaks for certain the signs are no
     chance. So the interval is sqrt(1 + 2/pi) times as wide unless it lies above chance even then.
     """
-    below, above = (_AGREE * abs(end - found.value) for end in (found.low, found.high))
-    if found.value - below > chance:
-        return found
-    return replace(found, low=found.value - below, high=found.value + above)
+    below, above = (_AGREE * abs(end - estimate.value) for end in (estimate.low, estimate.high))
+    if estimate.value - below > chance:
+        return estimate
+    return replace(estimate, low=estimate.value - below, high=estimate.value + above)
 
 
-TAUGHT = 100_000
+MAX_TEACHERS = 100_000
 """Most people of a half who teach; of more, so many are drawn at random. All are judged."""
 
 _TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
@@ -88,14 +93,14 @@ def cross_fitted(columns: Sequence[npt.ArrayLike], member: Codes, *, seed: int, 
     second = halves(member, seed=seed)
     score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
     for number, half in enumerate((second, ~second)):
-        teach = np.flatnonzero(~half)
-        if teach.size > TAUGHT:
+        teachers = np.flatnonzero(~half)
+        if teachers.size > MAX_TEACHERS:
             drawn = child_generator(seed, f"{name}, teaching sample {number}")
-            teach = np.sort(drawn.choice(teach, TAUGHT, replace=False))
-        model = _fitted(evidence[teach], member[teach], child_seed(seed, f"{name}, boosting {number}"))
-        found = np.round(model.decision_function(evidence), 9)  # equal evidence, equal score, but for rounding
-        score[half] = ((rankdata(found) - 0.5) / found.size)[half]
-        verdict[half] = found[half] > 0.0
+            teachers = np.sort(drawn.choice(teachers, MAX_TEACHERS, replace=False))
+        model = _fitted(evidence[teachers], member[teachers], child_seed(seed, f"{name}, boosting {number}"))
+        decisions = np.round(model.decision_function(evidence), 9)  # equal evidence, equal score, but for rounding
+        score[half] = ((rankdata(decisions) - 0.5) / decisions.size)[half]
+        verdict[half] = decisions[half] > 0.0
     return score, verdict
 
 

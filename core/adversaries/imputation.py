@@ -62,13 +62,13 @@ Predictor = Callable[[Any], Floats]
 class KnownRecords:
     """Records whose attribute the attacker knows: rows of learners, each in a fold, and of validation records.
 
-    `known` are both, and those known beyond them, from which nothing is learned but how many scores are equal.
+    `known_rows` are both, and those known beyond them, from which nothing is learned but how many scores are equal.
     """
 
     learners: Rows = field(repr=False)
     fold: Ints = field(repr=False)
     validation: Rows = field(repr=False)
-    known: Rows = field(repr=False)
+    known_rows: Rows = field(repr=False)
 
     @property
     def learned(self) -> Rows:
@@ -81,30 +81,30 @@ class KnownRecords:
         return self.learners.size + self.validation.size
 
 
-def known_records(known: Rows, sensitive: Groups, *, seed: int) -> KnownRecords:
+def known_records(known_rows: Rows, sensitive: Groups, *, seed: int) -> KnownRecords:
     """Return known records cut into learners and validation records, each group alike."""
-    rng = child_generator(seed, f"known records, {known.size}")
+    rng = child_generator(seed, f"known records, {known_rows.size}")
     parts: tuple[list[Rows], list[Rows]] = ([], [])
-    for group in np.unique(sensitive[known]):
-        members = rng.permutation(known[sensitive[known] == group])
+    for group in np.unique(sensitive[known_rows]):
+        members = rng.permutation(known_rows[sensitive[known_rows] == group])
         n_learners = round((1.0 - VALIDATION_SHARE) * members.size)
         parts[0].append(members[:n_learners])
         parts[1].append(members[n_learners:])
     learners, validation = (rng.permutation(np.concatenate(part)) for part in parts)
-    return with_folds(learners, validation, sensitive, seed=seed, known=known)
+    return with_folds(learners, validation, sensitive, seed=seed, known_rows=known_rows)
 
 
 def with_folds(
-    learners: Rows, validation: Rows, sensitive: Groups, *, seed: int, known: Rows | None = None
+    learners: Rows, validation: Rows, sensitive: Groups, *, seed: int, known_rows: Rows | None = None
 ) -> KnownRecords:
     """Return learners and validation records with folds of the learners, every group spread evenly over them."""
-    if known is None:
-        known = np.concatenate([learners, validation])
+    if known_rows is None:
+        known_rows = np.concatenate([learners, validation])
     n_folds = _FOLDS if learners.size < _MANY else _FOLDS_OF_MANY
     order = child_generator(seed, f"attacker folds, {learners.size}").permutation(learners.size)
     fold = np.empty(learners.size, dtype=np.int64)
     fold[order[np.argsort(sensitive[learners][order], kind="stable")]] = np.arange(learners.size) % n_folds
-    return KnownRecords(learners=learners, fold=fold, validation=validation, known=known)
+    return KnownRecords(learners=learners, fold=fold, validation=validation, known_rows=known_rows)
 
 
 def out_of_fold(
@@ -118,9 +118,9 @@ def out_of_fold(
     for number in range(int(records.fold.max()) + 1):
         outside = records.fold == number
         predictor = fit(records.learners[~outside])
-        found = predictor(columns[outside])
-        values = np.empty((records.learners.size, found.shape[1])) if values is None else values
-        values[outside] = found
+        fold_values = predictor(columns[outside])
+        values = np.empty((records.learners.size, fold_values.shape[1])) if values is None else values
+        values[outside] = fold_values
         predictors.append(predictor)
     assert values is not None
     return values, predictors
@@ -220,10 +220,10 @@ class Design:
 
         blocks = [sparse.csr_matrix(numbers)]
         for j, values in enumerate(self.codes):
-            place = np.minimum(np.searchsorted(values, coded[:, j]), values.size - 1)
-            seen = np.flatnonzero(values[place] == coded[:, j])
+            index = np.minimum(np.searchsorted(values, coded[:, j]), values.size - 1)
+            seen = np.flatnonzero(values[index] == coded[:, j])
             shape = (x.shape[0], values.size)
-            blocks.append(sparse.csr_matrix((np.ones(seen.size), (seen, place[seen])), shape=shape))
+            blocks.append(sparse.csr_matrix((np.ones(seen.size), (seen, index[seen])), shape=shape))
         return sparse.hstack(blocks, format="csr")
 
 
@@ -256,8 +256,8 @@ class Imputation:
     """An attacker without the release, who has learned from known records.
 
     `groups` are those of the learners, `odds` their odds of stage one out of fold, `validation` what is said of the
-    validation records; `share`, (K,), are the group proportions among all known records. `way` is the combination
-    chosen: "regression", "boosting" or "mean".
+    validation records; `share`, (K,), are the group proportions among all known records. `combination` is the chosen
+    one: "regression", "boosting" or "mean".
     """
 
     records: KnownRecords
@@ -270,7 +270,7 @@ class Imputation:
     design: Design = field(repr=False)
     """Of the regressions on features."""
     seed: int
-    way: str
+    combination: str
     validation: Imputed = field(repr=False)
     predictors: tuple[list[Predictor], ...] = field(repr=False)
     combined: Mapping[str, Any] = field(repr=False)
@@ -282,9 +282,9 @@ class Imputation:
 
     def about(self, x: Floats) -> Imputed:
         """Return what is said of records with these features and, as the last column, label."""
-        odds = _stage_one(self.predictors, x)
+        odds = _first_stage_odds(self.predictors, x)
         logs = _combinations(self.combined, odds, x, self.n_groups)
-        return Imputed(odds=odds, probability=normalised(logs[self.way]))
+        return Imputed(odds=odds, probability=normalised(logs[self.combination]))
 
 
 def impute(
@@ -302,11 +302,11 @@ def impute(
     codes of categories. Groups, 0 to K - 1, are read of the known records only.
     """
     learners, groups = records.learners, sensitive[records.learners]
-    own = x[learners]
+    learner_columns = x[learners]
     seed = child_seed(seed, "released outputs")
-    coded = categorical & np.array([_countable(column) for column in own.T])
-    design = Design.of(own, categorical)
-    penalty = _penalty(design, own, groups, records.fold, n_groups)
+    coded = categorical & np.array([_countable(column) for column in learner_columns.T])
+    design = Design.of(learner_columns, categorical)
+    penalty = _penalty(design, learner_columns, groups, records.fold, n_groups)
 
     def boosted(rows: Rows) -> Predictor:
         return _Odds(boosting(x[rows], sensitive[rows], coded, seed=seed), n_groups)
@@ -314,18 +314,18 @@ def impute(
     def linear(rows: Rows) -> Predictor:
         return _Odds(regression(design(x[rows]), sensitive[rows], penalty=penalty), n_groups, design)
 
-    of_boosting, boosted_folds = out_of_fold(records, boosted, own)
-    of_regression, linear_folds = out_of_fold(records, linear, own)
+    of_boosting, boosted_folds = out_of_fold(records, boosted, learner_columns)
+    of_regression, linear_folds = out_of_fold(records, linear, learner_columns)
     odds, predictors = np.column_stack([of_boosting, of_regression]), (boosted_folds, linear_folds)
     flags = np.concatenate([np.zeros(odds.shape[1], bool), coded])
     combined = {
         "regression": regression(odds, groups),
-        "boosting": boosting(np.column_stack([odds, own]), groups, flags, seed=seed, slow=True),
+        "boosting": boosting(np.column_stack([odds, learner_columns]), groups, flags, seed=seed, slow=True),
     }
-    asked = _stage_one(predictors, x[records.validation])
-    logs = _combinations(combined, asked, x[records.validation], n_groups)
+    validation_odds = _first_stage_odds(predictors, x[records.validation])
+    logs = _combinations(combined, validation_odds, x[records.validation], n_groups)
     truth = sensitive[records.validation]
-    way = min(logs, key=lambda name: log_loss(normalised(logs[name]), truth))
+    combination = min(logs, key=lambda name: log_loss(normalised(logs[name]), truth))
     return Imputation(
         records=records,
         groups=groups,
@@ -335,14 +335,14 @@ def impute(
         countable=coded,
         design=design,
         seed=seed,
-        way=way,
-        validation=Imputed(odds=asked, probability=normalised(logs[way])),
+        combination=combination,
+        validation=Imputed(odds=validation_odds, probability=normalised(logs[combination])),
         predictors=predictors,
         combined=combined,
     )
 
 
-def _stage_one(predictors: tuple[list[Predictor], ...], x: Floats) -> Floats:
+def _first_stage_odds(predictors: tuple[list[Predictor], ...], x: Floats) -> Floats:
     return np.column_stack([mean_of(folds, x) for folds in predictors])
 
 

@@ -100,22 +100,22 @@ def digits(scores: Floats, decimals: int) -> Floats:
     format of numbers. Of a withheld score they are nan.
     """
     withheld = np.isnan(scores)
-    known = np.where(withheld, 0.0, scores)
-    whole = np.rint(known * 10.0**decimals).astype(np.int64)
-    columns = [whole // 10 ** (decimals - place) % 10 for place in range(3, decimals + 1)]
-    columns.append(whole % 100)
+    filled = np.where(withheld, 0.0, scores)
+    scaled = np.rint(filled * 10.0**decimals).astype(np.int64)
+    columns = [scaled // 10 ** (decimals - decimal) % 10 for decimal in range(3, decimals + 1)]
+    columns.append(scaled % 100)
     columns.append(
         sum(
-            ((whole % 10**place != 0).astype(np.int64) for place in range(1, decimals + 1)),
-            0 * whole,
+            ((scaled % 10**decimal != 0).astype(np.int64) for decimal in range(1, decimals + 1)),
+            0 * scaled,
         )
     )
     if decimals == MOST_DECIMALS:
-        bits = (np.frexp(known)[0] * 2.0**53).astype(np.int64)
+        bits = (np.frexp(filled)[0] * 2.0**53).astype(np.int64)
         columns.append(np.frexp((bits & -bits).astype(np.float64))[1])  # the lowest bit that is 1
-    found = np.column_stack(columns).astype(np.float64)
-    found[withheld] = np.nan
-    return found
+    matrix = np.column_stack(columns).astype(np.float64)
+    matrix[withheld] = np.nan
+    return matrix
 
 
 # ----------------------------------------------------------------------------------------- tables
@@ -137,8 +137,8 @@ class Table:
     def of(cls, column: Floats, groups: Groups, n_groups: int) -> Table:
         """Return the table of a column, nan left out."""
         present = ~np.isnan(column)
-        values, place = np.unique(column[present], return_inverse=True)
-        cells = np.bincount(place * n_groups + groups[present], minlength=values.size * n_groups)
+        values, index = np.unique(column[present], return_inverse=True)
+        cells = np.bincount(index * n_groups + groups[present], minlength=values.size * n_groups)
         share = np.bincount(groups, minlength=n_groups) / groups.size
         return cls(
             values=values,
@@ -151,20 +151,20 @@ class Table:
 
         One record more is shared out among the groups, so that a value seen once is no proof.
         """
-        place, present = _positions(self.values, column)
-        counts = np.where(present[:, None], self.counts[place], 0.0) if self.values.size else None
+        index, present = _positions(self.values, column)
+        counts = np.where(present[:, None], self.counts[index], 0.0) if self.values.size else None
         return self._odds_of(np.zeros((column.size, self.share.size)) if counts is None else counts)
 
     def odds_out_of_fold(self, column: Floats, groups: Groups, fold: Ints) -> Floats:
         """Return the same of the learners themselves, each by the learners of other folds."""
-        place, present = _positions(self.values, column)
+        index, present = _positions(self.values, column)
         n_values, n_groups = self.counts.shape
-        cell = (fold * n_values + place) * n_groups + groups
+        cell = (fold * n_values + index) * n_groups + groups
         shape = int(fold.max()) + 1, n_values, n_groups
         in_fold = np.bincount(cell[present], minlength=int(np.prod(shape))).reshape(shape)
         counts = np.zeros((column.size, n_groups))
         inside = np.flatnonzero(present)
-        counts[inside] = self.counts[place[inside]] - in_fold[fold[inside], place[inside]]
+        counts[inside] = self.counts[index[inside]] - in_fold[fold[inside], index[inside]]
         return self._odds_of(counts)
 
     def _odds_of(self, counts: Floats) -> Floats:
@@ -178,8 +178,8 @@ def _positions(values: Floats, column: Floats) -> tuple[Rows, Mask]:
     """Return each number's position among sorted values, and whether it is one of them."""
     if not values.size:
         return np.zeros(column.size, dtype=np.intp), np.zeros(column.size, dtype=bool)
-    place = np.minimum(np.searchsorted(values, column), values.size - 1)
-    return place, values[place] == column
+    index = np.minimum(np.searchsorted(values, column), values.size - 1)
+    return index, values[index] == column
 
 
 # --------------------------------------------------------------------------------- binary outputs
@@ -199,14 +199,14 @@ def binary_outputs(outputs: Outputs, learners: Rows) -> list[BinaryOutput]:
     What a few of them have or lack is not learned: those judged may differ in it from them.
     """
     labelled = outputs.labelled
-    found = [BinaryOutput(values=outputs.labels == 1, defined=labelled)]
+    binary = [BinaryOutput(values=outputs.labels == 1, defined=labelled)]
     if _differ(labelled[learners]):
-        found.append(BinaryOutput(values=labelled, defined=np.ones(labelled.size, dtype=bool)))
+        binary.append(BinaryOutput(values=labelled, defined=np.ones(labelled.size, dtype=bool)))
     if outputs.scores is not None:
         scored = ~np.isnan(outputs.visible)
         if _differ(scored[learners][labelled[learners]]):
-            found.append(BinaryOutput(values=scored, defined=labelled))
-    return found
+            binary.append(BinaryOutput(values=scored, defined=labelled))
+    return binary
 
 
 def _differ(having: Mask) -> bool:
@@ -328,9 +328,9 @@ def residual_ratios(residuals: Floats, variance: Floats) -> Floats:
 def residual_spread(residuals: Floats, groups: Groups, variance: Floats) -> float:
     """Return the residual's own spread, from what is out of fold, each record in its own group."""
     scored = ~np.isnan(residuals[:, 0])
-    own = residuals[scored, groups[scored]]
+    group_residuals = residuals[scored, groups[scored]]
     typical = float(np.median(variance[scored]))
-    residual = 1.4826 * float(np.median(np.abs(own)))
+    residual = 1.4826 * float(np.median(np.abs(group_residuals)))
     return max(float(np.sqrt(max(residual**2 - typical, 0.0))), _LEAST_SPREAD)
 
 
@@ -423,14 +423,14 @@ class LinearMeans:
         design = means.design(x)
         identity = np.eye(n_groups)[:, 1:]
         if n_groups > _MOST_CROSSED:
-            found, _ = reweighted(np.column_stack([design, identity[groups]]), logits, variance)
-            common, shift = found[: design.shape[1]], found[design.shape[1] :]
+            coefficients, _ = reweighted(np.column_stack([design, identity[groups]]), logits, variance)
+            common, shift = coefficients[: design.shape[1]], coefficients[design.shape[1] :]
             weights = np.tile(common[:, None], (1, n_groups))
             weights[0, 1:] += shift
         else:
             crossed = [design * identity[groups][:, [j]] for j in range(n_groups - 1)]
-            found, _ = reweighted(np.column_stack([design, *crossed]), logits, variance)
-            parts = found.reshape(n_groups, design.shape[1])
+            coefficients, _ = reweighted(np.column_stack([design, *crossed]), logits, variance)
+            parts = coefficients.reshape(n_groups, design.shape[1])
             weights = np.column_stack([parts[0], *(parts[0] + part for part in parts[1:])])
         return replace(means, weights=weights)
 
@@ -448,9 +448,9 @@ def frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
         counted.append((values[order[1:]], counts[order[1:]]))
     if not counted:
         return ()
-    every = np.sort(np.concatenate([counts for _, counts in counted]))[::-1]
-    least = every[room] + 1 if every.size > room else 1
-    return tuple(values[counts >= least] for values, counts in counted)
+    all_counts = np.sort(np.concatenate([counts for _, counts in counted]))[::-1]
+    fewest = all_counts[room] + 1 if all_counts.size > room else 1
+    return tuple(values[counts >= fewest] for values, counts in counted)
 
 
 def reweighted(design: Floats, logits: Floats, variance: Floats) -> tuple[Floats, float]:
@@ -551,10 +551,10 @@ class Evidence:
     tie_counts: Ints = field(repr=False)
 
     @classmethod
-    def of(cls, x: Floats, outputs: Outputs, sensitive: Groups, before: Imputation, judged: Rows) -> Evidence:
+    def of(cls, x: Floats, outputs: Outputs, sensitive: Groups, before: Imputation, attacked_rows: Rows) -> Evidence:
         """Learn the evidence; equal scores are counted among all known records and those judged."""
         records = before.records
-        everybody = np.concatenate([records.known, judged])
+        everybody = np.concatenate([records.known_rows, attacked_rows])
         binary = []
         for output in binary_outputs(outputs, records.learners):
             for kind in ("linear", "boosted"):
@@ -564,8 +564,8 @@ class Evidence:
         visible = outputs.visible
         if outputs.scores is not None:
             logits = Logits.of(outputs)
-            taught = np.bincount(records.fold[logits.scored[records.learners]], minlength=2)
-            if taught.sum() - taught.max() >= _FEWEST:
+            scored_per_fold = np.bincount(records.fold[logits.scored[records.learners]], minlength=2)
+            if scored_per_fold.sum() - scored_per_fold.max() >= _FEWEST:
                 for kind in ("linear", "boosted"):
                     learn = partial(residual_fit, kind, x=x, logits=logits, sensitive=sensitive, before=before)
                     of_learners, predictors = out_of_fold(records, learn, records.learners)
@@ -573,7 +573,7 @@ class Evidence:
                     residual.append(
                         ResidualEvidence(of_learners=of_learners, predictors=predictors, logits=logits, spread=spread)
                     )
-            if taught.sum() >= min(_FEWEST, records.learners.size / 4):
+            if scored_per_fold.sum() >= min(_FEWEST, records.learners.size / 4):
                 for column in _value_columns(outputs, records.learners).T:
                     tables.append(Table.of(column, before.groups, before.n_groups))
         present = visible[everybody]
@@ -617,9 +617,9 @@ class Evidence:
                 odds.append(table.odds_out_of_fold(column, self.before.groups, self.before.records.fold))
             else:
                 odds.append(table.odds(column))
-        place, present = _positions(self.tie_values, self.outputs.visible[about])
+        index, present = _positions(self.tie_values, self.outputs.visible[about])
         ties = np.zeros(about.size)
-        ties[present] = np.log(self.tie_counts[place[present]])
+        ties[present] = np.log(self.tie_counts[index[present]])
         label = np.where(self.outputs.labelled[about], self.outputs.labels[about], np.nan)
         return Columns(
             ratios=np.column_stack([of_binary, *(part[:, :-1] for part in residuals)]),

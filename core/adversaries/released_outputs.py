@@ -69,7 +69,7 @@ def attack_released(
     outputs: Outputs,
     sensitive: Groups,
     before: Imputation,
-    judged: Rows,
+    attacked_rows: Rows,
     *,
     imputed: Imputed | None = None,
 ) -> ReleasedAttack:
@@ -80,8 +80,8 @@ def attack_released(
     disjoint rows. `imputed` is what the imputation says of those judged, where that is at hand.
     """
     if imputed is None:
-        imputed = before.about(x[judged])
-    evidence = Evidence.of(x, outputs, sensitive, before, judged)
+        imputed = before.about(x[attacked_rows])
+    evidence = Evidence.of(x, outputs, sensitive, before, attacked_rows)
     attack = _Attack.fit(x, evidence)
     validation = before.records.validation
     truth = sensitive[validation]
@@ -91,7 +91,7 @@ def attack_released(
     chosen = min(losses, key=lambda name: losses[name])
     after = imputed.probability
     if chosen != NO_ATTACK:
-        after = normalised(attack.logs(judged, imputed.odds, only=chosen)[chosen])
+        after = normalised(attack.logs(attacked_rows, imputed.odds, only=chosen)[chosen])
     return ReleasedAttack(
         before=imputed.probability,
         after=after,
@@ -116,10 +116,12 @@ class _Attack:
     @classmethod
     def fit(cls, x: Floats, evidence: Evidence) -> _Attack:
         before = evidence.before
-        found = evidence.columns()
+        evidence_columns = evidence.columns()
         names = ("label", "values", "regression") if evidence.tables else ("label",)
-        regressions = {name: regression(_regression_columns(name, before.odds, found), before.groups) for name in names}
-        everything, categorical = _boosting_columns(before.odds, x[before.records.learners], found, before)
+        regressions = {
+            name: regression(_regression_columns(name, before.odds, evidence_columns), before.groups) for name in names
+        }
+        everything, categorical = _boosting_columns(before.odds, x[before.records.learners], evidence_columns, before)
         present = (~np.isnan(everything)).sum(axis=0)
         columns = present >= min(_FEWEST_VALUES, before.groups.size / 4)
         boosted = boosting(everything[:, columns], before.groups, categorical[columns], seed=before.seed, slow=True)
@@ -128,40 +130,43 @@ class _Attack:
     def logs(self, rows: Rows, odds: Floats, *, only: str = "") -> dict[str, Floats]:
         """Return the log posteriors of some rows, (m, K), by every combination, or what one takes."""
         before, k = self.evidence.before, self.evidence.before.n_groups
-        found = self.evidence.label_columns(rows) if only == "label" else self.evidence.columns(rows)
-        wanted = {"mean": [*self.regressions][-1:], "boosting": [], "": [*self.regressions]}.get(only, [only])
+        evidence_columns = self.evidence.label_columns(rows) if only == "label" else self.evidence.columns(rows)
+        names = {"mean": [*self.regressions][-1:], "boosting": [], "": [*self.regressions]}.get(only, [only])
         logs = {
-            name: log_posterior(self.regressions[name], _regression_columns(name, odds, found), k) for name in wanted
+            name: log_posterior(self.regressions[name], _regression_columns(name, odds, evidence_columns), k)
+            for name in names
         }
         if only in ("", "boosting", "mean"):
-            everything, _ = _boosting_columns(odds, self.x[rows], found, before)
+            everything, _ = _boosting_columns(odds, self.x[rows], evidence_columns, before)
             logs["boosting"] = log_posterior(self.boosted, everything[:, self.columns], k)
         if only in ("", "mean"):
             logs["mean"] = (logs[[*self.regressions][-1]] + logs["boosting"]) / 2
         return logs
 
 
-def _regression_columns(name: str, odds: Floats, found: Columns) -> Floats:
+def _regression_columns(name: str, odds: Floats, columns: Columns) -> Floats:
     """Return the columns of a regression; what no table has says nothing."""
-    binary = found.ratios[:, : found.n_binary]
+    binary = columns.ratios[:, : columns.n_binary]
     if name == "label":
         return np.column_stack([odds, binary])
-    score_odds = np.nan_to_num(found.score_odds, nan=0.0)
+    score_odds = np.nan_to_num(columns.score_odds, nan=0.0)
     if name == "values":
-        return np.column_stack([odds, binary, score_odds, found.ties])
-    digit_odds = np.nan_to_num(found.digit_odds, nan=0.0)
-    return np.column_stack([odds, found.ratios, score_odds, digit_odds, found.ties])
+        return np.column_stack([odds, binary, score_odds, columns.ties])
+    digit_odds = np.nan_to_num(columns.digit_odds, nan=0.0)
+    return np.column_stack([odds, columns.ratios, score_odds, digit_odds, columns.ties])
 
 
-def _boosting_columns(odds: Floats, x: Floats, found: Columns, before: Imputation) -> tuple[Floats, Mask]:
+def _boosting_columns(odds: Floats, x: Floats, columns: Columns, before: Imputation) -> tuple[Floats, Mask]:
     """Return the columns of the boosting, and which are categories."""
-    numbers = np.column_stack([odds, found.ratios, found.residuals, found.score_odds, found.ties, found.outputs])
+    numbers = np.column_stack(
+        [odds, columns.ratios, columns.residuals, columns.score_odds, columns.ties, columns.outputs]
+    )
     coded = [
         np.zeros(numbers.shape[1], bool),
-        np.ones(found.digits.shape[1], bool),
+        np.ones(columns.digits.shape[1], bool),
         before.countable,
     ]
-    return np.column_stack([numbers, found.digits, x]), np.concatenate(coded)
+    return np.column_stack([numbers, columns.digits, x]), np.concatenate(coded)
 
 
 # --------------------------------------------------------------------------------------- controls
@@ -172,13 +177,13 @@ def permuted_outputs(outputs: Outputs, labels: Groups, sets: tuple[Rows, ...], *
 
     What an attack gains from these it does not gain from the release.
     """
-    dealt = np.arange(labels.size)
+    permuted = np.arange(labels.size)
     for number, rows in enumerate(sets):
         rng = child_generator(seed, f"permuted outputs, set {number}")
         for label in np.unique(labels[rows]):
             members = rows[labels[rows] == label]
-            dealt[members] = rng.permutation(members)
-    return outputs.of(dealt)
+            permuted[members] = rng.permutation(members)
+    return outputs.of(permuted)
 
 
 def fitted_outputs(x: Floats, outputs: Outputs, rows: Rows, *, countable: Mask, seed: int) -> Outputs:
@@ -199,11 +204,13 @@ def fitted_outputs(x: Floats, outputs: Outputs, rows: Rows, *, countable: Mask, 
     for number in range(_FOLDS):
         teachers = rows[fold != number]
         teachers = teachers[~np.isnan(target[teachers])][:_MOST_FITTED]
-        asked = rows[fold == number]
+        fold_rows = rows[fold == number]
         kind = HistGradientBoostingRegressor if scored else HistGradientBoostingClassifier
         model = kind(categorical_features=flags, random_state=seed).fit(features[teachers], target[teachers])
-        found = model.predict(features[asked]) if scored else model.predict_proba(features[asked])[:, -1]
-        fitted[asked] = np.clip(found, 0.0, 1.0)
+        fold_predictions = (
+            model.predict(features[fold_rows]) if scored else model.predict_proba(features[fold_rows])[:, -1]
+        )
+        fitted[fold_rows] = np.clip(fold_predictions, 0.0, 1.0)
     labels = outputs.labels.copy()
     rate = outputs.labels[rows][outputs.labelled[rows]].mean()
     labels[rows] = fitted[rows] > np.quantile(fitted[rows], 1.0 - rate)

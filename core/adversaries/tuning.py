@@ -112,33 +112,34 @@ def tune_forest(
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
         `core.errors.Cancelled`, which ends the search there and reaches the caller.
     """
-    known = known_columns(features, labels, predictions if kind == "predictions" else None)
+    columns = known_columns(features, labels, predictions if kind == "predictions" else None)
     groups, counts = np.unique(sensitive, return_counts=True)
     if counts.min() < _FEWEST:
         raise InputError(
             f"The search needs at least {_FEWEST} attack records of each group, got {counts.min()} of group "
             f"{groups[counts.argmin()]}."
         )
-    search, (held_x, truth) = _halves(known, sensitive, seed)
+    search, (held_x, truth) = _halves(columns, sensitive, seed)
     trials: list[ForestTrial] = []
     study = _study(child_seed(seed, "tuning sampler"))
     for done in range(evaluations):
         if report is not None:
             report(done, evaluations)
-        asked = study.ask()
-        parameters = forest_parameters(_suggested(asked))
+        proposal = study.ask()
+        parameters = forest_parameters(_suggested(proposal))
         trial = ForestTrial(parameters=parameters, score=_score(search, parameters, seed))
-        study.tell(asked, trial.score.value)
+        study.tell(proposal, trial.score.value)
         trials.append(trial)
     if report is not None:
         report(evaluations, evaluations)
-    found = trials[_best(trials)].parameters
+    best_parameters = trials[_best(trials)].parameters
     tuned, pinned = (
-        balanced_forest(each, child_seed(seed, "tuning forests")).fit(*search).predict(held_x) for each in (found, None)
+        balanced_forest(candidate, child_seed(seed, "tuning forests")).fit(*search).predict(held_x)
+        for candidate in (best_parameters, None)
     )
     return TunedForest(
         kind=kind,
-        parameters=found,
+        parameters=best_parameters,
         accuracy=accuracy(truth, tuned),
         balanced=balanced_accuracy(truth, tuned),
         pinned_accuracy=accuracy(truth, pinned),
@@ -148,13 +149,13 @@ def tune_forest(
     )
 
 
-def _halves(known: Floats, sensitive: npt.NDArray[Any], seed: int) -> tuple[_Records, _Records]:
+def _halves(columns: Floats, sensitive: npt.NDArray[Any], seed: int) -> tuple[_Records, _Records]:
     """Split the attacker's records into those that choose and those that judge, groups in proportion."""
     from sklearn.model_selection import train_test_split
 
     child = child_seed(seed, "tuning held-out records")
     x, held_x, s, held_s = train_test_split(
-        known, sensitive, test_size=_HELD_OUT, stratify=sensitive, random_state=child
+        columns, sensitive, test_size=_HELD_OUT, stratify=sensitive, random_state=child
     )
     return (x, s), (held_x, held_s)
 
@@ -173,15 +174,15 @@ def _study(seed: int) -> Any:
     return study
 
 
-def _suggested(asked: Any) -> dict[str, Any]:
+def _suggested(proposal: Any) -> dict[str, Any]:
     """Return the sampler's next forest; trees and least sizes are searched on a log scale."""
     return {
-        "n_estimators": asked.suggest_int("n_estimators", 10, 300, log=True),
-        "max_depth": asked.suggest_int("max_depth", 2, 24),
-        "min_samples_split": asked.suggest_int("min_samples_split", 2, 50, log=True),
-        "min_samples_leaf": asked.suggest_int("min_samples_leaf", 1, 50, log=True),
-        "max_features": asked.suggest_categorical("max_features", ["sqrt", None]),
-        "criterion": asked.suggest_categorical("criterion", ["gini", "entropy"]),
+        "n_estimators": proposal.suggest_int("n_estimators", 10, 300, log=True),
+        "max_depth": proposal.suggest_int("max_depth", 2, 24),
+        "min_samples_split": proposal.suggest_int("min_samples_split", 2, 50, log=True),
+        "min_samples_leaf": proposal.suggest_int("min_samples_leaf", 1, 50, log=True),
+        "max_features": proposal.suggest_categorical("max_features", ["sqrt", None]),
+        "criterion": proposal.suggest_categorical("criterion", ["gini", "entropy"]),
     }
 
 

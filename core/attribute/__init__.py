@@ -2,20 +2,20 @@
 
 from core.attribute.study import (
     STUDY,
+    AttackerPosteriors,
     AttributeInference,
     AttributeSettings,
-    Judged,
     closing_precision,
     released_gain,
-    released_judged,
+    released_posteriors,
 )
 
 __all__ = [
     "STUDY",
+    "AttackerPosteriors",
     "AttributeInference",
     "AttributeSettings",
-    "Judged",
     "closing_precision",
     "released_gain",
-    "released_judged",
+    "released_posteriors",
 ]

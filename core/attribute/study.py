@@ -49,17 +49,17 @@ from core.estimates import (
     strongest,
 )
 from core.param import Param
-from core.planted import Drawn, draw_people, subject_of
+from core.planted import SyntheticRecords, draw_people, subject_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
 from core.study import Check, Finding, Measurement, Plant, Report, Study, not_run
 from core.subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
 
-PLACES = {"outside": "from outside", "inside": "knowing half of the training records"}
+ATTACKER_POSITIONS = {"outside": "from outside", "inside": "knowing half of the training records"}
 """Where an attacker stands, and how a sentence says it."""
 
-_LEAST_EACH = 20
+_MIN_PER_GROUP = 20
 """Fewest people of a group in each half of the training records for the attacker who knows one half."""
 
 CLOSED = 0.02
@@ -82,7 +82,7 @@ class AttributeSettings(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Judged:
+class AttackerPosteriors:
     """What one attacker believes of m training records, beside the truth.
 
     `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
@@ -126,20 +126,22 @@ class Judged:
         return -np.log2(np.maximum(probability[np.arange(self.truth.size), self.truth], 1e-9))
 
 
-def released_judged(subject: Subject, outputs: OutputsPlan | None = None) -> dict[str, Judged]:
-    """Return what each attacker of `PLACES` makes of a release, the plan's unless another one is asked about."""
+def released_posteriors(subject: Subject, outputs: OutputsPlan | None = None) -> dict[str, AttackerPosteriors]:
+    """Return what each attacker of `ATTACKER_POSITIONS` makes of a release, by default the plan's."""
     plan = subject.outputs if outputs is None else outputs
-    return subject.once(f"released {plan}", lambda: _judged(subject, plan))
+    return subject.once(f"released {plan}", lambda: _posteriors(subject, plan))
 
 
 def released_gain(
     subject: Subject, measure: str, outputs: OutputsPlan | None = None
-) -> tuple[str, Estimate, dict[str, Judged]]:
+) -> tuple[str, Estimate, dict[str, AttackerPosteriors]]:
     """Return who gains most by a measure, how much, with an interval for all tried, and what each believes."""
-    found = released_judged(subject, outputs)
+    posteriors = released_posteriors(subject, outputs)
     within = (-1.0, 1.0) if measure != "bits" else (-10.0, 10.0)
-    place, estimate = strongest({name: own.gain(measure) for name, own in found.items()}, within=within)
-    return place, estimate, found
+    position, estimate = strongest(
+        {name: attacker_posteriors.gain(measure) for name, attacker_posteriors in posteriors.items()}, within=within
+    )
+    return position, estimate, posteriors
 
 
 def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple[str, Estimate, Estimate]]:
@@ -151,12 +153,14 @@ def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple
     measures = ("accuracy", "balanced_accuracy")
     if closed >= 1.0 or subject.released_scores is None:
         return []
-    own = [released_gain(subject, measure)[1] for measure in measures]
-    if not _significant(own) or _within(own, closed):
+    release_gains = [released_gain(subject, measure)[1] for measure in measures]
+    if not _significant(release_gains) or _within(release_gains, closed):
         return []
-    shown = decimals_of(subject.released_scores)
+    released_decimals = decimals_of(subject.released_scores)
     tried = []
-    coarser = [OutputsPlan(decimals=d) for d in (4, 3, 2, 1) if d < shown] + [OutputsPlan(released="labels")]
+    coarser = [OutputsPlan(decimals=d) for d in (4, 3, 2, 1) if d < released_decimals] + [
+        OutputsPlan(released="labels")
+    ]
     for plan in coarser:
         gains = [released_gain(subject, measure, plan)[1] for measure in measures]
         tried.append((plan.text, gains[0], gains[1]))
@@ -181,22 +185,22 @@ _MOST_IN_CONTROL = 20_000
 """People judged at most in a control."""
 
 
-def control_gain(subject: Subject, control: str, place: str, measure: str) -> Estimate:
+def control_gain(subject: Subject, control: str, position: str, measure: str) -> Estimate:
     """Return what one attacker gains from the outputs of a control; see `CONTROLS`."""
-    found = subject.once(
-        _control(control, place, subject.outputs),
-        lambda: _attacked(subject, subject.outputs, place, control=control),
+    posteriors = subject.once(
+        _control(control, position, subject.outputs),
+        lambda: _attacked(subject, subject.outputs, position, control=control),
     )
-    return found.gain(measure)
+    return posteriors.gain(measure)
 
 
-def _control(control: str, place: str, outputs: OutputsPlan) -> str:
+def _control(control: str, position: str, outputs: OutputsPlan) -> str:
     """Return the name under which a subject keeps what is made of a control."""
-    return f"released, {control}, {place}, {outputs}"
+    return f"released, {control}, {position}, {outputs}"
 
 
-def _judged(subject: Subject, plan: OutputsPlan) -> dict[str, Judged]:
-    return {place: _attacked(subject, plan, place) for place in _attackers(subject)}
+def _posteriors(subject: Subject, plan: OutputsPlan) -> dict[str, AttackerPosteriors]:
+    return {position: _attacked(subject, plan, position) for position in _attackers(subject)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -209,7 +213,7 @@ class _Attacker:
 
 
 def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
-    """Return the attackers of each of `PLACES`, made once; all outputs are attacked from the same imputations."""
+    """Return the attackers by position, made once; all outputs are attacked from the same imputations."""
     return subject.once("attackers without the release", lambda: _imputing(subject))
 
 
@@ -224,14 +228,14 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     sensitive = dataset.sensitive.astype(np.intp)
     first, second = _halves(splits.train, sensitive, seed)
     smallest = min(np.bincount(sensitive[half], minlength=dataset.n_groups).min() for half in (first, second))
-    if not subject.sets_known or smallest < _LEAST_EACH:
+    if not subject.sets_known or smallest < _MIN_PER_GROUP:
         return {"outside": (outside,)}
     x, inside = attacker_columns(dataset), []
-    for known, rows in ((first, second), (second, first)):
+    for known_rows, rows in ((first, second), (second, first)):
         before = impute(
             x,
             sensitive,
-            known_records(taught(known, seed), sensitive, seed=seed),
+            known_records(taught(known_rows, seed), sensitive, seed=seed),
             n_groups=dataset.n_groups,
             categorical=np.append(dataset.categorical, False),
             seed=seed,
@@ -240,25 +244,25 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
     return {"outside": (outside,), "inside": tuple(inside)}
 
 
-def _attacked(subject: Subject, plan: OutputsPlan, place: str, *, control: str = "") -> Judged:
+def _attacked(subject: Subject, plan: OutputsPlan, position: str, *, control: str = "") -> AttackerPosteriors:
     """Return what the attackers of a place make of a release, or of the outputs of a control."""
     dataset, seed = subject.dataset, subject.config.seed
     x, sensitive = attacker_columns(dataset), dataset.sensitive.astype(np.intp)
     released = _outputs(subject, plan)
-    found = []
-    for attacker in _attackers(subject)[place]:
+    attacks = []
+    for attacker in _attackers(subject)[position]:
         rows, about, outputs = attacker.rows, attacker.imputed, released
         if control and rows.size > _MOST_IN_CONTROL:
-            chosen = child_generator(seed, f"people of a control, {place}").permutation(rows.size)[:_MOST_IN_CONTROL]
+            chosen = child_generator(seed, f"people of a control, {position}").permutation(rows.size)[:_MOST_IN_CONTROL]
             rows, about = rows[chosen], Imputed(odds=about.odds[chosen], probability=about.probability[chosen])
-        known = attacker.before.records.known
+        known_rows = attacker.before.records.known_rows
         if control == "permuted":
-            outputs = permuted_outputs(released, dataset.labels, (known, rows), seed=seed)
+            outputs = permuted_outputs(released, dataset.labels, (known_rows, rows), seed=seed)
         elif control == "fitted":
-            both = np.concatenate([attacker.before.records.learned, rows])
-            outputs = fitted_outputs(x, released, both, countable=attacker.before.countable, seed=seed)
-        found.append((attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about), rows))
-    return _together(found, sensitive)
+            fitted_rows = np.concatenate([attacker.before.records.learned, rows])
+            outputs = fitted_outputs(x, released, fitted_rows, countable=attacker.before.countable, seed=seed)
+        attacks.append((attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about), rows))
+    return _together(attacks, sensitive)
 
 
 def _outputs(subject: Subject, plan: OutputsPlan) -> Outputs:
@@ -280,14 +284,14 @@ def _halves(rows: Ints, sensitive: Ints, seed: int) -> tuple[Ints, Ints]:
     return order[::2], order[1::2]
 
 
-def _together(found: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> Judged:
-    return Judged(
-        truth=np.concatenate([sensitive[rows] for _, rows in found]),
-        before=np.concatenate([attack.before for attack, _ in found]),
-        after=np.concatenate([attack.after for attack, _ in found]),
-        share=found[0][0].share,
-        attack=" and ".join(sorted({attack.attack for attack, _ in found})),
-        n_known=found[0][0].n_known,
+def _together(attacks: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> AttackerPosteriors:
+    return AttackerPosteriors(
+        truth=np.concatenate([sensitive[rows] for _, rows in attacks]),
+        before=np.concatenate([attack.before for attack, _ in attacks]),
+        after=np.concatenate([attack.after for attack, _ in attacks]),
+        share=attacks[0][0].share,
+        attack=" and ".join(sorted({attack.attack for attack, _ in attacks})),
+        n_known=attacks[0][0].n_known,
     )
 
 
@@ -299,7 +303,7 @@ class AttributeInference(Result):
     trained_on: str
     released: str
     """What is attacked: the attribute, of whom, and from what, in words."""
-    judged: Mapping[str, Judged] = field(repr=False)
+    judged: Mapping[str, AttackerPosteriors] = field(repr=False)
     """Where the attacker stands -> what they believe."""
     gains: Mapping[str, tuple[str, Estimate]]
     """Measure -> the attacker who gains most, and how much, with an interval for all tried."""
@@ -333,18 +337,22 @@ _SETS = (900, 1_300, 100)
 """Training, attack and test records."""
 
 _Answers = tuple[Codes, Floats | None]
-_Way = Callable[[Drawn, np.random.Generator, bool], _Answers]
+_ReleaseMethod = Callable[[SyntheticRecords, np.random.Generator, bool], _Answers]
 
 
 def _released(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
-    """Return a model that releases the group, or features alone; the ways of `_WAYS` take turns by the seed."""
-    way, n = _WAYS[seed % len(_WAYS)], sum(_SETS)
+    """Return a model that releases the group, or features alone; `_RELEASE_METHODS` take turns by the seed."""
+    release_method, n = _RELEASE_METHODS[seed % len(_RELEASE_METHODS)], sum(_SETS)
     rng = child_generator(seed, f"released attribute, planted {planted}")
     people = draw_people(4 * n, rng)
-    share = 1 / 6 if way is _minority else 1.0  # of group 1, two fifths of everybody: a sixth makes it a tenth
+    share = (
+        1 / 6 if release_method is _minority else 1.0
+    )  # of group 1, two fifths of everybody: a sixth makes it a tenth
     rows = np.flatnonzero((people.sensitive == 0) | (rng.random(people.sensitive.size) < share))[:n]
-    people = Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
-    predictions, scores = way(people, rng, planted)
+    people = SyntheticRecords(
+        features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows]
+    )
+    predictions, scores = release_method(people, rng, planted)
     settings = AttributeSettings(closed=1.0)  # which asks of no coarser release
     subject = subject_of(people, predictions, _SETS, seed=seed, scores=scores)
     _leave_out_controls(subject)
@@ -365,31 +373,31 @@ def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     predictions = _model_answers(people, rng, planted=planted)
     subject = subject_of(people, predictions, _TABLE_SETS, seed=seed)
     looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
-    attacked, known = subject.splits.train, subject.splits.known
-    share = people.sensitive[known].mean()
+    attacked, known_rows = subject.splits.train, subject.splits.known
+    share = people.sensitive[known_rows].mean()
     before, after = (
-        _frequencies(kinds[known], people.sensitive[known], share)[kinds[attacked]]
+        _frequencies(kinds[known_rows], people.sensitive[known_rows], share)[kinds[attacked]]
         for kinds in (looks, looks + _LOOKS * predictions)
     )
-    judged = Judged(
+    posteriors = AttackerPosteriors(
         truth=people.sensitive[attacked].astype(np.intp),
         before=before,
         after=after,
         share=np.array([1.0 - share, share]),
         attack="label",
-        n_known=known.size,
+        n_known=known_rows.size,
     )
-    subject.once(f"released {subject.outputs}", lambda: {"outside": judged})
+    subject.once(f"released {subject.outputs}", lambda: {"outside": posteriors})
     _leave_out_controls(subject)
     return subject, AttributeSettings()
 
 
 def _leave_out_controls(subject: Subject) -> None:
     """Let nothing be gained from controls: a trial asks what the release gives, and they triple its time."""
-    for place, judged in released_judged(subject).items():
-        nothing = replace(judged, after=judged.before)
+    for position, posteriors in released_posteriors(subject).items():
+        no_gain = replace(posteriors, after=posteriors.before)
         for control in CONTROLS:
-            subject.once(_control(control, place, subject.outputs), lambda made=nothing: made)  # type: ignore[misc]
+            subject.once(_control(control, position, subject.outputs), lambda result=no_gain: result)  # type: ignore[misc]
 
 
 def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
@@ -399,7 +407,7 @@ def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
     return np.asarray(with_one_more / with_one_more.sum(axis=1, keepdims=True))
 
 
-def _model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Codes:
+def _model_answers(people: SyntheticRecords, rng: np.random.Generator, *, planted: bool) -> Codes:
     """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
     chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
     if planted:  # group 1 is accepted so much likelier, and the other so much less
@@ -407,7 +415,7 @@ def _model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) ->
     return (rng.random(len(chance)) < chance).astype(np.uint8)
 
 
-def _score(people: Drawn, rng: np.random.Generator) -> Floats:
+def _score(people: SyntheticRecords, rng: np.random.Generator) -> Floats:
     return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
 
 
@@ -415,36 +423,36 @@ def _decided(scores: Floats) -> _Answers:
     return (scores >= 0.5).astype(np.uint8), scores
 
 
-def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+def _labels(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let labels follow the group."""
     return _model_answers(people, rng, planted=planted), None
 
 
-def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+def _scores(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let scores follow the group."""
     return _decided(np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3))
 
 
-def _last_digit(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let the last digit of the score be the group."""
-    whole = np.rint(_score(people, rng) * 1e4).astype(np.int64)
-    return _decided((whole - whole % 2 + people.sensitive if planted else whole) / 1e4)
+    scaled_scores = np.rint(_score(people, rng) * 1e4).astype(np.int64)
+    return _decided((scaled_scores - scaled_scores % 2 + people.sensitive if planted else scaled_scores) / 1e4)
 
 
-def _minority(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+def _minority(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Turn a feature round for a minority."""
     feature = people.features[:, 3] > 0
     turned = feature ^ (people.sensitive == 1) if planted else feature
     return np.where(rng.random(feature.size) < 0.95, turned, ~turned).astype(np.uint8), None
 
 
-def _subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+def _subgroup(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
     """Let scores of a third of the people follow the group."""
     inside = people.features[:, 3] == 0
     return _decided(np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3))
 
 
-_WAYS: tuple[_Way, ...] = (_labels, _scores, _last_digit, _minority, _subgroup)
+_RELEASE_METHODS: tuple[_ReleaseMethod, ...] = (_labels, _scores, _last_digit, _minority, _subgroup)
 """Ways to release the group."""
 
 PLANTED = (
@@ -500,18 +508,18 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     def run(
         self, subject: Subject, settings: AttributeSettings, report: Report | None = None
     ) -> Iterator[AttributeInference]:
-        """Yield what the attackers of `PLACES` gain; one step."""
+        """Yield what the attackers of `ATTACKER_POSITIONS` gain; one step."""
         gains = {}
         for measure in MEASURES:
-            place, estimate, judged = released_gain(subject, measure)
-            gains[measure] = (place, estimate)
+            position, estimate, posteriors = released_gain(subject, measure)
+            gains[measure] = (position, estimate)
         if report is not None:
             report(1, 1)
         outputs = subject.outputs if subject.released_scores is not None else OutputsPlan(released="labels")
         permuted, fitted = (
             {
-                measure: control_gain(subject, control, place, measure)
-                for measure, (place, gain) in gains.items()
+                measure: control_gain(subject, control, position, measure)
+                for measure, (position, gain) in gains.items()
                 if gain.low > 0
             }
             for control in CONTROLS
@@ -520,7 +528,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             attribute=subject.attribute,
             trained_on=subject.trained_on,
             released=f"the {outputs.text}",
-            judged=judged,
+            judged=posteriors,
             gains=gains,
             closing=tuple(closing_precision(subject, closed=settings.closed)),
             over_people=subject.over_people,
@@ -534,9 +542,9 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         Accuracy leads, then balanced accuracy: what is revealed about a small group may change no accuracy.
         """
         measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
-        place, gain = result.gains[measure]
+        position, gain = result.gains[measure]
         bits = result.gains["bits"][1]
-        told, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
+        bits_text, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
         return (
             Finding(
                 point=_headline(result, measure),
@@ -545,11 +553,11 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 to_do=closing_sentence(result, settings),
                 caveats=result.over_people,
                 estimate=gain,
-                baseline=result.judged[place].level(measure, result.judged[place].before),
-                attacker_knows=_knows(result, place),
+                baseline=result.judged[position].level(measure, result.judged[position].before),
+                attacker_knows=_knows(result, position),
             ),
             Finding(
-                point=f"The release tells {told} bits a person beyond imputation.",
+                point=f"The release tells {bits_text} bits a person beyond imputation.",
                 evidence=f"95% CI {low} to {high} bits.",
                 estimate=bits,
             ),
@@ -558,11 +566,15 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     def checks(self, result: AttributeInference, settings: AttributeSettings) -> Mapping[str, Measurement]:
         """Return the gains in accuracy, balanced accuracy and bits."""
         details = {}
-        for name, judged in result.judged.items():
+        for name, posteriors in result.judged.items():
             for key, title in MEASURES.items():
-                details[f"{PLACES[name]}, imputation, {title}"] = judged.level(key, judged.before).value
-                details[f"{PLACES[name]}, with the release, {title}"] = judged.level(key, judged.after).value
-                details[f"{PLACES[name]}, gain in {title}"] = judged.gain(key).value
+                details[f"{ATTACKER_POSITIONS[name]}, imputation, {title}"] = posteriors.level(
+                    key, posteriors.before
+                ).value
+                details[f"{ATTACKER_POSITIONS[name]}, with the release, {title}"] = posteriors.level(
+                    key, posteriors.after
+                ).value
+                details[f"{ATTACKER_POSITIONS[name]}, gain in {title}"] = posteriors.gain(key).value
         both = (
             "Two attackers were tried, one from outside and one who knows half of the training records; the interval "
             "holds for both together."
@@ -570,19 +582,19 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         assumptions = [*result.over_people, both if len(result.judged) > 1 else "", closing_sentence(result, settings)]
         measurements = {}
         for check, measure in _CHECKED.items():
-            place, estimate = result.gains[measure]
-            own = result.judged[place]
+            position, estimate = result.gains[measure]
+            strongest_posteriors = result.judged[position]
             if reason := _control_reason(result, measure):
                 measurements[check] = not_run(check, reason)
                 continue
             measurements[check] = Measurement(
                 check=check,
                 estimate=estimate,
-                control=own.level(measure, own.before),
+                control=strongest_posteriors.level(measure, strongest_posteriors.before),
                 control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),
                 attacked=f"The {result.attribute} of {result.trained_on}, inferred from {result.released} by "
-                f"{_attack_text(own)}, {PLACES[place]}.",
-                knows=_knows(result, place),
+                f"{_attack_text(strongest_posteriors)}, {ATTACKER_POSITIONS[position]}.",
+                knows=_knows(result, position),
                 assumptions=tuple(filter(None, (*assumptions, _of_which(result, measure)))),
                 details=details,
             )
@@ -591,9 +603,9 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
 
 def _headline(result: AttributeInference, measure: str) -> str:
     """Say what the release adds to a measure, with the baseline in the same sentence."""
-    place, gain = result.gains[measure]
-    current, what = result.judged[place], result.attribute
-    if not any(each.beaten for each in result.judged.values()):
+    position, gain = result.gains[measure]
+    current, what = result.judged[position], result.attribute
+    if not any(posteriors.beaten for posteriors in result.judged.values()):
         return f"No attack on what is released beat imputation of the {what} on the attacker's validation records."
     if measure == "bits":
         before = number_text(current.level("bits", current.before).value, ".3f")
@@ -610,8 +622,8 @@ def _headline(result: AttributeInference, measure: str) -> str:
 
 def _levels(result: AttributeInference, measure: str) -> str:
     """Say what is reached without and with what is released."""
-    place, _ = result.gains[measure]
-    current, level = result.judged[place], "accuracy" if measure == "bits" else measure
+    position, _ = result.gains[measure]
+    current, level = result.judged[position], "accuracy" if measure == "bits" else measure
     before, after = (current.level(level, probability) for probability in (current.before, current.after))
     right = f"{percent(before)} of {count(current.truth.size)} people are inferred correctly"
     if measure == "balanced_accuracy":
@@ -660,17 +672,17 @@ def _control_reason(result: AttributeInference, measure: str) -> str:
     )
 
 
-def _attack_text(current: Judged) -> str:
+def _attack_text(current: AttackerPosteriors) -> str:
     """Return what the attack, or those of the two halves, are called."""
     names = [ATTACKS[name] for name in current.attack.split(" and ")]
     return names[0] if len(names) == 1 else f"{names[0]} in one half, {names[1]} in the other"
 
 
-def _knows(result: AttributeInference, place: str) -> str:
-    whose = "training records" if place == "inside" else "other people"
+def _knows(result: AttributeInference, position: str) -> str:
+    known_people = "training records" if position == "inside" else "other people"
     return (
         f"Features and label of everybody, {result.released}, and the {result.attribute} of "
-        f"{result.judged[place].n_known:,} {whose}."
+        f"{result.judged[position].n_known:,} {known_people}."
     )
 
 
@@ -678,8 +690,8 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
     """Say which precision would close the leak, or that none has to; "" where the gain is not significant."""
     within = f"the whole 95% CIs within {100 * settings.closed:g} points"
     if not result.closing:
-        own = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
-        small = _significant(own) and _within(own, settings.closed) and settings.closed < 1.0
+        release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
+        small = _significant(release_gains) and _within(release_gains, settings.closed) and settings.closed < 1.0
         average = f"On average the gains are small, {within}, so no coarser release was tried."
         return f"{average} Single people may still be exposed." if small else ""
     name, gain, balanced = result.closing[-1]

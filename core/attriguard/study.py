@@ -14,7 +14,7 @@ from core.attriguard.findings import findings, point_row
 from core.attriguard.guard import attackers_fitted, table_guard
 from core.attriguard.settings import GuardPlan, TableSettings
 from core.estimates import strongest
-from core.planted import SHARE, Drawn, draw_people, subject_of
+from core.planted import SHARE, SyntheticRecords, draw_people, subject_of
 from core.seeds import child_generator
 from core.study import Check, Finding, Measurement, Plant, Report, Row, Study
 from core.subject import Subject
@@ -29,7 +29,7 @@ def _people(seed: int, leaks: bool) -> tuple[Subject, GuardPlan]:
     own = rng.random(people.features.shape) < 0.4
     told = np.where(own, 2 * people.sensitive[:, np.newaxis], people.features)
     features = told.astype(np.int64) if leaks else rng.permutation(people.features)
-    people = Drawn(features=features, labels=people.labels, sensitive=people.sensitive)
+    people = SyntheticRecords(features=features, labels=people.labels, sensitive=people.sensitive)
     answers = rng.integers(0, 2, sum(_SETS)).astype(np.uint8)
     return subject_of(people, answers, _SETS, seed=seed), GuardPlan(budget=0.5)
 

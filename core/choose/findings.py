@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from core.choose.candidates import PREFERENCES
 from core.choose.choose import Candidate, Choice, Outcomes, Side
-from core.estimates import count, epsilon_text, in_words, interval, joined, number_text, percent, points
+from core.estimates import count, count_text, epsilon_text, interval, joined, number_text, percent, points
 from core.models import instead_of_constant
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, what_would_settle
 from core.policy.checks import check_title
@@ -327,7 +327,7 @@ def why_this_one(choice: Choice) -> str:
         judged = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
         return held_back(choice) + judged * bool(chosen.choosing.blocking)
     required = sum(row.counts for row in chosen.judging.verdict.rows)
-    passes = f"All {in_words(required)} required checks pass" if required > 1 else "The one required check passes"
+    passes = f"All {count_text(required)} required checks pass" if required > 1 else "The one required check passes"
     told = [f"{passes} {_where(choice)}."]
     better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
     nearest = min(better, key=lambda one: one.choosing.accuracy.value, default=chosen)

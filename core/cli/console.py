@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from core.estimates import Estimate
 from core.files import csv_bytes, write_file
-from core.quantities import PlainRow, Tables, in_words, plain_row
+from core.quantities import PlainRow, Tables, formatted_table, plain_row
 from core.serialize import plain
 from core.study import Finding
 
@@ -177,7 +177,7 @@ def _lines(found: Outcome) -> Iterator[str]:
         yield from sentences(finding)
     for title, rows in found.tables.items():
         if rows and title not in found.details:
-            header, cells, left = in_words(rows)
+            header, cells, left = formatted_table(rows)
             yield from ("", title, aligned(header, cells, left=left))
     hidden = ", ".join(title for title in found.details if found.tables.get(title))
     notes = [*found.notes, f"Only in the files of --csv and --json: {hidden}."] if hidden else found.notes

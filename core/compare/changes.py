@@ -45,7 +45,7 @@ from typing import Any
 
 from core.compare.changed_settings import Changed, changed_settings, same_people
 from core.errors import InputError
-from core.estimates import LEVEL, Estimate, certain, decimals_beside, in_words, number_text, quantile, weighted_sum
+from core.estimates import LEVEL, Estimate, certain, count_text, decimals_beside, number_text, quantile, weighted_sum
 from core.policy import CHECKS, UNITS, CheckVerdict, Status
 from core.policy.decisions import Claim, at_alpha, decide
 from core.report.document import audit_day, audit_name, check_rows
@@ -362,7 +362,7 @@ def _of(count: int, n: int) -> str:
     """Write "one of seven required checks is"."""
     if n == 1:
         return "the only required check is"
-    return f"{in_words(count)} of {in_words(n)} required checks {'is' if count == 1 else 'are'}"
+    return f"{count_text(count)} of {count_text(n)} required checks {'is' if count == 1 else 'are'}"
 
 
 _PEOPLE = {

@@ -105,8 +105,8 @@ def attack_model(
     choice(protocol, PROTOCOLS, name="protocol")
     if kind not in ADVERSARIES:
         rows = splits.train, splits.validation
-        said = _imputed(dataset, splits, None if kind == "strong" else predictions, config=config)
-        return attack_saying(said, said, rows, dataset, predictions)
+        probabilities = _imputed(dataset, splits, None if kind == "strong" else predictions, config=config)
+        return attack_saying(probabilities, probabilities, rows, dataset, predictions)
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
     learn = taught(learn, config.seed)
@@ -150,7 +150,7 @@ def _imputed(
 
 
 def attack_saying(
-    said: tuple[Floats, ...],
+    probabilities: tuple[Floats, ...],
     calibrated: tuple[Floats, ...],
     rows: tuple[_Rows, _Rows],
     dataset: AuditDataset,
@@ -165,7 +165,7 @@ def attack_saying(
             labels=dataset.labels[inside],
             truth=dataset.sensitive[inside],
         )
-        for raw, scaled, inside in zip(said, calibrated, rows, strict=True)
+        for raw, scaled, inside in zip(probabilities, calibrated, rows, strict=True)
     )
     right = accuracy(held_out.truth, held_out.guess)
     return AttackFindings(held_out_accuracy=right, attacked=attacked, held_out=held_out)
@@ -233,11 +233,11 @@ class CorrectionResult:
         permuted predictions, of its held-out records too (see `core.correction.knowledge`). People are resampled under
         the audit's seed, so that a correction has the same interval wherever it is shown.
         """
-        found, metric = self.attack(adversary, as_published=as_published), self.config.metric
+        attack, metric = self.attack(adversary, as_published=as_published), self.config.metric
         raised = (as_published if until_true is None else until_true) and not permuted
 
         def make() -> Disclosure:
-            attacked, held_out = found.attacked, found.held_out
+            attacked, held_out = attack.attacked, attack.held_out
             if permuted:
                 attacked = permuted_records(attacked, metric=metric, seed=self.config.seed, name="attacked")
                 held_out = permuted_records(held_out, metric=metric, seed=self.config.seed, name="held out")
@@ -259,14 +259,14 @@ class CorrectionResult:
         `attacker` are the settings of `disclose`: adversary, cost, as_published.
         """
         values = TOLERANCES if len(self.group_names) == 2 else TOLERANCES_OF_MANY
-        told: set[float] = self.subject.once(f"curve {sorted(attacker.items())}", lambda: set(values))
-        told |= {round(tolerance, 3) for tolerance in also}
-        found = []
-        for done, tolerance in enumerate(sorted(told)):
+        tolerances: set[float] = self.subject.once(f"curve {sorted(attacker.items())}", lambda: set(values))
+        tolerances |= {round(tolerance, 3) for tolerance in also}
+        disclosures = []
+        for done, tolerance in enumerate(sorted(tolerances)):
             if report is not None:
-                report(done, len(told))
-            found.append(self.disclose(tolerance, **attacker))
-        return found
+                report(done, len(tolerances))
+            disclosures.append(self.disclose(tolerance, **attacker))
+        return disclosures
 
     def explained(self, adversary: str, tolerance: float) -> Attribution:
         """Return the attribution of the published attack or of the imputation baseline, made once."""

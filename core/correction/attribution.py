@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.arrays import Floats
-from core.correction.bootstrap import rightly, rightly_balanced, widened
+from core.correction.bootstrap import accuracy_by_sample, balanced_accuracy_by_sample, combine_intervals
 from core.correction.disclosure import true_unfairness
 from core.correction.soft import Tilt, soft_constraints, steps_in_draws
 from core.errors import InputError
@@ -36,7 +36,7 @@ from core.estimates import (
     balanced_accuracy,
     balanced_gain,
     mean,
-    over_seeds,
+    summarize_seeds,
 )
 from core.fairness import keeps, row_sets
 from core.projection import ProjectionStatus, project
@@ -142,17 +142,17 @@ def attribute_leak(
         Fixes the people resampled for the intervals.
     """
     tolerance, truth = unit_interval(tolerance, name="tolerance"), with_predictions.truth.astype(np.intp)
-    known = {
+    posteriors = {
         "majority": np.broadcast_to(np.asarray(prior, dtype=np.float64), features.probability.shape),
         "features": features.probability,
         "predictions": with_predictions.probability,
     }
     if permuted is not None:
-        known["permuted_predictions"] = permuted.probability
-    reasons, tilts = _tell(known, with_predictions, tolerance, metric)
+        posteriors["permuted_predictions"] = permuted.probability
+    reasons, tilts = _tell(posteriors, with_predictions, tolerance, metric)
     drawn: dict[str, tuple[Floats, Floats, Floats]] = {}
     if tilts:
-        q, pattern = known["predictions"], next(iter(tilts.values())).constraints.pattern
+        q, pattern = posteriors["predictions"], next(iter(tilts.values())).constraints.pattern
         drawn = steps_in_draws(q, _surprise(q, truth), truth, pattern, {"predictions": None, **tilts}, seed=seed)
     return Attribution(
         attacker=attacker,
@@ -160,12 +160,14 @@ def attribute_leak(
         tolerance=tolerance,
         n_seeds=1,
         n_true=int(keeps(true_unfairness(with_predictions, with_predictions.truth, metric), tolerance)),
-        steps=tuple(_measure(step, known, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in known),
+        steps=tuple(
+            _measure(step, posteriors, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in posteriors
+        ),
     )
 
 
 def _tell(
-    known: dict[str, Floats], records: AttackedRecords, tolerance: float, metric: str
+    posteriors: dict[str, Floats], records: AttackedRecords, tolerance: float, metric: str
 ) -> tuple[dict[str, str], dict[str, Tilt]]:
     """Add the posterior after each disclosure; return why where one cannot be met, and the others to draw from."""
     reasons, tilts = {}, {}
@@ -186,7 +188,7 @@ def _tell(
             group_shares=sizes,
         )
         done = project(records.probability, constraints)
-        known[step] = done.probability
+        posteriors[step] = done.probability
         if done.status == ProjectionStatus.INFEASIBLE:
             reasons[step] = done.reason
         else:
@@ -202,7 +204,7 @@ def _tell(
 
 def _measure(
     step: str,
-    known: dict[str, Floats],
+    posteriors: dict[str, Floats],
     reasons: dict[str, str],
     drawn: dict[str, tuple[Floats, Floats, Floats]],
     truth: npt.NDArray[np.intp],
@@ -213,30 +215,34 @@ def _measure(
     """
     base = BUILDS_ON.get(step)
     if step in reasons:
-        nothing = dict.fromkeys(MEASURES, over_seeds([]))
+        nothing = dict.fromkeys(MEASURES, summarize_seeds([]))
         changes = nothing if base else {}
         return LeakStep(step=step, builds_on=base, values=nothing, changes=changes, n_seeds=0, reasons=(reasons[step],))
-    guess, surprise = known[step].argmax(axis=1), _surprise(known[step], truth)
+    guess, surprise = posteriors[step].argmax(axis=1), _surprise(posteriors[step], truth)
     values: tuple[Estimate, ...] = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
     gains: tuple[Estimate | None, ...] = (None,) * 3
     if base is not None and base not in reasons:
-        before = known[base].argmax(axis=1)
+        before = posteriors[base].argmax(axis=1)
         gains = (
             accuracy_gain(truth, before, guess),
             balanced_gain(truth, before, guess),
-            mean(surprise - _surprise(known[base], truth)),
+            mean(surprise - _surprise(posteriors[base], truth)),
         )
     if step in drawn and step != "predictions":
         now = _in_draws(drawn[step])
-        values = tuple(widened(own, a, within=(0.0, most)) for own, a, most in zip(values, now, _LARGEST, strict=True))
+        values = tuple(
+            combine_intervals(estimate, a, within=(0.0, most))
+            for estimate, a, most in zip(values, now, _LARGEST, strict=True)
+        )
         if base in drawn:
             was = _in_draws(drawn[base])
             gains = tuple(
-                own and widened(own, a - b, within=(-most, most))
-                for own, a, b, most in zip(gains, now, was, _LARGEST, strict=True)
+                estimate and combine_intervals(estimate, a - b, within=(-most, most))
+                for estimate, a, b, most in zip(gains, now, was, _LARGEST, strict=True)
             )
     measured, changed = (
-        {name: over_seeds([each]) for name, each in zip(MEASURES, own, strict=True)} for own in (values, gains)
+        {name: summarize_seeds([estimate]) for name, estimate in zip(MEASURES, measures, strict=True)}
+        for measures in (values, gains)
     )
     return LeakStep(step=step, builds_on=base, values=measured, changes=changed if base else {}, n_seeds=1)
 
@@ -244,7 +250,7 @@ def _measure(
 def _in_draws(drawn: tuple[Floats, Floats, Floats]) -> tuple[Floats, ...]:
     """Return the measures in each of the resamples, of people by group, those inferred correctly, and the log-loss."""
     size, right, log_loss = drawn
-    return rightly(size, right), rightly_balanced(size, right), log_loss
+    return accuracy_by_sample(size, right), balanced_accuracy_by_sample(size, right), log_loss
 
 
 def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
@@ -269,9 +275,12 @@ def _repeated(same: Sequence[LeakStep]) -> LeakStep:
     """Put together one step's measures, leaving out the seeds in which it could not be measured."""
     measured = [step for step in same if not step.reasons]
 
-    def over(found: Sequence[dict[str, Spread]]) -> dict[str, Spread]:
-        own = {name: [each[name] for each in found] for name in MEASURES}
-        return {name: over_seeds([one.estimate for one in each if one.seeds]) for name, each in own.items()}
+    def over(measures_by_seed: Sequence[dict[str, Spread]]) -> dict[str, Spread]:
+        spreads = {name: [measures[name] for measures in measures_by_seed] for name in MEASURES}
+        return {
+            name: summarize_seeds([spread.estimate for spread in seed_spreads if spread.seeds])
+            for name, seed_spreads in spreads.items()
+        }
 
     return replace(
         same[0],

@@ -50,7 +50,7 @@ BLOCKS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Named:
+class BootstrapCounts:
     """People of each group, and those inferred correctly before and after (nan: no correction), (samples, K)."""
 
     size: Floats
@@ -62,11 +62,11 @@ class Named:
 class Blocks:
     """People by row set (one more for those outside of all), prediction, guess, block and true group.
 
-    `place`, of shape (n,), says where each record is counted; `price`, of shape (sets + 1, 2, K, BLOCKS), is the mean
+    `cells`, of shape (n,), says where each record is counted; `price`, of shape (sets + 1, 2, K, BLOCKS), is the mean
     price of a block's records.
     """
 
-    place: npt.NDArray[np.intp]
+    cells: npt.NDArray[np.intp]
     price: Floats
 
     @classmethod
@@ -84,11 +84,11 @@ class Blocks:
         rank = np.empty(n)
         rank[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
         block = np.minimum(BLOCKS * np.sqrt((rank + 0.5) / size[cell]), BLOCKS - 1).astype(np.intp)
-        own = cell * BLOCKS + block
-        total = np.bincount(own, weights=prices, minlength=size.size * BLOCKS)
-        count = np.bincount(own, minlength=size.size * BLOCKS)
+        block_index = cell * BLOCKS + block
+        total = np.bincount(block_index, weights=prices, minlength=size.size * BLOCKS)
+        count = np.bincount(block_index, minlength=size.size * BLOCKS)
         shape = (len(sets) + 1, 2, k, BLOCKS)
-        return cls(place=own * k + records.truth, price=(total / np.maximum(count, 1)).reshape(shape))
+        return cls(cells=block_index * k + records.truth, price=(total / np.maximum(count, 1)).reshape(shape))
 
     @property
     def n_groups(self) -> int:
@@ -98,9 +98,9 @@ class Blocks:
     @cached_property
     def everybody(self) -> Floats:
         """How many people are counted where."""
-        return np.bincount(self.place, minlength=self.price.size * self.n_groups).astype(np.float64)
+        return np.bincount(self.cells, minlength=self.price.size * self.n_groups).astype(np.float64)
 
-    def corrected(self, counts: Floats, tolerance: float, *, raise_until_true: bool = False) -> Named:
+    def corrected(self, counts: Floats, tolerance: float, *, raise_until_true: bool = False) -> BootstrapCounts:
         """Correct samples of people.
 
         Each row of `counts`, of shape (samples, places), is like `everybody`. The tolerance of each sample may be
@@ -108,14 +108,16 @@ class Blocks:
         """
         people = counts.reshape(-1, *self.price.shape, self.n_groups)
         by_truth = people.sum(axis=(3, 4))  # sample, set, prediction, group
-        told = np.full(len(people), tolerance)
+        tolerances = np.full(len(people), tolerance)
         if raise_until_true:
-            told = np.array([true_tolerance(tolerance, each) for each in _unfairness(by_truth[:, :-1])])
+            tolerances = np.array(
+                [true_tolerance(tolerance, unfairness) for unfairness in _unfairness(by_truth[:, :-1])]
+            )
         before = np.einsum("zspgbg->zg", people)
         after = before.copy()
         for s, price in enumerate(self.price[:-1]):
-            after += _gained(price, people[:, s], told * WIDENING)
-        return Named(size=by_truth.sum(axis=(1, 2)), before=before, after=after)
+            after += _gained(price, people[:, s], tolerances * WIDENING)
+        return BootstrapCounts(size=by_truth.sum(axis=(1, 2)), before=before, after=after)
 
 
 def _unfairness(count: Floats) -> Floats:
@@ -139,18 +141,18 @@ def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     return np.asarray(arrived.sum(axis=1) - np.einsum("zpgg->zg", left))
 
 
-def _quotient(part: Floats, whole: Floats) -> Floats:
-    """Return part / whole, 0 where the whole is."""
-    return np.asarray(part / np.where(whole > 0, whole, 1.0))
+def _quotient(part: Floats, total: Floats) -> Floats:
+    """Return part / total, 0 where the total is."""
+    return np.asarray(part / np.where(total > 0, total, 1.0))
 
 
 def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return how many leave each block and join each cell, two groups, all samples at once."""
     count = size.sum(axis=3)
     negatives, positives = count.sum(axis=2).T
-    n, each = negatives + positives, np.arange(len(size))
+    n, samples = negatives + positives, np.arange(len(size))
     low = (count[:, 1, 1] * negatives <= count[:, 0, 1] * positives).astype(np.intp)  # the group whose rate is too low
-    a, b = count[each, 1, low], count[each, 0, low]
+    a, b = count[samples, 1, low], count[samples, 0, low]
     gap, slack = b * positives - a * negatives, tolerance * n
     c = np.stack([negatives + slack, negatives - slack])
     d = np.stack([positives - slack, positives + slack])
@@ -158,9 +160,9 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     holds = (c <= 0) | (d <= 0)
     c, d, right = np.where(holds, 1.0, c), np.where(holds, 1.0, d), np.where(holds, -np.inf, right)
     cells = ((1, 1 - low), (0, low))
-    parts = [(size[each, p, g], price[p, g]) for p, g in cells]
-    ends = [cumulated(own) for own, _ in parts]
-    costs = [cumulated(own * at) for own, at in parts]
+    parts = [(size[samples, p, g], price[p, g]) for p, g in cells]
+    ends = [cumulated(block_size) for block_size, _ in parts]
+    costs = [cumulated(block_size * block_price) for block_size, block_price in parts]
     with np.errstate(invalid="ignore", divide="ignore"):
         crossing = (right[0] * d[1] - right[1] * d[0]) / (c[0] * d[1] - c[1] * d[0])
     from_y = ((right[:, :, None] - d[:, :, None] * ends[1]) / c[:, :, None]).max(axis=0)
@@ -168,15 +170,15 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     x = np.clip(x, 0.0, ends[0][:, -1:])
     y = np.maximum(((right[:, :, None] - c[:, :, None] * x) / d[:, :, None]).max(axis=0), 0.0)
     total = sum(
-        np.array([np.interp(*one) for one in zip(moved, end, cost, strict=True)])
+        np.array([np.interp(*arguments) for arguments in zip(moved, end, cost, strict=True)])
         for moved, end, cost in zip((x, y), ends, costs, strict=True)
     )
     best = np.where(y > ends[1][:, -1:] * (1 + 1e-9), np.inf, total).argmin(axis=1)
     leave, join = np.zeros_like(size), np.zeros_like(count)
     for (p, g), end, moved in zip(cells, ends, (x, y), strict=True):
-        chosen = moved[each, best]
-        leave[each, p, g] = np.clip(chosen[:, None] - end[:, :-1], 0.0, np.diff(end))
-        join[each, p, 1 - g] = np.minimum(chosen, end[:, -1])
+        chosen = moved[samples, best]
+        leave[samples, p, g] = np.clip(chosen[:, None] - end[:, :-1], 0.0, np.diff(end))
+        join[samples, p, 1 - g] = np.minimum(chosen, end[:, -1])
     return leave, join
 
 
@@ -200,10 +202,10 @@ def _scaled(price: Floats, people: Floats, tolerance: float) -> Floats:
     unit, scaled = np.inf, np.ones_like(price)
     for _ in range(8):
         moved = _program(scaled, people, tolerance)[0]
-        found = float(np.nansum(moved * price)) / min(1.0, float(np.nansum(moved)) or 1.0)
-        if not 0.0 < found < unit / 4:
+        unit_cost = float(np.nansum(moved * price)) / min(1.0, float(np.nansum(moved)) or 1.0)
+        if not 0.0 < unit_cost < unit / 4:
             break
-        unit, scaled = found, np.minimum(price / found, 4.0)
+        unit, scaled = unit_cost, np.minimum(price / unit_cost, 4.0)
     return scaled
 
 
@@ -217,20 +219,20 @@ def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, F
     # A group's people predicted p weigh so much in "rate - overall - t <= 0" and "overall - rate - t <= 0".
     weigh = np.array([[-overall - tolerance, 1 - overall - tolerance], [overall - tolerance, overall - 1 - tolerance]])
     of_cell = (weigh[:, None, :, None] * np.eye(k)[None, :, None, :]).reshape(2 * k, 2 * k)  # rows: side, group
-    both = np.kron(np.eye(2), np.ones(k))  # whoever leaves a cell joins another with the same prediction
+    by_prediction = np.kron(np.eye(2), np.ones(k))  # whoever leaves a cell joins another with the same prediction
     of_block = np.repeat(np.eye(2 * k), blocks, axis=1)
-    found = linprog(
+    solution = linprog(
         np.concatenate([price.ravel(), np.zeros(2 * k)]),
         A_ub=np.hstack([-of_cell @ of_block, of_cell]),
         b_ub=-of_cell @ count.ravel(),
-        A_eq=np.hstack([-both @ of_block, both]),
+        A_eq=np.hstack([-by_prediction @ of_block, by_prediction]),
         b_eq=np.zeros(2),
         bounds=np.stack([np.zeros(price.size + 2 * k), np.append(people.ravel(), np.full(2 * k, np.inf))], axis=1),
         method="highs",
     )
-    if found.x is None:
+    if solution.x is None:
         return np.full_like(people, np.nan), np.full_like(count, np.nan)
-    return found.x[: price.size].reshape(people.shape), found.x[price.size :].reshape(count.shape)
+    return solution.x[: price.size].reshape(people.shape), solution.x[price.size :].reshape(count.shape)
 
 
 DRAWS = 100
@@ -245,51 +247,55 @@ _FEWEST = 10
 _NAME = "bootstrap of the correction"
 
 
-def widened(own: Estimate, found: Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
+def combine_intervals(estimate: Estimate, resampled: Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
     """Return an estimate whose interval holds its own, the spread of the resamples, and their middle.
 
-    `found` holds the same number of everybody, as blocks have it, and then of each resample. How far blocks miss the
-    value is added to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps.
-    Draws that are nan are left out; where fewer than ten remain, the estimate stays as it is.
+    `resampled` holds the same number of everybody, as blocks have it, and then of each resample. How far blocks miss
+    the value is added to the spread (as a square): where hardly any counts meet the tolerance, the exact correction
+    jumps. Draws that are nan are left out; where fewer than ten remain, the estimate stays as it is.
     """
-    drawn = found[1:][np.isfinite(found[1:])]
-    if drawn.size < _FEWEST or math.isnan(own.value):
-        return own
+    drawn = resampled[1:][np.isfinite(resampled[1:])]
+    if drawn.size < _FEWEST or math.isnan(estimate.value):
+        return estimate
     from scipy.special import stdtrit
 
-    off = float(np.nan_to_num(own.value - found[0]))
-    quantile = float(stdtrit(drawn.size - 1, 0.5 + own.level / 2))
-    half = math.hypot(quantile * float(drawn.std(ddof=1)), off)
-    first, last = np.quantile(drawn, (0.5 - own.level / 2, 0.5 + own.level / 2)) + off
-    low, high = min(own.low, own.value - half, float(first)), max(own.high, own.value + half, float(last))
-    return replace(own, low=low, high=high).within(*within)
+    offset = float(np.nan_to_num(estimate.value - resampled[0]))
+    quantile = float(stdtrit(drawn.size - 1, 0.5 + estimate.level / 2))
+    half = math.hypot(quantile * float(drawn.std(ddof=1)), offset)
+    first, last = np.quantile(drawn, (0.5 - estimate.level / 2, 0.5 + estimate.level / 2)) + offset
+    low, high = (
+        min(estimate.low, estimate.value - half, float(first)),
+        max(estimate.high, estimate.value + half, float(last)),
+    )
+    return replace(estimate, low=low, high=high).within(*within)
 
 
-def named_in_draws(
+def bootstrap_correction(
     people: Blocks, tolerance: float, *, raise_until_true: bool = False, draws: int | None = None, seed: int = 0
-) -> Named:
+) -> BootstrapCounts:
     """Correct everybody (first row), and then each of the resamples."""
     drawn = draws or (DRAWS if people.n_groups == 2 else DRAWS_OF_MANY)
     everybody, rng = people.everybody, child_generator(seed, _NAME)
-    there = np.flatnonzero(everybody)
+    occupied = np.flatnonzero(everybody)
     counts = np.zeros((drawn + 1, everybody.size))
     counts[0] = everybody
     n = int(everybody.sum())
-    counts[1:, there] = rng.multinomial(n, everybody[there] / n, size=drawn)
+    counts[1:, occupied] = rng.multinomial(n, everybody[occupied] / n, size=drawn)
     return people.corrected(counts, tolerance, raise_until_true=raise_until_true)
 
 
-def named_together(attackers: Sequence[Blocks], tolerance: float, *, draws: int, seed: int) -> list[Named]:
+def bootstrap_jointly(attackers: Sequence[Blocks], tolerance: float, *, draws: int, seed: int) -> list[BootstrapCounts]:
     """Correct what several attackers say of the same people: everybody (first row), then each of the same draws.
 
     The tolerance is raised until it is true of them, as in `Blocks.corrected`.
     """
-    counts = [np.empty((draws + 1, each.everybody.size)) for each in attackers]
-    for number, weight in enumerate(drawn_people(attackers[0].place.size, draws, seed)):
-        for count, each in zip(counts, attackers, strict=True):
-            count[number] = np.bincount(each.place, weights=weight, minlength=each.everybody.size)
+    counts = [np.empty((draws + 1, attacker.everybody.size)) for attacker in attackers]
+    for number, weight in enumerate(drawn_people(attackers[0].cells.size, draws, seed)):
+        for count, attacker in zip(counts, attackers, strict=True):
+            count[number] = np.bincount(attacker.cells, weights=weight, minlength=attacker.everybody.size)
     return [
-        each.corrected(count, tolerance, raise_until_true=True) for count, each in zip(counts, attackers, strict=True)
+        attacker.corrected(count, tolerance, raise_until_true=True)
+        for count, attacker in zip(counts, attackers, strict=True)
     ]
 
 
@@ -301,15 +307,15 @@ def drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
         yield np.bincount(rng.integers(0, n, size=n), minlength=n)
 
 
-def rightly(size: Floats, named: Floats) -> Floats:
+def accuracy_by_sample(size: Floats, correct: Floats) -> Floats:
     """Return the accuracy in each row of people by group, and of those inferred correctly; nan where nobody is."""
-    return _share(named.sum(axis=1), size.sum(axis=1))
+    return _share(correct.sum(axis=1), size.sum(axis=1))
 
 
-def rightly_balanced(size: Floats, named: Floats) -> Floats:
-    """Return the balanced accuracy in each row, over the groups that are there; nan where `named` is not known."""
-    return np.asarray(_quotient(named, size).sum(axis=1) / (size > 0).sum(axis=1))
+def balanced_accuracy_by_sample(size: Floats, correct: Floats) -> Floats:
+    """Return the balanced accuracy in each row, over the groups that are there; nan where `correct` is not known."""
+    return np.asarray(_quotient(correct, size).sum(axis=1) / (size > 0).sum(axis=1))
 
 
-def _share(part: Floats, whole: Floats) -> Floats:
-    return np.asarray(part / np.where(whole > 0, whole, np.nan))
+def _share(part: Floats, total: Floats) -> Floats:
+    return np.asarray(part / np.where(total > 0, total, np.nan))

@@ -110,12 +110,12 @@ class CountProblem:
         inside = all(low <= m <= high for m, (low, high) in zip(new.sum(axis=0).tolist(), limits, strict=False))
         return inside and all(attained.values())
 
-    def place(self, new: Ints, vector: Codes) -> None:
+    def write(self, new: Ints, vector: Codes) -> None:
         """Write the cheapest reconstruction with these counts into a vector that holds the guesses."""
         leaving = self.outflow(new)
         for c, missing in enumerate((new - self.old).tolist()):
-            own = range(c * self.n_groups, (c + 1) * self.n_groups)
-            movers = np.concatenate([self.members[j][: leaving[j]] for j in own])
+            group_cells = range(c * self.n_groups, (c + 1) * self.n_groups)
+            movers = np.concatenate([self.members[j][: leaving[j]] for j in group_cells])
             target = np.repeat(np.arange(self.n_groups, dtype=np.uint8), np.maximum(missing, 0))
             vector[np.sort(movers)] = target
 
@@ -126,12 +126,12 @@ class CountProblem:
 
     def alternatives(self) -> list[list[Attained]]:
         """Return, for each disclosure with a lower limit, the ways to attain it."""
-        found: dict[int, list[Attained]] = {rate.disclosure: [] for rate in self.rates if rate.lower > 0}
+        alternatives: dict[int, list[Attained]] = {rate.disclosure: [] for rate in self.rates if rate.lower > 0}
         for rate, sign in itertools.product(self.rates, (1, -1)):
             room = rate.n - rate.positives if sign > 0 else rate.positives
             if rate.lower > 0 and rate.lower * rate.n < room:
-                found[rate.disclosure] += [Attained(rate=rate, group=g, sign=sign) for g in range(self.n_groups)]
-        return list(found.values())
+                alternatives[rate.disclosure] += [Attained(rate=rate, group=g, sign=sign) for g in range(self.n_groups)]
+        return list(alternatives.values())
 
     def choices(self) -> Iterator[Choice]:
         """Return every full choice of alternatives; a single empty one where no disclosure has a lower limit."""
@@ -165,9 +165,9 @@ def count_problem(
         n, positives = int(np.count_nonzero(value)), int(np.count_nonzero(value == 2))
         cells = {"inside": of_cell > 0, "positive": of_cell == 2}
         rates.append(Rate(disclosure=number, n=n, positives=positives, lower=lower, upper=upper, **cells))
-    place = code * n_groups + guess
-    order = np.lexsort((cost, place))
-    old = np.bincount(place, minlength=n_cells * n_groups)
+    cell_index = code * n_groups + guess
+    order = np.lexsort((cost, cell_index))
+    old = np.bincount(cell_index, minlength=n_cells * n_groups)
     members = tuple(np.split(order, np.cumsum(old)[:-1]))
     total = tuple(np.concatenate([[0.0], np.cumsum(cost[records])]) for records in members)
     return CountProblem(
@@ -181,25 +181,25 @@ def components(problem: CountProblem) -> list[CountProblem]:
         return [problem]
     parts: list[list[Rate]] = []
     for rate in problem.rates:
-        linked = [part for part in parts if any(_linked(rate, other) for other in part)]
+        linked = [part for part in parts if any(_linked(rate, member) for member in part)]
         parts = [part for part in parts if part not in linked] + [[rate, *itertools.chain(*linked)]]
     return [_restricted(problem, part) for part in parts]
 
 
-def _linked(one: Rate, other: Rate) -> bool:
-    same = one.disclosure == other.disclosure and one.lower > 0
-    return same or bool((one.inside & other.inside).any())
+def _linked(first: Rate, second: Rate) -> bool:
+    same = first.disclosure == second.disclosure and first.lower > 0
+    return same or bool((first.inside & second.inside).any())
 
 
 def _restricted(problem: CountProblem, rates: list[Rate]) -> CountProblem:
     cells = np.flatnonzero(np.any([rate.inside for rate in rates], axis=0))
     k = problem.n_groups
-    own = [c * k + g for c in cells.tolist() for g in range(k)]
+    cell_indices = [c * k + g for c in cells.tolist() for g in range(k)]
     return replace(
         problem,
         old=problem.old[cells],
-        members=tuple(problem.members[j] for j in own),
-        total=tuple(problem.total[j] for j in own),
+        members=tuple(problem.members[j] for j in cell_indices),
+        total=tuple(problem.total[j] for j in cell_indices),
         rates=tuple(replace(r, inside=r.inside[cells], positive=r.positive[cells]) for r in rates),
     )
 
@@ -218,7 +218,7 @@ class Rows:
         self.multipliers: list[int] = []
         self.impossible = False
         self._shape, self._margin = problem.old.shape, margin
-        self._found: list[tuple[Floats, float, float]] = []
+        self._rows: list[tuple[Floats, float, float]] = []
         self._pins: list[tuple[int, int, int]] = []  # row, multiplier, coefficient
         cells = np.eye(len(problem.old))
         for cell, size in zip(cells, problem.old.sum(axis=1).tolist(), strict=True):
@@ -229,7 +229,7 @@ class Rows:
             self._add(cells.sum(axis=0), g, low, high)
         for alternative in chosen:
             self._attain(alternative)
-        counts, self.low, self.high = (np.array(column) for column in zip(*self._found, strict=True))
+        counts, self.low, self.high = (np.array(column) for column in zip(*self._rows, strict=True))
         pinned = np.zeros((len(counts), len(self.multipliers)))
         for row, multiplier, coefficient in self._pins:
             pinned[row, multiplier] = coefficient
@@ -239,7 +239,7 @@ class Rows:
         """Add a row with these weights of the cells in one group (or in all of a slice)."""
         row = np.zeros(self._shape)
         row.T[g] = weights
-        self._found.append((row.ravel(), low, high))
+        self._rows.append((row.ravel(), low, high))
 
     def _compare(self, rate: Rate) -> None:
         k = self._shape[1]
@@ -258,7 +258,7 @@ class Rows:
     def _pin(self, rate: Rate, g: int, fraction: Fraction) -> None:
         """Ask that A / m is this fraction."""
         for cells, coefficient in ((rate.positive, -fraction.numerator), (rate.inside, -fraction.denominator)):
-            self._pins.append((len(self._found), len(self.multipliers), coefficient))
+            self._pins.append((len(self._rows), len(self.multipliers), coefficient))
             self._add(cells, g, 0, 0)
         self.multipliers.append(rate.n // fraction.denominator)
 

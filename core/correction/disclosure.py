@@ -32,12 +32,12 @@ from core.arrays import Codes, Floats, Ints
 from core.correction.bootstrap import (
     DRAWS_OF_MANY,
     Blocks,
-    Named,
-    named_in_draws,
-    named_together,
-    rightly,
-    rightly_balanced,
-    widened,
+    BootstrapCounts,
+    accuracy_by_sample,
+    balanced_accuracy_by_sample,
+    bootstrap_correction,
+    bootstrap_jointly,
+    combine_intervals,
 )
 from core.correction.exact import (
     WIDENING,
@@ -176,21 +176,21 @@ def disclose(
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
     prices, exponent = prices_of(attacked, held_out, used, metric, cost)
     correction = corrected(attacked, guess, prices, metric, tolerance=used)
-    named = None
+    bootstrap = None
     if draws != 0 and correction.reconstruction is not None:
         people = Blocks.of(attacked, guess, prices, metric=metric)
-        named = named_in_draws(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
+        bootstrap = bootstrap_correction(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
     truth, after, k = attacked.truth, correction.reconstruction, attacked.n_groups
     won = accurate = balanced = gain = None
     if after is not None:
         won = int(np.count_nonzero((after == truth) & (guess != truth)))
         accurate, balanced = accuracy(truth, after), balanced_accuracy(truth, after)
         gain = accuracy_gain(truth, guess, after)
-        if named is not None:
-            size, now = named.size, rightly(named.size, named.after)
-            accurate = widened(accurate, now)
-            balanced = widened(balanced, rightly_balanced(size, named.after))
-            gain = widened(gain, now - rightly(size, named.before), within=(-1.0, 1.0))
+        if bootstrap is not None:
+            size, now = bootstrap.size, accuracy_by_sample(bootstrap.size, bootstrap.after)
+            accurate = combine_intervals(accurate, now)
+            balanced = combine_intervals(balanced, balanced_accuracy_by_sample(size, bootstrap.after))
+            gain = combine_intervals(gain, now - accuracy_by_sample(size, bootstrap.before), within=(-1.0, 1.0))
     return Disclosure(
         metric=metric,
         cost=cost,
@@ -206,7 +206,7 @@ def disclose(
         gain=gain,
         n_changed=correction.n_changed,
         n_right=won,
-        groups=tuple(_recognition(g, truth, guess, after, named) for g in ((1, 0) if k == 2 else range(k))),
+        groups=tuple(_recognition(g, truth, guess, after, bootstrap) for g in ((1, 0) if k == 2 else range(k))),
         exponent=exponent,
         smallest_tolerance=correction.smallest_tolerance,
         certificate=correction.certificate,
@@ -220,11 +220,11 @@ def corrected(
     metric: str,
     *,
     time_limit: float = math.inf,  # the exact solver counts its work instead
-    **known: Any,
+    **knowledge: Any,
 ) -> Correction:
     """Correct guesses about some records with what is known of the model's unfairness; see `correct`."""
-    told: dict[str, Any] = {"labels": records.labels, "cost": cost, "n_groups": records.n_groups}
-    return correct(guess, records.predictions, metric=metric, time_limit=time_limit, **told, **known)
+    arguments: dict[str, Any] = {"labels": records.labels, "cost": cost, "n_groups": records.n_groups}
+    return correct(guess, records.predictions, metric=metric, time_limit=time_limit, **arguments, **knowledge)
 
 
 def prices_of(
@@ -253,12 +253,14 @@ def true_unfairness(records: AttackedRecords, groups: Codes, metric: str) -> flo
     return unfairness(records.predictions, groups, metric=metric, labels=records.labels)
 
 
-def _recognition(group: int, truth: Codes, guess: Codes, after: Codes | None, named: Named | None) -> GroupRecognition:
+def _recognition(
+    group: int, truth: Codes, guess: Codes, after: Codes | None, bootstrap: BootstrapCounts | None
+) -> GroupRecognition:
     member = truth == group
     now = None if after is None else accuracy(truth[member], after[member])
-    if now is not None and named is not None:
-        own = slice(group, group + 1)
-        now = widened(now, rightly(named.size[:, own], named.after[:, own]))
+    if now is not None and bootstrap is not None:
+        in_group = slice(group, group + 1)
+        now = combine_intervals(now, accuracy_by_sample(bootstrap.size[:, in_group], bootstrap.after[:, in_group]))
     return GroupRecognition(group=group, before=accuracy(truth[member], guess[member]), after=now)
 
 
@@ -266,32 +268,42 @@ DRAWS_OF_BEST = 200
 """Draws of people; with more than two groups fewer."""
 
 
-def gain_of_best(attacked: Mapping[str, AttackedRecords], told: Mapping[str, Disclosure], *, seed: int = 0) -> Estimate:
+def gain_of_best(
+    attacked: Mapping[str, AttackedRecords], disclosures: Mapping[str, Disclosure], *, seed: int = 0
+) -> Estimate:
     """Return the accuracy of the best attacker after the disclosure minus that of the best before it.
 
-    `attacked` is what each attacker says of the same people, in the same order; `told` what each reaches with the
-    published cost, the same disclosed and raised until it was true; all of them corrected. Who is best, and the true
-    tolerance, are found again in each resample.
+    `attacked` is what each attacker says of the same people, in the same order; `disclosures` what each reaches with
+    the published cost, the same disclosed and raised until it was true; all of them corrected. Who is best, and the
+    true tolerance, are found again in each resample.
     """
-    one = next(iter(told.values()))
-    n = one.before.n
+    first = next(iter(disclosures.values()))
+    n = first.before.n
     people = []
-    for name, each in told.items():
+    for name, disclosure in disclosures.items():
         records = attacked[name]
-        cost = published_cost(records.confidence, 1 if each.exponent is None else each.exponent)
-        people.append(Blocks.of(records, records.guess, cost, metric=one.metric))
-    draws = DRAWS_OF_BEST if len(one.groups) == 2 else DRAWS_OF_MANY
-    named = named_together(people, one.told, draws=draws, seed=seed)
-    majority = named[0].size.max(axis=1) / named[0].size.sum(axis=1)
+        cost = published_cost(records.confidence, 1 if disclosure.exponent is None else disclosure.exponent)
+        people.append(Blocks.of(records, records.guess, cost, metric=first.metric))
+    draws = DRAWS_OF_BEST if len(first.groups) == 2 else DRAWS_OF_MANY
+    bootstraps = bootstrap_jointly(people, first.told, draws=draws, seed=seed)
+    majority = bootstraps[0].size.max(axis=1) / bootstraps[0].size.sum(axis=1)
     before, after = (
-        np.max([majority, *(rightly(each.size, part) for each, part in zip(named, parts, strict=True))], axis=0)
-        for parts in ([each.before for each in named], [each.after for each in named])
+        np.max(
+            [
+                majority,
+                *(accuracy_by_sample(counts.size, part) for counts, part in zip(bootstraps, parts, strict=True)),
+            ],
+            axis=0,
+        )
+        for parts in ([counts.before for counts in bootstraps], [counts.after for counts in bootstraps])
     )
-    reached = [each.after.value for each in told.values() if each.after is not None]
-    value = max(one.majority.value, *reached) - max(one.majority.value, *(each.before.value for each in told.values()))
-    least = paired_gain(0, 0, n).high  # where the best is the majority-class baseline in every draw
-    own = Estimate(value=value, low=value - least, high=value + least, n=n)
-    return widened(own.within(-1.0, 1.0), after - before, within=(-1.0, 1.0))
+    reached = [disclosure.after.value for disclosure in disclosures.values() if disclosure.after is not None]
+    value = max(first.majority.value, *reached) - max(
+        first.majority.value, *(disclosure.before.value for disclosure in disclosures.values())
+    )
+    half_width = paired_gain(0, 0, n).high  # where the best is the majority-class baseline in every draw
+    estimate = Estimate(value=value, low=value - half_width, high=value + half_width, n=n)
+    return combine_intervals(estimate.within(-1.0, 1.0), after - before, within=(-1.0, 1.0))
 
 
 def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody") -> AttackedRecords:
@@ -341,8 +353,8 @@ def choose_exponent(
 
     None when no correction is found at any of the exponents, which rise.
     """
-    found = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=exponents)
-    return None if np.isnan(found).all() else int(exponents[int(np.nanargmax(found))])
+    accuracies = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=exponents)
+    return None if np.isnan(accuracies).all() else int(exponents[int(np.nanargmax(accuracies))])
 
 
 def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int]) -> Floats:

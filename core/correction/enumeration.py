@@ -82,17 +82,17 @@ def cheapest_counts(
     size = abs(least) + sum(abs(x) * most for x, most in zip(multipliers, total, strict=True))
     if size * _ROUNDING > value * _TRUSTED:
         return None
-    whole = max(value - least, 0.0)
+    full_budget = max(value - least, 0.0)
     try:
-        work, budget = [0], _first_budget(groups, whole)
+        work, budget = [0], _first_budget(groups, full_budget)
         while time.perf_counter() < deadline:
-            found = _match(problem, groups, budget, work)
-            if found is not None:
-                counts, r = found
+            match = _match(problem, groups, budget, work)
+            if match is not None:
+                counts, r = match
                 return counts, min(least + r, problem.cost_of(counts))
-            if budget >= whole * (1 + 1e-9):
+            if budget >= full_budget * (1 + 1e-9):
                 return None, value
-            budget = min(1.6 * budget, whole * (1 + 1e-8))
+            budget = min(1.6 * budget, full_budget * (1 + 1e-8))
     except _TooMany:
         pass
     return None
@@ -108,10 +108,10 @@ class _Group:
         self.rate = rate
         self.a = np.arange(rate.positives + 1, dtype=np.int64)
         self.low, self.high = _interval(rate, self.a, sizes)
-        own = [int(problem.old[c, g]) for c in (positive, 1 - positive)]
+        old_counts = [int(problem.old[c, g]) for c in (positive, 1 - positive)]
         totals = [problem.total[c * k + g] for c in (positive, 1 - positive)]
-        self.u = _penalty(totals[0], own[0], rate.positives) - multipliers[0] * self.a
-        w = _penalty(totals[1], own[1], rate.n - rate.positives)
+        self.u = _penalty(totals[0], old_counts[0], rate.positives) - multipliers[0] * self.a
+        w = _penalty(totals[1], old_counts[1], rate.n - rate.positives)
         w -= multipliers[1] * np.arange(w.size)
         self.w, self.turn = w, int(w.argmin())
         # w is convex; running minima from both ends towards the turn take the rounding out of that.
@@ -151,9 +151,9 @@ class _Group:
         return _Points(a, b, gap > self.rate.lower * self.rate.n * (a + b), r[order])
 
 
-def _penalty(total: Floats, own: int, most: int) -> Floats:
+def _penalty(total: Floats, old_count: int, most: int) -> Floats:
     """Return F for every count from 0 to the most."""
-    return np.concatenate([total[::-1], np.zeros(most - own)])
+    return np.concatenate([total[::-1], np.zeros(most - old_count)])
 
 
 def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
@@ -178,9 +178,9 @@ def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
     return low, np.minimum(high, sizes[1] - a)
 
 
-def _first_budget(groups: list[_Group], whole: float) -> float:
-    """Return the largest of the budgets whole / 4^i that lists few points."""
-    budget, most = whole * (1 + 1e-8), _FIRST_POINTS * len(groups)
+def _first_budget(groups: list[_Group], full_budget: float) -> float:
+    """Return the largest of the budgets full_budget / 4^i that lists few points."""
+    budget, most = full_budget * (1 + 1e-8), _FIRST_POINTS * len(groups)
     for _ in range(40):
         if sum(group.count(budget) for group in groups) <= most:
             break
@@ -198,11 +198,11 @@ def _match(problem: CountProblem, groups: list[_Group], budget: float, work: lis
         return None
     counts = np.zeros_like(problem.old)
     positive = int(np.flatnonzero(problem.rates[0].positive)[0])
-    for (_, parents), place in zip(halves, pair[:2], strict=True):
+    for (_, parents), index in zip(halves, pair[:2], strict=True):
         for g, parent, point, points in reversed(parents):
-            counts[positive, g] = points.a[point[place]]
-            counts[1 - positive, g] = points.b[point[place]]
-            place = int(parent[place])
+            counts[positive, g] = points.a[point[index]]
+            counts[1 - positive, g] = points.b[point[index]]
+            index = int(parent[index])
     return counts, pair[2]
 
 
@@ -220,9 +220,9 @@ def _added(listed: list[tuple[int, _Points]], budget: float, work: list[int]) ->
         a, b = sums.a[parent] + points.a[point], sums.b[parent] + points.b[point]
         attained = sums.attained[parent] | points.attained[point]
         r = sums.r[parent] + points.r[point]
-        kept = _least_of_equal(a, b, attained, r)
-        sums = _Points(a[kept], b[kept], attained[kept], r[kept])
-        parents.append((g, parent[kept], point[kept], points))
+        cheapest = _least_of_equal(a, b, attained, r)
+        sums = _Points(a[cheapest], b[cheapest], attained[cheapest], r[cheapest])
+        parents.append((g, parent[cheapest], point[cheapest], points))
     return sums, parents
 
 
@@ -249,13 +249,13 @@ def _cheapest_pair(rate: Rate, left: _Points, right: _Points, budget: float) -> 
     need_a, need_b = rate.positives - left.a, rate.n - rate.positives - left.b
     best: tuple[int, int, float] | None = None
     for attained in (False, True):
-        wanted = _key(need_a, need_b, np.full(left.r.size, attained))
-        place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        needed_keys = _key(need_a, need_b, np.full(left.r.size, attained))
+        index = np.minimum(np.searchsorted(keys, needed_keys), keys.size - 1)
         enough = left.attained | attained | (rate.lower <= 0)
-        fits = np.flatnonzero((keys[place] == wanted) & (need_a >= 0) & (need_b >= 0) & enough)
+        fits = np.flatnonzero((keys[index] == needed_keys) & (need_a >= 0) & (need_b >= 0) & enough)
         if fits.size:
-            r = left.r[fits] + right.r[place[fits]]
+            r = left.r[fits] + right.r[index[fits]]
             i = int(r.argmin())
             if r[i] <= budget and (best is None or r[i] < best[2]):
-                best = int(fits[i]), int(place[fits[i]]), float(r[i])
+                best = int(fits[i]), int(index[fits[i]]), float(r[i])
     return best

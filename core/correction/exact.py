@@ -88,8 +88,8 @@ def smallest_tolerance(
     """
     predicted, groups = binary_array(predictions, name="predictions"), group_number(n_groups)
     sets = [predicted if rows is None else predicted[rows] for _, rows in row_sets(metric, labels, predicted.size)]
-    found = [smallest_fraction(inside.size, int(np.count_nonzero(inside)), groups) for inside in sets]
-    return max(math.inf if one is None else float(one) for one in found)
+    fractions = [smallest_fraction(inside.size, int(np.count_nonzero(inside)), groups) for inside in sets]
+    return max(math.inf if fraction is None else float(fraction) for fraction in fractions)
 
 
 def true_tolerance(tolerance: float, achieved: float) -> float:
@@ -117,9 +117,9 @@ def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
         k = min((far - 1) // near, (far + near - need) // near)
         if k < 1:
             break
-        other = low if gap > 0 else high
-        moved = (m + k * other[0], far - k * near)
-        high, low = (moved, other) if gap > 0 else (other, moved)
+        opposite = low if gap > 0 else high
+        moved = (m + k * opposite[0], far - k * near)
+        high, low = (moved, opposite) if gap > 0 else (opposite, moved)
     return max(Fraction(end[1], end[0] * q) for end in (high, low))
 
 
@@ -200,8 +200,8 @@ class RowProblem:
         """Return the mask of the records with this prediction and this guess."""
         if prediction != guess:
             return self.predictions > self.guess if prediction else self.guess > self.predictions
-        both = self.predictions & self.guess if prediction else (self.predictions | self.guess) ^ 1
-        return both.view(np.bool_)
+        matching = self.predictions & self.guess if prediction else (self.predictions | self.guess) ^ 1
+        return matching.view(np.bool_)
 
 
 def flip_cheapest(vector: Codes, cell: Mask, cost: Floats, k: int, dearest: float) -> None:
@@ -254,19 +254,21 @@ def repairs(counts: Counts) -> Repairs | None:
     if not 1 <= counts.a + counts.b <= counts.n - 1:
         return None
     group = 1 if counts.gap(counts.a, counts.b) < 0 else 0  # the group whose rate is too low
-    own = counts if group else counts.swapped()
+    oriented = counts if group else counts.swapped()
     # X and Y: once enough, more is enough
-    x_limit = bisect_left(range(own.positives - own.a), True, key=lambda x: own.high_enough(own.a + x, own.b))
-    y_limit = bisect_left(range(own.b), True, key=lambda y: own.high_enough(own.a, own.b - y))
-    a = np.arange(own.a, own.a + x_limit + 1, dtype=np.int64)
-    b = np.minimum(highest_b(own, a), own.b)
+    x_limit = bisect_left(
+        range(oriented.positives - oriented.a), True, key=lambda x: oriented.high_enough(oriented.a + x, oriented.b)
+    )
+    y_limit = bisect_left(range(oriented.b), True, key=lambda y: oriented.high_enough(oriented.a, oriented.b - y))
+    a = np.arange(oriented.a, oriented.a + x_limit + 1, dtype=np.int64)
+    b = np.minimum(highest_b(oriented, a), oriented.b)
     return Repairs(
         raised=(1, 1 - group),
         lowered=(0, group),
         x_limit=x_limit,
         y_limit=y_limit,
-        y=own.b - b,
-        allowed=own.allowed(a, b),
+        y=oriented.b - b,
+        allowed=oriented.allowed(a, b),
     )
 
 

@@ -15,7 +15,7 @@ from core.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult
 from core.correction.attribution import MEASURES, STEP_TITLES, Attribution
 from core.correction.disclosure import Disclosure
 from core.correction.exact import true_tolerance
-from core.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_named
+from core.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_identified
 from core.estimates import (
     Estimate,
     count,
@@ -23,8 +23,8 @@ from core.estimates import (
     epsilon_text,
     gap,
     interval,
+    mean_over_repeats,
     number_text,
-    over_repeats,
     percent,
     points,
     tolerance_text,
@@ -65,8 +65,8 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     who, name = ATTACKERS[adversary], result.subject.attribute
     if result.config.forest is not None and adversary not in STRONG:
         who += ", tuned,"
-    strong, own = result.strong, now.after or now.before
-    ahead = difference(strong, own).low > 0
+    strong, attack_accuracy = result.strong, now.after or now.before
+    ahead = difference(strong, attack_accuracy).low > 0
     majority = result.group_names[max(now.groups, key=lambda group: group.before.n).group]
     beside = f"Baseline, always “{majority}”: {percent(now.majority)}."
     if adversary not in STRONG:
@@ -74,8 +74,8 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     at, reached, to_do = tolerance_text(now.used), tolerance_text(now.achieved, limit=now.used), ""
     start = percent(now.before)
     if now.after is None or now.gain is None:
-        found = "found to meet" if now.certificate.status == "not_solved" else "meets"
-        point = f"No correction {found} tolerance {at}; {_smallest(now)}."
+        verb = "found to meet" if now.certificate.status == "not_solved" else "meets"
+        point = f"No correction {verb} tolerance {at}; {_smallest(now)}."
         to_do = "Disclose a looser tolerance to see what it would reveal."
         measured = f"Accuracy at inferring {name} stays at {percent(now.before)} (95% CI {interval(now.before)})."
     else:
@@ -102,12 +102,16 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
             f"{at} (95% CI {interval(now.after)}; {count(now.after.n)} people). Gain {_change(now.gain)}."
         )
     worse = ""
-    if adversary not in STRONG and own.high < now.majority.value:
+    if adversary not in STRONG and attack_accuracy.high < now.majority.value:
         worse = f"This attacker is worse than always guessing “{majority}”: it over-predicts small groups. "
     falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
     if falls and now.gain is not None and now.gain.low > 0:
         worse += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
-    few = (f"Only {count(own.n)} people are attacked: take it as a hint.",) if own.n < _FEW else ()
+    few = (
+        (f"Only {count(attack_accuracy.n)} people are attacked: take it as a hint.",)
+        if attack_accuracy.n < _FEW
+        else ()
+    )
     return Finding(
         point=point,
         evidence=f"{measured} {beside}",
@@ -163,7 +167,7 @@ def _places(numbers: Sequence[float], least: int, most: int) -> int:
 
 def _over(values: Sequence[float]) -> str:
     """Write a change over seeds."""
-    change = over_repeats(values)
+    change = mean_over_repeats(values)
     return signed(change.value, change.low, change.high)
 
 
@@ -245,10 +249,10 @@ def false_promise(promised: float, achieved: float) -> str:
 
     `promised` is the plan's tolerance, `achieved` the unfairness on the attacked records.
     """
-    told = true_tolerance(promised, achieved)
-    if promised == told:
+    applied = true_tolerance(promised, achieved)
+    if promised == applied:
         return ""
-    return f"The disclosed tolerance {promised:g} does not hold; the attackers used {told:g}, which does."
+    return f"The disclosed tolerance {promised:g} does not hold; the attackers used {applied:g}, which does."
 
 
 def permutation(control: Disclosure) -> Finding:
@@ -261,16 +265,17 @@ def permutation(control: Disclosure) -> Finding:
 def held_out(result: CorrectionResult, adversary: str, as_published: bool) -> Finding:
     """Return how good the attacker is on the people they tune on."""
     published = as_published and adversary not in STRONG
-    found = result.attack(adversary, as_published=as_published).held_out_accuracy
-    whose = "the test set" if published else "the attacker's validation set"
+    estimate = result.attack(adversary, as_published=as_published).held_out_accuracy
+    tuning_set = "the test set" if published else "the attacker's validation set"
     return Finding(
-        point=f"Accuracy before disclosure on {whose}: {percent(found)} (95% CI {interval(found)}).", estimate=found
+        point=f"Accuracy before disclosure on {tuning_set}: {percent(estimate)} (95% CI {interval(estimate)}).",
+        estimate=estimate,
     )
 
 
 def by_tolerance(curve: Sequence[Disclosure]) -> str:
     """Return what the curve over disclosed tolerances shows."""
-    gains = [each.gain for each in curve if each.gain is not None]
+    gains = [disclosure.gain for disclosure in curve if disclosure.gain is not None]
     if not gains:
         return "No correction exists at any tolerance"
     if not any(gain.low > 0 for gain in gains):
@@ -286,22 +291,22 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
 def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
     """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
     change, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
-    whose = f"the {leak.attacker} attacker's {title}"
+    measure_text = f"the {leak.attacker} attacker's {title}"
     false = leak.n_seeds - leak.n_true
     where = "for this model" if leak.n_seeds == 1 else f"for the model in {false} of {leak.n_seeds} seeds"
     caveats = (f"The disclosed tolerance does not hold {where}.",) if false else ()
     opening = "Once group proportions are known, the tolerance"
     if change.n == 0:
-        return Finding(point=f"{opening}'s effect on {whose} could not be measured.", caveats=caveats)
+        return Finding(point=f"{opening}'s effect on {measure_text} could not be measured.", caveats=caveats)
     scale, unit = (1, "nats") if measure == "log_loss" else (100, "points")
     scaled = [scale * value for value in (change.value, change.low, change.high)]
     places = _places(scaled, *((4, 6) if unit == "nats" else (1, 3)))
     value, low, high = (gap(number, decimals=places) for number in scaled)
     over = f"{change.n} seeds" if change.over == "seeds" else f"{count(change.n)} people, one seed"
     if change.low > 0 or change.high < 0:
-        point = f"{opening} {'raises' if change.low > 0 else 'lowers'} {whose} by {value.lstrip('+−')} {unit}."
+        point = f"{opening} {'raises' if change.low > 0 else 'lowers'} {measure_text} by {value.lstrip('+−')} {unit}."
     else:
-        point = f"{opening} {_NONE} on {whose}: {value} {unit}."
+        point = f"{opening} {_NONE} on {measure_text}: {value} {unit}."
     evidence = f"{100 * change.level:.0f}% CI over {over}: {low} to {high}. {_from_to(leak, measure)}"
     return Finding(point=point, evidence=evidence.strip(), caveats=caveats, estimate=change.estimate)
 
@@ -317,19 +322,19 @@ def _from_to(leak: Attribution, measure: str) -> str:
     return f"Without the tolerance {percent(before.value)}, with it {percent(after.value)}."
 
 
-def over_seeds(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
+def over_seeds(leak_points: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
     """Return an attacker's accuracy at a step, over seeds."""
-    measured = list(_by_seed(found, attacker, step).values())
-    return measured[0] if len(measured) == 1 else over_repeats([estimate.value for estimate in measured])
+    measured = list(_by_seed(leak_points, attacker, step).values())
+    return measured[0] if len(measured) == 1 else mean_over_repeats([estimate.value for estimate in measured])
 
 
-def _by_seed(found: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, Estimate]:
+def _by_seed(leak_points: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, Estimate]:
     """Return a step's accuracy by seed, where it could be measured."""
     return {
-        point.config.seed: each.values["accuracy"]
-        for point in found
-        for each in point.attributions[attacker].steps
-        if each.step == step and each.n_seeds
+        point.config.seed: leak_step.values["accuracy"]
+        for point in leak_points
+        for leak_step in point.attributions[attacker].steps
+        if leak_step.step == step and leak_step.n_seeds
     }
 
 
@@ -341,14 +346,14 @@ _COMPARED_STEPS = {
 }
 
 
-def mitigation_rows(found: Sequence[LeakPoint], config: AuditConfig) -> tuple[Row, ...]:
+def mitigation_rows(leak_points: Sequence[LeakPoint], config: AuditConfig) -> tuple[Row, ...]:
     """Return what mitigation changes, paired by seed: with, without and difference.
 
     None of it where the chosen model has no mitigation.
     """
     if config.method == "unmitigated":
         return ()
-    sides = [[p for p in found if p.config.method == method] for method in (config.method, "unmitigated")]
+    sides = [[p for p in leak_points if p.config.method == method] for method in (config.method, "unmitigated")]
     numbers: dict[str, list[dict[int, float]]] = {
         "model accuracy, test set": [{p.config.seed: p.accuracy_test.value for p in side} for side in sides],
         "unfairness, training set": [{p.config.seed: p.achieved for p in side} for side in sides],
@@ -362,36 +367,41 @@ def mitigation_rows(found: Sequence[LeakPoint], config: AuditConfig) -> tuple[Ro
                 {seed: right.value for seed, right in _by_seed(side, attacker, step).items()} for side in sides
             ]
     rows: list[Row] = []
-    for name, (own, other) in numbers.items():
-        both = sorted(set(own) & set(other))
-        if both:
-            means = [share(sum(side[seed] for seed in both) / len(both)) for side in (own, other)]
-            apart = change(over_repeats([own[seed] - other[seed] for seed in both]))
-            rows.append({"measure": name, "with": means[0], "without": means[1], "difference": apart})
+    for name, (with_mitigation, without_mitigation) in numbers.items():
+        seeds = sorted(set(with_mitigation) & set(without_mitigation))
+        if seeds:
+            means = [
+                share(sum(side[seed] for seed in seeds) / len(seeds)) for side in (with_mitigation, without_mitigation)
+            ]
+            mean_difference = change(
+                mean_over_repeats([with_mitigation[seed] - without_mitigation[seed] for seed in seeds])
+            )
+            rows.append({"measure": name, "with": means[0], "without": means[1], "difference": mean_difference})
     return tuple(rows)
 
 
-def mitigation_truth(found: Sequence[LeakPoint], config: AuditConfig) -> Finding:
+def mitigation_truth(leak_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
     """Return for how many of these models the disclosed tolerance holds."""
-    kept = []
+    counts = []
     for method in dict.fromkeys((config.method, "unmitigated")):
-        true = [p.attributions["published"].n_true for p in found if p.config.method == method]
-        kept.append(f"{sum(true)} of {len(true)} {'without' if method == 'unmitigated' else 'with'} mitigation")
+        true = [p.attributions["published"].n_true for p in leak_points if p.config.method == method]
+        counts.append(f"{sum(true)} of {len(true)} {'without' if method == 'unmitigated' else 'with'} mitigation")
     return Finding(
         point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",
-        evidence=f"It holds in {', '.join(kept)}.",
+        evidence=f"It holds in {', '.join(counts)}.",
     )
 
 
 def control_findings(
-    found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig
+    leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig
 ) -> tuple[Finding, Finding, Finding]:
     """Return the controls over seeds: permuted predictions in the correction and in learning, a constraint estimated.
 
-    `own` are the points of the configuration's own method.
+    `method_points` are the points of the configuration's own method.
     """
     gains = {
-        name: [d.gain.value for p in own if (d := getattr(p, name)).gain is not None] for name in ("real", "permuted")
+        name: [d.gain.value for p in method_points if (d := getattr(p, name)).gain is not None]
+        for name in ("real", "permuted")
     }
     corrected = "No correction meets the tolerance."
     if gains["real"] and gains["permuted"]:
@@ -400,7 +410,8 @@ def control_findings(
     learned = []
     for attacker in KINDS:
         with_, shuffled, without = (
-            percent(over_seeds(own, attacker, step)) for step in ("predictions", "permuted_predictions", "features")
+            percent(over_seeds(method_points, attacker, step))
+            for step in ("predictions", "permuted_predictions", "features")
         )
         learned.append(
             f"The {attacker} attacker reaches {with_} with the predictions, {shuffled} with shuffled ones, {without} "
@@ -409,21 +420,23 @@ def control_findings(
     return (
         Finding(point="Correction with permuted predictions.", evidence=corrected),
         Finding(point="Learning from permuted predictions.", evidence=" ".join(learned)),
-        _estimated(found, own, config),
+        _estimated(leak_points, method_points, config),
     )
 
 
-def _estimated(found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig) -> Finding:
+def _estimated(leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
     """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
     trained = config.metric if config.method in ("exponentiated_gradient", "threshold_optimizer") else None
-    estimates, n = [p.unknown.estimate for p in own], len(own)
-    twins = [p.unknown.estimate for p in found if p.config.method == "unmitigated"]
-    both = [p for p in own if p.unknown.estimated.after and (p.unknown.trained is None or p.unknown.trained.after)]
-    after = [p.unknown.estimated.after.value for p in both if p.unknown.estimated.after]
-    known_after = [p.unknown.trained.after.value for p in both if p.unknown.trained and p.unknown.trained.after]
+    estimates, n = [p.unknown.estimate for p in method_points], len(method_points)
+    twins = [p.unknown.estimate for p in leak_points if p.config.method == "unmitigated"]
+    compared = [
+        p for p in method_points if p.unknown.estimated.after and (p.unknown.trained is None or p.unknown.trained.after)
+    ]
+    after = [p.unknown.estimated.after.value for p in compared if p.unknown.estimated.after]
+    known_after = [p.unknown.trained.after.value for p in compared if p.unknown.trained and p.unknown.trained.after]
     evidence = []
     if trained is None:
-        shares = {metric: share_named(estimates, metric).value for metric in METRIC_TITLES}
+        shares = {metric: share_identified(estimates, metric).value for metric in METRIC_TITLES}
         most = max(shares, key=shares.__getitem__)
         evidence.append(
             f"The attacker estimates {METRIC_TITLES[most].lower()} in {round(shares[most] * n)} of {n} seeds."
@@ -431,14 +444,18 @@ def _estimated(found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: Aud
     else:
         chance = f"guessing one of three: {percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)}"
         if twins:
-            chance += f"; {round(share_named(twins, trained).value * len(twins))} of {len(twins)} without mitigation"
-        right = round(share_named(estimates, trained).value * n)
+            chance += (
+                f"; {round(share_identified(twins, trained).value * len(twins))} of {len(twins)} without mitigation"
+            )
+        right = round(share_identified(estimates, trained).value * n)
         evidence.append(f"The metric is right in {right} of {n} seeds ({chance}).")
     if after:
-        evidence.append(f"Accuracy with the estimated constraint: {percent(over_repeats(after).value)}.")
+        evidence.append(f"Accuracy with the estimated constraint: {percent(mean_over_repeats(after).value)}.")
     if known_after:
-        apart = _over([a - b for a, b in zip(after, known_after, strict=True)])
-        evidence.append(f"With the true one: {percent(over_repeats(known_after).value)}, {apart} points apart.")
+        mean_difference = _over([a - b for a, b in zip(after, known_after, strict=True)])
+        evidence.append(
+            f"With the true one: {percent(mean_over_repeats(known_after).value)}, {mean_difference} points apart."
+        )
     return Finding(
         point="Unknown constraint: the attacker estimates metric and tolerance from records they know.",
         evidence=" ".join(evidence),
@@ -451,15 +468,16 @@ def signed(value: float, low: float, high: float) -> str:
     return change if math.isnan(low) else f"{change} ({ends[0]} to {ends[1]})"
 
 
-def tuning(found: TunedForest) -> Finding:
+def tuning(forest: TunedForest) -> Finding:
     """Return what the search for hyper-parameters found beside the published ones."""
-    best, published = found.balanced, found.pinned_balanced
-    apart = best.low > published.high or best.high < published.low
+    best, published = forest.balanced, forest.pinned_balanced
+    is_distinct = best.low > published.high or best.high < published.low
     return Finding(
         point=f"The search finds a forest with balanced accuracy {percent(best)}, the published one has "
         f"{percent(published)}",
-        evidence=f"Accuracy on held-out people: {percent(found.accuracy)}, published {percent(found.pinned_accuracy)}; "
-        f"baseline {percent(found.majority)}.{'' if apart else ' The intervals of the balanced accuracies overlap.'} "
+        evidence=f"Accuracy on held-out people: {percent(forest.accuracy)}, published "
+        f"{percent(forest.pinned_accuracy)}; baseline {percent(forest.majority)}."
+        f"{'' if is_distinct else ' The intervals of the balanced accuracies overlap.'} "
         "Drawn: balanced accuracy on the tuning set, by trial.",
     )
 
@@ -473,19 +491,21 @@ _MORE = {
 }
 
 
-def stronger_disclosure(found: Sequence[MoreDisclosed], tolerance: float) -> Finding:
+def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) -> Finding:
     """Return what disclosing more than a bound changes, and which answers are proved."""
-    by_name: Mapping[str, MoreDisclosed] = {more.known: more for more in found}
+    by_name: Mapping[str, MoreDisclosed] = {more.known: more for more in disclosures}
     bound, shares = by_name["bound"].after, by_name["bound_shares"].after
     more_by_shares = bound is not None and shares is not None and shares.low > bound.high
-    proved = sum(more.certificate.status == "optimal" for more in found)
+    proved = sum(more.certificate.status == "optimal" for more in disclosures)
     return Finding(
         point="Group proportions leak more than the tolerance" if more_by_shares else "Stronger disclosure",
-        evidence=f"{proved} of {len(found)} answers are proved optimal. All start from one guess at one cost. "
+        evidence=f"{proved} of {len(disclosures)} answers are proved optimal. All start from one guess at one cost. "
         f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
         "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "
         "tolerance alone resamples the correction; the others take the changed guesses as given, which is narrower.",
-        caveats=tuple(f"No correction with {_MORE[more.known]}: {more.reason}" for more in found if more.after is None),
+        caveats=tuple(
+            f"No correction with {_MORE[more.known]}: {more.reason}" for more in disclosures if more.after is None
+        ),
     )
 
 
@@ -525,23 +545,23 @@ def step_rows(leak: Attribution) -> Iterator[Row]:
         yield row | {"note": " ".join(step.reasons)}
 
 
-def disclosure_row(told: Disclosure) -> dict[str, Any]:
+def disclosure_row(disclosure: Disclosure) -> dict[str, Any]:
     """Return a correction of one guess."""
     return {
-        "metric": told.metric,
-        "disclosed tolerance": told.told,
-        "tolerance used": told.used,
-        "model's unfairness": told.achieved,
-        "baseline": share(told.majority),
-        "accuracy before": share(told.before),
-        "accuracy after": share(told.after),
-        "gain": change(told.gain),
-        "balanced accuracy before": share(told.balanced_before),
-        "balanced accuracy after": share(told.balanced_after),
-        "guesses changed": told.n_changed,
-        "correct changes": told.n_right,
-        "exponent": told.exponent,
-        "solver status": str(told.certificate.status),
+        "metric": disclosure.metric,
+        "disclosed tolerance": disclosure.told,
+        "tolerance used": disclosure.used,
+        "model's unfairness": disclosure.achieved,
+        "baseline": share(disclosure.majority),
+        "accuracy before": share(disclosure.before),
+        "accuracy after": share(disclosure.after),
+        "gain": change(disclosure.gain),
+        "balanced accuracy before": share(disclosure.balanced_before),
+        "balanced accuracy after": share(disclosure.balanced_after),
+        "guesses changed": disclosure.n_changed,
+        "correct changes": disclosure.n_right,
+        "exponent": disclosure.exponent,
+        "solver status": str(disclosure.certificate.status),
     }
 
 
@@ -552,9 +572,9 @@ def _seed_rows(point: LeakPoint) -> Iterator[Row]:
         "with the true constraint": point.unknown.trained,
         "with the estimated constraint": point.unknown.estimated,
     }
-    for name, told in corrections.items():
-        if told is not None:
-            yield _of_seed(point) | {"correction": name} | disclosure_row(told)
+    for name, disclosure in corrections.items():
+        if disclosure is not None:
+            yield _of_seed(point) | {"correction": name} | disclosure_row(disclosure)
 
 
 def _of_seed(point: LeakPoint) -> dict[str, Any]:

@@ -51,11 +51,11 @@ class _Programs:
 
     def costs(self, j: int) -> Floats:
         """Return the scaled costs, in rising order, of the records that may leave group and cell j; at first all 1."""
-        own = np.diff(self.problem.total[j])
+        cell_costs = np.diff(self.problem.total[j])
         if self.best is None:
-            return np.ones(own.size)
-        kept: Floats = own[own <= self.value * (1 + 1e-9)] / self.unit
-        return kept
+            return np.ones(cell_costs.size)
+        affordable: Floats = cell_costs[cell_costs <= self.value * (1 + 1e-9)] / self.unit
+        return affordable
 
     def solve(self, choice: Choice) -> tuple[SolverStatus, float]:
         """Solve, once more with tightened rows if the counts break a constraint; keep better counts that do not.
@@ -121,16 +121,16 @@ class _Programs:
         costs: list[tuple[Any, float]] = []
         for j, old in enumerate(self.problem.old.ravel().tolist()):
             c, g = divmod(j, k)
-            own = self.costs(j)
+            cell_costs = self.costs(j)
             for i in range(old):
-                places = [model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)]
-                model += linear((place, 1) for place in places) == 1
-                if i >= own.size:
-                    model += linear([(places[g], 1)]) == 1
-                for h, place in enumerate(places):
-                    held[c * k + h].append((place, 1))
-                    if h != g and i < own.size:
-                        costs.append((place, float(own[i])))
+                assignments = [model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)]
+                model += linear((assignment, 1) for assignment in assignments) == 1
+                if i >= cell_costs.size:
+                    model += linear([(assignments[g], 1)]) == 1
+                for h, assignment in enumerate(assignments):
+                    held[c * k + h].append((assignment, 1))
+                    if h != g and i < cell_costs.size:
+                        costs.append((assignment, float(cell_costs[i])))
         for terms in held:
             model += linear(terms) == 0
         return costs

@@ -96,15 +96,15 @@ def disclose_more(
     truth, before = attacked.truth, accuracy(attacked.truth, guess)
     shares = (np.bincount(truth, minlength=attacked.n_groups) / truth.size).tolist()
     exact = true_unfairness(attacked, truth, metric)
-    told: dict[str, dict[str, Any]] = {
+    disclosures: dict[str, dict[str, Any]] = {
         "bound": {"tolerance": tolerance},
         "bound_shares": {"tolerance": tolerance, "group_shares": shares},
         "exact": {"unfairness": exact},
         "exact_shares": {"unfairness": exact, "group_shares": shares},
     }
-    found = {
-        known: corrected(attacked, guess, prices, metric, time_limit=_SECONDS_OF_MORE, **more)
-        for known, more in told.items()
+    corrections = {
+        knowledge: corrected(attacked, guess, prices, metric, time_limit=_SECONDS_OF_MORE, **arguments)
+        for knowledge, arguments in disclosures.items()
     }
     bounds = [
         Disclosed(
@@ -115,12 +115,12 @@ def disclose_more(
         )
         for name in IDENTIFIABLE
     ]
-    found["all_metrics"] = correct_jointly(
+    corrections["all_metrics"] = correct_jointly(
         guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE
     )
-    bound, *others = (
+    bound, *further = (
         MoreDisclosed(
-            known=known,
+            known=knowledge,
             before=before,
             after=None if (after := correction.reconstruction) is None else accuracy(truth, after),
             gain=None if after is None else accuracy_gain(truth, guess, after),
@@ -128,12 +128,12 @@ def disclose_more(
             certificate=correction.certificate,
             reason=correction.reason,
         )
-        for known, correction in found.items()
+        for knowledge, correction in corrections.items()
     )
     if bound.after is not None:
         alone = result.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False)
         bound = replace(bound, after=alone.after, gain=alone.gain)
-    return bound, *others
+    return bound, *further
 
 
 IDENTIFIABLE = METRICS[:3]
@@ -168,23 +168,23 @@ def estimate_constraint(
     The audited model's answers for the attacker's own records and their labels, 0 or 1, and their groups, any number of
     them from two, have the shape (n,).
     """
-    answers, known = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
+    answers, label_codes = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
     _, groups = group_codes(sensitive)
-    n = one_length(predictions=answers, sensitive=groups, labels=known)
+    n = one_length(predictions=answers, sensitive=groups, labels=label_codes)
     measured = {}
     for metric in METRICS:  # nan where one group, or nobody, is left to compare on a row set
-        sets = [groups if rows is None else groups[rows] for _, rows in row_sets(metric, known, n)]
+        sets = [groups if rows is None else groups[rows] for _, rows in row_sets(metric, label_codes, n)]
         alone = any(np.unique(inside).size < 2 for inside in sets)
-        measured[metric] = math.nan if alone else unfairness(answers, groups, metric=metric, labels=known)
-    found = {metric: value for metric, value in measured.items() if not math.isnan(value)}
-    if not found:
+        measured[metric] = math.nan if alone else unfairness(answers, groups, metric=metric, labels=label_codes)
+    defined = {metric: value for metric, value in measured.items() if not math.isnan(value)}
+    if not defined:
         raise InputError(f"The attack records must hold at least two groups, got {np.unique(groups).size}.")
-    smallest = min(found.values())
-    taken = next(metric for metric, value in found.items() if value <= smallest + _TIE)
-    return EstimatedConstraint(metric=taken, tolerance=found[taken], unfairness=measured, n=n)
+    smallest = min(defined.values())
+    taken = next(metric for metric, value in defined.items() if value <= smallest + _TIE)
+    return EstimatedConstraint(metric=taken, tolerance=defined[taken], unfairness=measured, n=n)
 
 
-def share_named(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
+def share_identified(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
     """Return in how many of some estimates, one a seed, a metric is named."""
     return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates))
 
@@ -235,12 +235,12 @@ def compare_constraints(
     needed = smallest_tolerance(
         attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
     )
-    told = max(estimate.tolerance, needed) if needed <= 1 else estimate.tolerance
-    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric, seed=seed)
-    apart = None
+    tolerance = max(estimate.tolerance, needed) if needed <= 1 else estimate.tolerance
+    estimated = disclose(attacked, held_out, tolerance=tolerance, metric=estimate.metric, seed=seed)
+    accuracy_difference = None
     if real is not None and real.after is not None and estimated.after is not None:
-        apart = replace(difference(estimated.after, real.after), n=real.after.n)
-    return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=apart)
+        accuracy_difference = replace(difference(estimated.after, real.after), n=real.after.n)
+    return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=accuracy_difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +282,7 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
         name: attack_model(kind, PROTOCOLS[0], dataset, splits, dealt, config=config)
         for name, (_, kind) in KINDS.items()
     }
-    paper, known = result.attack("features"), splits.known
+    paper, known_rows = result.attack("features"), splits.known
     promises = config.method in ("exponentiated_gradient", "threshold_optimizer")
     real = result.disclose(config.tolerance)
     return LeakPoint.of(
@@ -295,7 +295,9 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
         unknown=compare_constraints(
             paper.attacked,
             paper.held_out,
-            estimate_constraint(model.predictions[known], dataset.sensitive[known], dataset.labels[known]),
+            estimate_constraint(
+                model.predictions[known_rows], dataset.sensitive[known_rows], dataset.labels[known_rows]
+            ),
             (config.metric, config.tolerance) if promises else None,
             seed=config.seed,
         ),

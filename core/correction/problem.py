@@ -145,11 +145,11 @@ def bound_of(disclosed: Disclosed) -> Bound:
 def _limits(tolerance: float | None, unfairness: Unfairness | None) -> tuple[float, float, float]:
     """Return (highest unfairness as disclosed, lower, upper)."""
     if (tolerance is None) == (unfairness is None):
-        told = "neither" if tolerance is None else "both"
-        raise InputError(f"Exactly one of tolerance and unfairness must be given, got {told}.")
+        provided = "neither" if tolerance is None else "both"
+        raise InputError(f"Exactly one of tolerance and unfairness must be given, got {provided}.")
     if unfairness is None:
-        told_high = unit_interval(tolerance, name="tolerance")  # type: ignore[arg-type]
-        return told_high, 0.0, told_high * WIDENING
+        highest = unit_interval(tolerance, name="tolerance")  # type: ignore[arg-type]
+        return highest, 0.0, highest * WIDENING
     low, high = interval_of(unfairness, name="unfairness")
     rounding = _ROUNDING if high else 0.0
     return high, max(0.0, min(low * (2 - WIDENING), low - _ROUNDING)), max(high * WIDENING, high + rounding)
@@ -173,16 +173,16 @@ def share_counts(shares: Shares | None, n: int, n_groups: int) -> tuple[tuple[in
     """
     if shares is None:
         return None
-    given = list(shares)
-    if len(given) != n_groups:
-        raise InputError(f"group_shares must have one entry a group ({n_groups}), got {len(given)}.")
-    if all(share is None for share in given):
+    share_list = list(shares)
+    if len(share_list) != n_groups:
+        raise InputError(f"group_shares must have one entry a group ({n_groups}), got {len(share_list)}.")
+    if all(share is None for share in share_list):
         return None
-    limits = tuple(_share_limits(share, n, group) for group, share in enumerate(given))
+    limits = tuple(_share_limits(share, n, group) for group, share in enumerate(share_list))
     fewest, most = (sum(limit[i] for limit in limits) for i in (0, 1))
     if not fewest <= n <= most:
-        told = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        raise InputError(f"group_shares must be able to add up to all {n} records, got {told}.")
+        total_text = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        raise InputError(f"group_shares must be able to add up to all {n} records, got {total_text}.")
     return limits
 
 
@@ -417,8 +417,8 @@ def _by_sorting(claim: Claim, vector: Codes) -> _Parts:
     """Solve each row set of a single disclosure with two groups."""
     bound, sizes = claim.bounds[0], None
     if claim.sizes is not None:  # both groups' shares limit group 1's records
-        n, (fewest, most), own = vector.size, *claim.sizes
-        sizes = max(own[0], n - most), min(own[1], n - fewest)
+        n, (fewest, most), limits = vector.size, *claim.sizes
+        sizes = max(limits[0], n - most), min(limits[1], n - fewest)
     for _, rows in bound.row_sets():
         inside = slice(None) if rows is None else rows
         problem = RowProblem(
@@ -453,7 +453,7 @@ def _by_counts(claim: Claim, vector: Codes, solver: str, deadline: float) -> _Pa
         else:
             counts, reached = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)
         if counts is not None:
-            part.place(counts, vector)
+            part.write(counts, vector)
         yield counts is not None, reached
 
 
@@ -464,8 +464,8 @@ def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
         needed = smallest_tolerance(bound.predictions, metric=bound.metric, labels=bound.labels, n_groups=k)
         alone = bound.lower <= 0 and claim.sizes is None
         if math.isinf(needed):
-            told = f"No guesses can fill {k} groups, as a row set has fewer records than that."
-            return (needed if alone else None), told
+            reason = f"No guesses can fill {k} groups, as a row set has fewer records than that."
+            return (needed if alone else None), reason
         if alone:
             upwards = Context(prec=6, rounding=ROUND_CEILING).create_decimal(needed / WIDENING)
             return needed, (

@@ -100,8 +100,8 @@ def soft_constraints(
     if n_groups < 2:
         raise InputError(f"The soft correction needs at least 2 groups, got {n_groups}.")
     sets = row_sets(metric, labels, predicted.size)
-    known = np.zeros_like(predicted) if sets[0][1] is None else binary_array(np.asarray(labels), name="labels")
-    pattern = predicted + 2 * known.astype(np.intp)
+    label_codes = np.zeros_like(predicted) if sets[0][1] is None else binary_array(np.asarray(labels), name="labels")
+    pattern = predicted + 2 * label_codes.astype(np.intp)
     weights, groups, bound, equality = soft_statistics(
         np.bincount(pattern, minlength=4),
         parts=[None if mask is None else int(part[-1]) for part, mask in sets],
@@ -171,8 +171,8 @@ def _share_rows(shares: Shares | None, n: int, units: Floats) -> list[_Row]:
 
 def _records(share: float, n: int) -> float:
     """Return n · share, without the rounding error of a share that is a fraction of n records."""
-    whole = round(share * n)
-    return float(whole) if abs(share * n - whole) <= 1e-12 * n else share * n
+    count = round(share * n)
+    return float(count) if abs(share * n - count) <= 1e-12 * n else share * n
 
 
 def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
@@ -181,16 +181,16 @@ def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
         return [(0.0, 1.0)] * k
     if len(shares) != k:
         raise InputError(f"group_shares must have one entry a group ({k}), got {len(shares)}.")
-    known = [
+    intervals = [
         (0.0, 1.0) if share is None else interval_of(share, name=f"group_shares of group {group}")
         for group, share in enumerate(shares)
     ]
-    least, most = sum(low for low, _ in known), sum(high for _, high in known)
+    least, most = sum(low for low, _ in intervals), sum(high for _, high in intervals)
     if least > 1 + 1e-6 or most < 1 - 1e-6:
         raise InputError(f"group_shares must allow a sum of 1, got shares that sum to {least:.6g} to {most:.6g}.")
-    if all(low == high for low, high in known):
-        return [(low / least, high / least) for low, high in known]
-    return known
+    if all(low == high for low, high in intervals):
+        return [(low / least, high / least) for low, high in intervals]
+    return intervals
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -286,27 +286,27 @@ def steps_in_draws(
     spans = list(itertools.pairwise(np.searchsorted(pattern, np.arange(5)).tolist()))
     tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
     table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
-    ends = np.cumsum([k + 1, *(each.shape[1] for each in tables.values())]).tolist()
-    own = {name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)}
+    ends = np.cumsum([k + 1, *(columns.shape[1] for columns in tables.values())]).tolist()
+    column_slices = {name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)}
     by_group = np.ascontiguousarray(logs.T)
-    guessed = by_group.argmax(axis=0) == truth
+    is_correct = by_group.argmax(axis=0) == truth
     size = np.empty((draws + 1, k))
     right = {name: np.full((draws + 1, k), np.nan) for name in tilts}
     loss = {name: np.full(draws + 1, np.nan) for name in tilts}
     for number, people in enumerate(drawn_people(truth.size, draws, seed)):
         weight = people.astype(np.float64)
         sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
-        true, said = sums[:, :k], sums[:, k]
+        true, loss_sums = sums[:, :k], sums[:, k]
         size[number] = true.sum(axis=0)
         for name, tilt in tilts.items():
-            named, change = guessed, 0.0
+            correct, change = is_correct, 0.0
             if tilt is not None:
-                there = tilt.moved(true, sums[:, own[name]])
-                if there is None:
+                moved = tilt.moved(true, sums[:, column_slices[name]])
+                if moved is None:
                     continue
-                shift, change = there
+                shift, change = moved
                 guess = [(by_group[:, a:b] + shift[p][:, None]).argmax(axis=0) for p, (a, b) in enumerate(spans)]
-                named = np.concatenate(guess) == truth
-            loss[name][number] = said.sum() / truth.size + change
-            right[name][number] = np.bincount(truth, weights=weight * named, minlength=k)
+                correct = np.concatenate(guess) == truth
+            loss[name][number] = loss_sums.sum() / truth.size + change
+            right[name][number] = np.bincount(truth, weights=weight * correct, minlength=k)
     return {name: (size, right[name], loss[name]) for name in tilts}

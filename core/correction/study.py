@@ -58,7 +58,7 @@ PUBLISHED_ATTACKERS = ("features", "predictions")
 _MAJORITY = "the majority-class baseline"
 
 
-def tolerance_told(result: CorrectionResult) -> float:
+def applied_tolerance(result: CorrectionResult) -> float:
     """Return the disclosed tolerance, raised in steps of 0.001 until it holds for the attacked records."""
     return true_tolerance(result.config.tolerance, result.model.unfairness_train)
 
@@ -66,36 +66,44 @@ def tolerance_told(result: CorrectionResult) -> float:
 def correction_gain(result: CorrectionResult) -> Measurement:
     """Return what a true tolerance adds to the best attacker without it; see `core.correction.gain_of_best`."""
     subject, config = result.subject, result.config
-    found = {kind: _disclosed(result, kind, None) for kind in ATTACKERS}
-    any_one = next(iter(found.values()))
-    unsolved = [ATTACKERS[kind] for kind, each in found.items() if each.after is None]
-    if len(unsolved) == len(found):
-        says = any_one.certificate.status
-        reason = f"No correction with tolerance {any_one.used:g} was found: the solver says {says}."
+    disclosures = {kind: _disclosed(result, kind, None) for kind in ATTACKERS}
+    first_disclosure = next(iter(disclosures.values()))
+    unsolved = [ATTACKERS[kind] for kind, disclosure in disclosures.items() if disclosure.after is None]
+    if len(unsolved) == len(disclosures):
+        says = first_disclosure.certificate.status
+        reason = f"No correction with tolerance {first_disclosure.used:g} was found: the solver says {says}."
         return not_run("correction_gain", reason)
     if unsolved:
         return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
     before, after = (
-        {**{ATTACKERS[kind]: getattr(each, when) for kind, each in found.items()}, _MAJORITY: any_one.majority}
+        {
+            **{ATTACKERS[kind]: getattr(disclosure, when) for kind, disclosure in disclosures.items()},
+            _MAJORITY: first_disclosure.majority,
+        }
         for when in ("before", "after")
     )
     first, last = (max(reached, key=lambda who: reached[who].value) for reached in (before, after))
     promised, difference = config.tolerance, subject.model.difference_train
-    false, truth = findings.false_promise(promised, any_one.achieved), findings.truth_of(any_one, promised, difference)
-    instead = f" So the attackers used {any_one.used:g}, the smallest that holds in steps of 0.001."
+    false, truth = (
+        findings.false_promise(promised, first_disclosure.achieved),
+        findings.truth_of(first_disclosure, promised, difference),
+    )
+    instead = f" So the attackers used {first_disclosure.used:g}, the smallest that holds in steps of 0.001."
     return Measurement(
         check="correction_gain",
-        estimate=gain_of_best({kind: result.attack(kind).attacked for kind in found}, found, seed=config.seed),
+        estimate=gain_of_best(
+            {kind: result.attack(kind).attacked for kind in disclosures}, disclosures, seed=config.seed
+        ),
         control=before[first],
         control_name="the best attacker before disclosure",
         attacked=(
-            f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(found)} attackers "
-            f"and the majority-class baseline: best before disclosure {first}, best after it {last}."
+            f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(disclosures)} "
+            f"attackers and the majority-class baseline: best before disclosure {first}, best after it {last}."
         ),
         knows=(
             f"Features, label and prediction of everybody, the {subject.attribute} of {subject.splits.known.size:,} "
             f"other people, and the disclosed constraint on {METRIC_TITLES[config.metric].lower()} "
-            f"within {any_one.used:g}."
+            f"within {first_disclosure.used:g}."
         ),
         assumptions=(
             *subject.over_people,
@@ -103,14 +111,14 @@ def correction_gain(result: CorrectionResult) -> Measurement:
             "The interval holds for the attackers tried together.",
         ),
         details={
-            f"{ATTACKERS[kind]}, {when}": getattr(each, when).value
-            for kind, each in found.items()
+            f"{ATTACKERS[kind]}, {when}": getattr(disclosure, when).value
+            for kind, disclosure in disclosures.items()
             for when in ("before", "after", "gain")
         }
         | {
-            "majority-class baseline": any_one.majority.value,
-            "disclosed tolerance used": any_one.used,
-            "unfairness on these records": any_one.achieved,
+            "majority-class baseline": first_disclosure.majority.value,
+            "disclosed tolerance used": first_disclosure.used,
+            "unfairness on these records": first_disclosure.achieved,
             "best before": before[first].value,
             "best after": after[last].value,
             "disclosed tolerance": promised,
@@ -122,7 +130,7 @@ def correction_gain(result: CorrectionResult) -> Measurement:
 def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
     """Yield what each piece of knowledge adds, for the published attack and the imputation baseline."""
     for name in KINDS:
-        for step in result.attribution(name, tolerance_told(result)).steps:
+        for step in result.attribution(name, applied_tolerance(result)).steps:
             yield {
                 "attacker": f"The {name} attacker",
                 "step": STEP_TITLES[step.step],
@@ -134,21 +142,21 @@ def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
 
 def _disclosed(result: CorrectionResult, kind: str, tolerance: float | None) -> Disclosure:
     """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
-    told = result.config.tolerance if tolerance is None else tolerance
-    return result.disclose(told, adversary=kind, until_true=tolerance is None)
+    disclosed = result.config.tolerance if tolerance is None else tolerance
+    return result.disclose(disclosed, adversary=kind, until_true=tolerance is None)
 
 
-def _told(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
+def _tolerance_rows(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
     """Yield what every attacker gains from a tolerance as it is; from the disclosed one, raised, when left out."""
     for kind, title in ATTACKERS.items():
-        each = _disclosed(result, kind, tolerance)
+        disclosure = _disclosed(result, kind, tolerance)
         yield {
-            "tolerance": each.used,
+            "tolerance": disclosure.used,
             "attacker": title,
-            "true": "yes" if each.is_true else "no",
-            **estimate_columns("before", each.before),
-            **estimate_columns("after", each.after),
-            **estimate_columns("gain", each.gain),
+            "true": "yes" if disclosure.is_true else "no",
+            **estimate_columns("before", disclosure.before),
+            **estimate_columns("after", disclosure.after),
+            **estimate_columns("gain", disclosure.gain),
         }
 
 
@@ -221,11 +229,12 @@ def _people(seed: int, misled: bool) -> tuple[Subject, CorrectionSettings]:
             p = np.where(people.sensitive == 1, 0.9, 0.1)
             wrong = (predictions != people.sensitive) & (rng.random(n) < 0.5)  # half of the unexpected answers mislead
             p = np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
-        said = np.column_stack([1.0 - p, p])
+        probabilities = np.column_stack([1.0 - p, p])
         rows = subject.splits.train, subject.splits.validation
-        about = said[rows[0]], said[rows[1]]
+        set_probabilities = probabilities[rows[0]], probabilities[rows[1]]
         subject.once(
-            f"attack {kind} held_out", partial(attack_saying, about, about, rows, subject.dataset, predictions)
+            f"attack {kind} held_out",
+            partial(attack_saying, set_probabilities, set_probabilities, rows, subject.dataset, predictions),
         )
     return subject, CorrectionSettings()
 
@@ -295,11 +304,13 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         """
         plan = result.config.tolerance
         tolerances = sorted({*(TOLERANCES if len(result.group_names) == 2 else _MANY), plan})
-        holds = tolerance_told(result) == plan
+        holds = applied_tolerance(result) == plan
         held_out: dict[str, tuple[Row, ...]] = {
             "Where the leak comes from": tuple(attribution_rows(result)),
-            "Corrections over tolerances": tuple(row for told in tolerances for row in _told(result, told)),
-            "Correction with a true tolerance": () if holds else tuple(_told(result, None)),
+            "Corrections over tolerances": tuple(
+                row for tolerance in tolerances for row in _tolerance_rows(result, tolerance)
+            ),
+            "Correction with a true tolerance": () if holds else tuple(_tolerance_rows(result, None)),
         }
         if not settings.as_published:
             return held_out

@@ -155,14 +155,14 @@ class _Search:
         cuts: Sequence[tuple[int, float, float]],
         *,
         unit: float = 1.0,
-        whole: bool = True,
+        integral: bool = True,
         margin: float = 0.0,
         gap: float = 0.0,
     ) -> Answer:
         """Ask HiGHS for the counts of least height under some cuts, and count its work.
 
-        Unknowns are counts, heights (costs times the unit) and multipliers; in the relaxation none need be `whole`. The
-        margin tightens the rows. HiGHS may take what is left, nodes on any machine and seconds of this one, to a
+        Unknowns are counts, heights (costs times the unit) and multipliers; in the relaxation none need be `integral`.
+        The margin tightens the rows. HiGHS may take what is left, nodes on any machine and seconds of this one, to a
         relative gap.
         """
         from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -174,9 +174,9 @@ class _Search:
         size, low, high = old.size, rows.low, rows.high
         empty = np.zeros((len(rows.matrix), size))
         matrix = csr_array(np.hstack([rows.matrix[:, :size], empty, rows.matrix[:, size:]]))
-        width, places = matrix.shape[1], np.array([j for j, _, _ in cuts], dtype=np.int64)
+        width, columns = matrix.shape[1], np.array([j for j, _, _ in cuts], dtype=np.int64)
         entries = np.concatenate([[-slope for _, slope, _ in cuts], np.full(len(cuts), -1.0)])
-        where = np.tile(np.arange(len(cuts)), 2), np.concatenate([places, places + size])
+        where = np.tile(np.arange(len(cuts)), 2), np.concatenate([columns, columns + size])
         tangents, right = csr_array((entries, where), shape=(len(cuts), width)), np.array([cut[2] for cut in cuts])
         heights = np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size])
         # Few enough records leave that none of them alone costs more than the best solution.
@@ -185,9 +185,9 @@ class _Search:
         least = np.concatenate([old - np.array(most), np.zeros(size), np.ones(width - 2 * size)])
         cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
         highest = np.concatenate([cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)])
-        if not whole:
+        if not integral:
             same, above, below = low == high, np.isfinite(high) & (low < high), np.isfinite(low) & (low < high)
-            found = linprog(
+            solution = linprog(
                 heights,
                 A_ub=vstack([matrix[above], -matrix[below], tangents]),
                 b_ub=np.concatenate([high[above], -low[below], right]),
@@ -197,11 +197,11 @@ class _Search:
                 method="highs-ds",
             )
             self.nodes -= 1
-            if found.status != 0:  # 2: infeasible
-                return Answer(infeasible=found.status == 2)
-            prices = found.eqlin.marginals / unit  # the first rows are the cells'
-            costs = found.x[size : 2 * size] / unit
-            return Answer(bound=found.fun / unit, point=found.x[:size], heights=costs, prices=prices)
+            if solution.status != 0:  # 2: infeasible
+                return Answer(infeasible=solution.status == 2)
+            prices = solution.eqlin.marginals / unit  # the first rows are the cells'
+            costs = solution.x[size : 2 * size] / unit
+            return Answer(bound=solution.fun / unit, point=solution.x[:size], heights=costs, prices=prices)
         options: dict[str, Any] = {"node_limit": max(self.nodes, 1), "mip_rel_gap": gap}
         if math.isfinite(self.deadline):
             options["time_limit"] = self.deadline - time.perf_counter()
@@ -215,20 +215,20 @@ class _Search:
                 options=options | more,
             )
 
-        found = answered()
-        if found.status == 4:  # an error: its presolve fails on some problems with many equal costs
-            found = answered(presolve=False)
-        self.nodes -= 1 + int(found.mip_node_count or 0)
-        bound = found.mip_dual_bound or 0.0
-        if found.x is None:  # status 2: infeasible
-            return Answer(infeasible=found.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0)
-        return Answer(bound=max(0.0, float(bound)) / unit, point=found.x[:size])
+        solution = answered()
+        if solution.status == 4:  # an error: its presolve fails on some problems with many equal costs
+            solution = answered(presolve=False)
+        self.nodes -= 1 + int(solution.mip_node_count or 0)
+        bound = solution.mip_dual_bound or 0.0
+        if solution.x is None:  # status 2: infeasible
+            return Answer(infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0)
+        return Answer(bound=max(0.0, float(bound)) / unit, point=solution.x[:size])
 
     def fewest_changes(self, choice: Choice, margin: float = 0.0) -> Answer:
         """Return feasible counts with nearly the fewest changes."""
         return self.ask(choice, [(j, 1.0, -float(old)) for j, old in enumerate(self.old)], margin=margin, gap=0.2)
 
-    def cheapest(self, choice: Choice, *, whole: bool = True, margin: float = 0.0) -> Answer:
+    def cheapest(self, choice: Choice, *, integral: bool = True, margin: float = 0.0) -> Answer:
         """Return the cheapest counts by the tangents there are: rows -slope new - height <= right, costs scaled.
 
         A next record that alone would cost more than the best solution may not leave, so its tangent is left out.
@@ -239,7 +239,7 @@ class _Search:
             slope = (total[k + 1] - total[k]) * unit
             if slope >= _SMALLEST and total[k + 1] * unit <= _SCALE * (1 + 1e-9):
                 cuts.append((j, slope, -(total[k] * unit + slope * (self.old[j] - k))))
-        return self.ask(choice, cuts, unit=unit, whole=whole, margin=margin)
+        return self.ask(choice, cuts, unit=unit, integral=integral, margin=margin)
 
     def start(self) -> float:
         """Look for feasible counts with few changes; return inf if there are none, else a bound of 0."""
@@ -270,15 +270,15 @@ class _Search:
         """Solve a single row set by enumeration, and by integer programs only where that lists too much."""
         self.spread()
         self.relax(())
-        found = None
+        enumerated = None
         if self.prices is not None:
             positive = int(np.flatnonzero(self.problem.rates[0].positive)[0])
             multipliers = float(self.prices[positive]), float(self.prices[1 - positive])
-            found = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
-        if found is None:
+            enumerated = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
+        if enumerated is None:
             return self.run()
-        self.accept(found[0])
-        return min(found[1], self.value)
+        self.accept(enumerated[0])
+        return min(enumerated[1], self.value)
 
     def run(self) -> float:
         """Search all choices; return the lower bound on the objective."""
@@ -299,7 +299,7 @@ class _Search:
         """Settle the linear relaxation; return its value, or the best solution's where nothing below it is left."""
         bound = 0.0
         while not self.over():
-            answer = self.cheapest(choice, whole=False)
+            answer = self.cheapest(choice, integral=False)
             if answer.infeasible:
                 return self.value
             if answer.point is None:

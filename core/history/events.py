@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.chain import Link, Record
-from core.estimates import in_words
+from core.estimates import count_text
 from core.fingerprint import content_fingerprint
 from core.serialize import Result
 
@@ -181,7 +181,7 @@ def not_releasable(document: Mapping[str, Any]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
-    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_NAMED])}; and {in_words(more)} more"
+    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_NAMED])}; and {count_text(more)} more"
 
 
 def parts_of(document: Mapping[str, Any]) -> dict[str, str]:

@@ -45,7 +45,7 @@ _Mechanism = AdditiveNoise | NoisySums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audited(Result):
+class MechanismAudit(Result):
     """One mechanism: the ε that is promised, the ε that its ledger or proof says it spends, and what was seen of it.
 
     `spent` is None where nothing is proved.
@@ -67,37 +67,39 @@ class Audited(Result):
         return math.floor(100 * self.seen.bound(confidence)) / 100
 
 
-def audits(epsilon: float, *, noise: float, canaries: int, repeats: int, seed: int) -> Iterator[Callable[[], Audited]]:
+def audits(
+    epsilon: float, *, noise: float, canaries: int, repeats: int, seed: int
+) -> Iterator[Callable[[], MechanismAudit]]:
     """Yield what audits each mechanism, the private tree first.
 
     `epsilon` is promised; `noise` is how much of the noise for it is drawn, as a share: below 1 the mechanisms break
     their guarantee, and neither ledger nor proof knows.
     """
-    asked = epsilon / noise
+    applied_epsilon = epsilon / noise
 
-    def audited(name: str, seen: OneRun | TwoTables, spent: float | None, delta: float = 0.0) -> Audited:
-        return Audited(mechanism=name, promised=epsilon, spent=spent, seen=seen, delta=delta)
+    def mechanism_audit(name: str, seen: OneRun | TwoTables, spent: float | None, delta: float = 0.0) -> MechanismAudit:
+        return MechanismAudit(mechanism=name, promised=epsilon, spent=spent, seen=seen, delta=delta)
 
-    def answers(name: str, made: Callable[[float], _Mechanism], delta: float) -> Audited:
-        claimed = made(epsilon)
+    def answers(name: str, build: Callable[[float], _Mechanism], delta: float) -> MechanismAudit:
+        claimed = build(epsilon)
         spent = largest_loss(claimed, _PEOPLE - 2, 2, 1)
         if spent is None and claimed.holds:
             spent = epsilon  # proved up to δ
-        seen = answer_draws(claimed, made(asked), repeats, seed=seed, name=name, delta=delta)
-        return audited(name, seen, spent, delta)
+        seen = answer_draws(claimed, build(applied_epsilon), repeats, seed=seed, name=name, delta=delta)
+        return mechanism_audit(name, seen, spent, delta)
 
     ledger = BudgetLedger(accounting="savings", asked=epsilon, depth=COLUMNS, n_attributes=COLUMNS)
-    yield lambda: audited("Private tree", tree_run(asked, canaries, seed=seed), ledger.total)
+    yield lambda: mechanism_audit("Private tree", tree_run(applied_epsilon, canaries, seed=seed), ledger.total)
     kinds: tuple[tuple[str, Callable[[float], _Mechanism], float], ...] = (
         ("Laplace answers", LaplaceGlobal, 0.0),
         ("Cauchy answers", SmoothCauchy, 0.0),
         ("Smooth Laplace answers", lambda budget: SmoothLaplace(budget, DELTA), DELTA),
         ("Noisy sums", NoisySums, 0.0),
     )
-    for name, made, delta in kinds:
-        yield partial(answers, name, made, delta)
-    yield lambda: audited("Query desk", *desk_draws(epsilon, asked, repeats, seed=seed))
-    yield lambda: audited("Model card", card_draws(epsilon, asked, repeats, seed=seed), epsilon)
+    for name, build, delta in kinds:
+        yield partial(answers, name, build, delta)
+    yield lambda: mechanism_audit("Query desk", *desk_draws(epsilon, applied_epsilon, repeats, seed=seed))
+    yield lambda: mechanism_audit("Model card", card_draws(epsilon, applied_epsilon, repeats, seed=seed), epsilon)
 
 
 def tree_run(epsilon: float, canaries: int, *, seed: int) -> OneRun:
@@ -154,20 +156,22 @@ def desk_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> tupl
     questions = everybody.astype(np.int64), values  # the count, then the sum
 
     def laws(budget: float) -> tuple[Noise, Noise]:
-        whole = round(budget * MILLION)
-        count = whole // _COUNT_SHARE
-        return Noise(1, count, 1.0), Noise(reach, whole - count, HALF_STEP)
+        budget_units = round(budget * MILLION)
+        count = budget_units // _COUNT_SHARE
+        return Noise(1, count, 1.0), Noise(reach, budget_units - count, HALF_STEP)
 
     def drawn(secret: Mask, rng: np.random.Generator) -> Floats:
         noises, below = laws(epsilon), partial(_below, rng)
         pairs = list(zip(questions, noises, strict=True))
-        return np.array([[release(of, secret, law, below) for of, law in pairs] for _ in range(draws)], dtype=float)
+        return np.array(
+            [[release(query, secret, law, below) for query, law in pairs] for _ in range(draws)], dtype=float
+        )
 
     outputs, centres = [], []
     for number in (0, 1):
         secret = np.array([number == 0, True, *[False] * (_PEOPLE - 2)])
         outputs.append(drawn(secret, child_generator(seed, f"query desk, table {number}")))
-        centres.append([float(of[secret].sum()) for of in questions])
+        centres.append([float(query[secret].sum()) for query in questions])
     charged = laws(claimed)
     scales = [law.reach * MILLION / law.epsilon for law in charged]
     return _compared(outputs, centres, [scales] * 2), sum(law.epsilon for law in charged) / MILLION
@@ -180,17 +184,17 @@ def _below(rng: np.random.Generator, number: int) -> int:
 def card_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> TwoTables:
     """Return what distinguishes two neighbouring tables in the noisy counts behind a model card."""
     predictions: Codes = np.eye(1, _PEOPLE, dtype=np.uint8)
-    release, own = (
-        Release(predictions, statistics=("sp_gap",), decimals=None, epsilon=each) for each in (claimed, epsilon)
+    claimed_release, applied_release = (
+        Release(predictions, statistics=("sp_gap",), decimals=None, epsilon=budget) for budget in (claimed, epsilon)
     )
     outputs, centres = [], []
     for number in (0, 1):
         sensitive = np.array([number, 0, *[1] * (_PEOPLE - 2)], dtype=np.uint8)
-        rng, members = child_generator(seed, f"model card, table {number}"), own.cells.members(sensitive)
-        noisy = [noisy_sums(own, members, rng) for _ in range(draws)]
-        outputs.append(np.array([[one.sizes[0], one.sums[0, 0]] for one in noisy]))
+        rng, members = child_generator(seed, f"model card, table {number}"), applied_release.cells.members(sensitive)
+        noisy_draws = [noisy_sums(applied_release, members, rng) for _ in range(draws)]
+        outputs.append(np.array([[draw.sizes[0], draw.sums[0, 0]] for draw in noisy_draws]))
         centres.append([float(sensitive.sum()), float(sensitive[0])])
-    return _compared(outputs, centres, [[release.noise_scale] * 2] * 2)
+    return _compared(outputs, centres, [[claimed_release.noise_scale] * 2] * 2)
 
 
 def _compared(
@@ -205,7 +209,9 @@ def _compared(
 
     def score(output: Floats) -> Floats:
         z = [np.abs(output - centre) / scale for centre, scale in zip(centres, np.array(scales), strict=True)]
-        far = [np.log1p(one**2) if cauchy else one for one in z]
-        return np.round((far[0] - far[1]).sum(axis=1), 9)  # but for a constant, which distinguishes nothing
+        negative_log_likelihoods = [np.log1p(deviation**2) if cauchy else deviation for deviation in z]
+        return np.round(
+            (negative_log_likelihoods[0] - negative_log_likelihoods[1]).sum(axis=1), 9
+        )  # but for a constant, which distinguishes nothing
 
     return distinguished(*(score(output) for output in reversed(outputs)), delta=delta)

@@ -34,7 +34,7 @@ import numpy as np
 from core.arrays import Floats, Ints
 from core.serialize import Result
 
-_MOST = 60.0
+_MAX_BOUND = 60.0
 """Largest bound that is looked for."""
 
 _THRESHOLDS = 200
@@ -52,7 +52,7 @@ def one_run_p_value(guesses: int, correct: int, epsilon: float, delta: float = 0
 
 def one_run_bound(guesses: int, correct: int, *, delta: float = 0.0, confidence: float) -> float:
     """Return the largest ε that so many correct guesses reject, 0 where they reject none."""
-    low, high = 0.0, _MOST
+    low, high = 0.0, _MAX_BOUND
     for _ in range(50):
         middle = (low + high) / 2
         rejected = one_run_p_value(guesses, correct, middle, delta) < 1.0 - confidence
@@ -60,12 +60,14 @@ def one_run_bound(guesses: int, correct: int, *, delta: float = 0.0, confidence:
     return low
 
 
-def two_table_bound(draws: int, one: Ints | int, other: Ints | int, *, delta: float = 0.0, confidence: float) -> Floats:
-    """Return the ε shown by an event seen in `one` of the outputs on a table, and in `other` of its neighbour's."""
+def two_table_bound(
+    draws: int, count: Ints | int, neighbour_count: Ints | int, *, delta: float = 0.0, confidence: float
+) -> Floats:
+    """Return the ε shown by an event seen in so many of the outputs on a table and on its neighbour."""
     from scipy.special import betaincinv
 
     alpha = (1.0 - confidence) / 2
-    k, j = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    k, j = np.asarray(count, dtype=np.float64), np.asarray(neighbour_count, dtype=np.float64)
     low = betaincinv(np.maximum(k, 1), draws - k + 1, alpha)  # with k = 0 it is below every high: 0 is shown
     high = betaincinv(j + 1, np.maximum(draws - j, 1), 1.0 - alpha)  # with j = draws above every low
     return np.log(np.maximum(low - delta, high) / high)
@@ -117,22 +119,22 @@ class TwoTables(Result):
         return float(two_table_bound(self.draws, self.one, self.other, delta=self.delta, confidence=confidence))
 
 
-def distinguished(one: Floats, other: Floats, *, delta: float = 0.0) -> TwoTables:
+def distinguished(first: Floats, second: Floats, *, delta: float = 0.0) -> TwoTables:
     """Return an event chosen on the first half of the scores on two tables (n,) each, and counted on the second.
 
     A high score speaks for the first table, a low one for the second. Any will do: a poor one shows less, and none
     shows what is not there.
     """
-    half = one.size // 2
+    half = first.size // 2
     best, event = -1.0, (1.0, math.inf)
     for sign in (1.0, -1.0):
-        near, far = (np.sort(sign * scores[:half]) for scores in ((one, other) if sign > 0 else (other, one)))
+        near, far = (np.sort(sign * scores[:half]) for scores in ((first, second) if sign > 0 else (second, first)))
         thresholds = np.unique(np.quantile(np.concatenate([near, far]), np.linspace(0, 1, _THRESHOLDS), method="lower"))
         hits = [half - np.searchsorted(scores, thresholds) for scores in (near, far)]
         bounds = two_table_bound(half, hits[0], hits[1], delta=delta, confidence=0.95)
         if bounds.max() > best:
             best, event = float(bounds.max()), (sign, float(thresholds[bounds.argmax()]))
     sign, threshold = event
-    counts = [int(np.count_nonzero(sign * scores[half:] >= threshold)) for scores in (one, other)]
+    counts = [int(np.count_nonzero(sign * scores[half:] >= threshold)) for scores in (first, second)]
     seen, rarer = counts if sign > 0 else counts[::-1]
-    return TwoTables(draws=one.size - half, one=seen, other=rarer, delta=delta)
+    return TwoTables(draws=first.size - half, one=seen, other=rarer, delta=delta)

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import numpy as np
 
-from core.estimates import certain, epsilon_text, in_words, joined
-from core.measured_epsilon.audits import Audited, audits
+from core.estimates import certain, count_text, epsilon_text, joined
+from core.measured_epsilon.audits import MechanismAudit, audits
 from core.measured_epsilon.bounds import OneRun
 from core.param import Param
 from core.planted import draw_people, subject_of
@@ -69,17 +69,17 @@ class MeasuredEpsilonSettings(Settings):
 class MeasuredEpsilon(Result):
     """The mechanisms audited so far, the private tree first."""
 
-    audited: tuple[Audited, ...]
+    audited: tuple[MechanismAudit, ...]
 
     @property
-    def above(self) -> tuple[Audited, ...]:
+    def above(self) -> tuple[MechanismAudit, ...]:
         """Those whose bound is above what is promised, at the confidence `SURE`."""
-        return tuple(one for one in self.audited if one.seen.bound(SURE) > one.promised)
+        return tuple(audit for audit in self.audited if audit.seen.bound(SURE) > audit.promised)
 
     @property
-    def able(self) -> tuple[Audited, ...]:
+    def able(self) -> tuple[MechanismAudit, ...]:
         """Those of which so many outputs could show more than is promised, however little noise there were."""
-        return tuple(one for one in self.audited if one.seen.clearest.bound(SURE) > one.promised)
+        return tuple(audit for audit in self.audited if audit.seen.clearest.bound(SURE) > audit.promised)
 
 
 _SETS = (100, 100, 100)
@@ -125,7 +125,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         """Return how many mechanisms there are."""
         return len(list(self._audits(subject, settings)))
 
-    def _audits(self, subject: Subject, settings: MeasuredEpsilonSettings) -> Iterator[Callable[[], Audited]]:
+    def _audits(self, subject: Subject, settings: MeasuredEpsilonSettings) -> Iterator[Callable[[], MechanismAudit]]:
         sizes = {"canaries": settings.canaries, "repeats": settings.repeats}
         return audits(settings.epsilon, noise=settings.noise, **sizes, seed=subject.config.seed)
 
@@ -133,34 +133,34 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         self, subject: Subject, settings: MeasuredEpsilonSettings, report: Report | None = None
     ) -> Iterator[MeasuredEpsilon]:
         """Yield the mechanisms audited, one after the other."""
-        found: tuple[Audited, ...] = ()
+        mechanism_audits: tuple[MechanismAudit, ...] = ()
         total = self.steps(subject, settings)
         for audit in self._audits(subject, settings):
-            found = (*found, audit())
+            mechanism_audits = (*mechanism_audits, audit())
             if report is not None:
-                report(len(found), total)
-            yield MeasuredEpsilon(audited=found)
+                report(len(mechanism_audits), total)
+            yield MeasuredEpsilon(audited=mechanism_audits)
 
     def findings(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> tuple[Finding, ...]:
         """Return what is measured of the private tree, or what is above its promised ε; then the others."""
-        tree, *others = result.audited
+        tree, *answer_audits = result.audited
         promised = epsilon_text(settings.epsilon)
-        shown = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
-        point = f"At ε = {promised} promised, {shown}."
+        tree_sentence = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
+        point = f"At ε = {promised} promised, {tree_sentence}."
         able, n = result.able, len(result.audited)
         so_what = "No mechanism is measured above its promised ε."
         to_do = "Raise canaries and repeats for a sharper bound."
         if result.above:
-            which = ", ".join(f"{one.mechanism} {_bound(one, settings)}" for one in result.above)
+            which = ", ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in result.above)
             point = f"At ε = {promised} promised, more is measured of FairLeak's mechanisms, at least: {which}."
             so_what = "The guarantee does not hold: the noise is too small."
             to_do = "Release nothing of it before the noise is right."
         caveats = [_NO_PROOF, _TABLES]
         if len(able) < n:
             caveats.append(_cap(result, settings))
-            blind = in_words(n - len(able)) if able else "all"
+            blind = count_text(n - len(able)) if able else "all"
             so_what = so_what if result.above else f"{so_what[:-1]}; of {blind} it cannot be shown."
-        chance = [one for one in result.audited if one.seen.bound(settings.confidence) > one.promised]
+        chance = [audit for audit in result.audited if audit.seen.bound(settings.confidence) > audit.promised]
         if chance and not result.above:
             caveats.append(f"Of {len(result.audited)} bounds at {settings.level}, one may be above by chance.")
         if settings.noise < 1:
@@ -175,11 +175,11 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             attacker_knows="The mechanism, every record but one, and what is released. Of a canary everything but "
             "whether it is in the table.",
         )
-        if not others:
+        if not answer_audits:
             return (headline,)
-        tight = max(others, key=lambda one: one.seen.bound(settings.confidence))
+        tight = max(answer_audits, key=lambda audit: audit.seen.bound(settings.confidence))
         point = f"Outside the tree the largest measured is {_bound(tight, settings)}: {tight.mechanism}."
-        listed = "; ".join(f"{one.mechanism} {_bound(one, settings)}" for one in others)
+        listed = "; ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in answer_audits)
         evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of two tables: {listed}."
         return headline, Finding(point=point, evidence=evidence)
 
@@ -194,7 +194,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             attacked=f"{n} of FairLeak's own mechanisms with a privacy budget of ε = {epsilon_text(settings.epsilon)}.",
             knows=finding.attacker_knows,
             assumptions=(*finding.caveats, "A mechanism counts as above where its 99.99% lower bound is."),
-            details={f"{one.mechanism}, 99.99% lower bound": one.seen.bound(SURE) for one in result.audited},
+            details={f"{audit.mechanism}, 99.99% lower bound": audit.seen.bound(SURE) for audit in result.audited},
         )
         return {"measured_epsilon": measured}
 
@@ -202,31 +202,31 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         """Return what is promised, spent and measured of each mechanism."""
         rows = tuple(
             {
-                "mechanism": one.mechanism,
-                "promised ε": one.promised,
-                "spent ε": one.spent,
-                "spent by": one.spends if one.spent is not None else "not proved",
-                f"measured ε ({settings.level} lower bound)": one.measured(settings.confidence),
-                "measured by": "one run" if isinstance(one.seen, OneRun) else "two tables",
-                "counted": one.seen.counts,
-                "δ": one.delta,
+                "mechanism": audit.mechanism,
+                "promised ε": audit.promised,
+                "spent ε": audit.spent,
+                "spent by": audit.spends if audit.spent is not None else "not proved",
+                f"measured ε ({settings.level} lower bound)": audit.measured(settings.confidence),
+                "measured by": "one run" if isinstance(audit.seen, OneRun) else "two tables",
+                "counted": audit.seen.counts,
+                "δ": audit.delta,
             }
-            for one in result.audited
+            for audit in result.audited
         )
         return {self.title: rows}
 
 
 def _cap(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> str:
     """Say of which mechanisms nothing above the promised ε can be shown, and how much can be."""
-    blind = [one for one in result.audited if one not in result.able]
-    most = math.floor(100 * max(one.seen.clearest.bound(SURE) for one in blind)) / 100
-    which = f" ({joined([one.mechanism for one in blind])})" if result.able else ""
+    blind = [audit for audit in result.audited if audit not in result.able]
+    most = math.floor(100 * max(audit.seen.clearest.bound(SURE) for audit in blind)) / 100
+    which = f" ({joined([audit.mechanism for audit in blind])})" if result.able else ""
     promised = f"the promised ε = {epsilon_text(settings.epsilon)}"
     return f"So many outputs cannot show more than {promised}{which}: at most {most:.2f}, at 99.99% confidence."
 
 
-def _bound(one: Audited, settings: MeasuredEpsilonSettings) -> str:
-    return f"ε = {one.measured(settings.confidence):.2f}"
+def _bound(audit: MechanismAudit, settings: MeasuredEpsilonSettings) -> str:
+    return f"ε = {audit.measured(settings.confidence):.2f}"
 
 
 STUDY = MeasuredEpsilonStudy()

@@ -1,7 +1,7 @@
 """The same audit over privacy budgets or FairPick's theta, with other splits and noise.
 
 Every point comes from a split, a training and a network of its own; bands are over repeats and speak of other seeds on
-this table (`core.estimates.over_repeats`).
+this table (`core.estimates.mean_over_repeats`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.arrays import Mask
-from core.estimates import LEVEL, Estimate, over_repeats, rate_over_repeats
+from core.estimates import LEVEL, Estimate, mean_over_repeats, rate_over_repeats
 from core.membership.attacks import REGISTRY
 from core.membership.evidence import Train, member_split
 from core.membership.fairpick import clusters, outsiders_at_random, random_deletion
@@ -178,7 +178,7 @@ def summarise_curve(points: Iterable[CurvePoint], *, level: float = LEVEL) -> tu
     for (variant, at), own in sorted(by_setting.items()):
         shares = RATES if variant != _DIFFERENCE else ()
         values = {
-            name: (rate_over_repeats if name in shares else over_repeats)(
+            name: (rate_over_repeats if name in shares else mean_over_repeats)(
                 [value for p in own if not math.isnan(value := getattr(p, name))], level=level
             )
             for name in (*RATES, *GAPS, "deleted")

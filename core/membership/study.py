@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.adversaries.cross_fitting import TAUGHT, taught_both_ways
+from core.adversaries.cross_fitting import MAX_TEACHERS, cross_fitted_interval
 from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
@@ -24,7 +24,7 @@ from core.membership.findings import release_findings
 from core.membership.roc import Roc, advantage, roc
 from core.membership.settings import MembershipPlan
 from core.membership.targets import audited_access, audited_target, most_caught
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.seeds import child_generator
 from core.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
 from core.subject import SETS_UNKNOWN, Subject
@@ -86,7 +86,7 @@ class JudgedMembers:
         """Each attack's ROC curve."""
         made = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
         return {
-            name: replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if REGISTRY[name].learns else curve
+            name: replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if REGISTRY[name].learns else curve
             for name, curve in made.items()
         }
 
@@ -97,7 +97,7 @@ class JudgedMembers:
         for name, guess in self.guesses.items():
             learns = REGISTRY[name].learns
             own = advantage(guess.score, self.inside(guess), seed=seed, verdict=guess.verdict if learns else None)
-            found[name] = taught_both_ways(own, 0.0) if learns else own
+            found[name] = cross_fitted_interval(own, 0.0) if learns else own
         return found
 
     @cached_property
@@ -241,7 +241,7 @@ def _subject(
     features: Floats, labels: Codes, scores: Floats, side: int, *, seed: int, aside: int = _NOT_JUDGED
 ) -> Subject:
     """Return scores of so many members and non-members, every other one of group 1."""
-    people = Drawn(features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8))
+    people = SyntheticRecords(features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8))
     return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, aside, side), seed=seed, scores=scores)
 
 
@@ -355,8 +355,8 @@ def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
         told.append(
             f"The attacker sees scores with {decimals} decimal{'' if decimals == 1 else 's'}; more may tell more."
         )
-    if subject.splits.train.size + subject.splits.test.size > 2 * TAUGHT:
-        told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
+    if subject.splits.train.size + subject.splits.test.size > 2 * MAX_TEACHERS:
+        told.append(f"Boosting learns from {count(MAX_TEACHERS)} people of each half, drawn at random, and judges all.")
     if subject.released_scores is None and "boundary" not in members.guesses:
         told.append("The boundary attack needs a model that can be asked again; only predictions are given.")
     untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]

@@ -12,7 +12,7 @@ from core.model_card.card_people import released_people
 from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card
 from core.model_card.settings import ReleaseSettings
 from core.models import GIVEN
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.seeds import child_generator
 from core.study import Finding, Plant, Report, Row, Study
 from core.subject import Subject
@@ -25,7 +25,7 @@ def _people(seed: int, planted: bool) -> tuple[Subject, ReleaseSettings]:
     """Return people whose features hint at their group, and a model that accepts one group alone, or draws lots."""
     rng, n = child_generator(seed, f"model card, planted {planted}"), sum(_SETS)
     sensitive = (rng.random(n) < 0.4).astype(np.uint8)
-    people = Drawn(
+    people = SyntheticRecords(
         features=np.column_stack([rng.normal(0.8 * sensitive, 1.0), rng.normal(size=n)]),
         labels=(rng.random(n) < 0.5).astype(np.uint8),
         sensitive=sensitive,

@@ -1,6 +1,6 @@
 """How accurate and how fair the audited model is, without any attack."""
 
-from core.model_fairness.findings import constraint_rows, fairness_metrics, headline, metric_words, metrics_heading
+from core.model_fairness.findings import constraint_rows, fairness_metrics, headline, metric_table, metrics_heading
 from core.model_fairness.study import STUDY, FairnessSettings, rate_ratio
 
 __all__ = [
@@ -9,7 +9,7 @@ __all__ = [
     "constraint_rows",
     "fairness_metrics",
     "headline",
-    "metric_words",
+    "metric_table",
     "metrics_heading",
     "rate_ratio",
 ]

@@ -44,7 +44,7 @@ _AMONG = {
     "equalized_odds": "overall false- or true-positive rate",
 }
 
-_ASKED = {
+_CONSTRAINT_NOTES = {
     "threshold_optimizer": "The threshold optimizer always aims at 0.",
     "dp_id3": "No fairness constraint; trained with ε = {epsilon}.",
 }
@@ -54,24 +54,27 @@ def headline(subject: Subject) -> Finding:
     """Return whether the constraint holds on training and test set, or that there is nothing a model decides."""
     model, config = subject.model, subject.config
     seen, unseen = ("training set", "test set") if subject.sets_known else ("people attacked", "others")
-    train, test, apart = model.unfairness_train, model.unfairness_test, model.difference_test
-    here, there = (tolerance_text(found, limit=config.tolerance) for found in (train, test.value))
-    asked = ""
+    train, test, difference = model.unfairness_train, model.unfairness_test, model.difference_test
+    seen_text, unseen_text = (tolerance_text(value, limit=config.tolerance) for value in (train, test.value))
+    constraint_note = ""
     constrained = config.method in ("exponentiated_gradient", GIVEN)
     if config.method == GIVEN and is_smallest(config.tolerance, train):
-        point = f"Unfairness is {here} on the {seen} and {there} on the {unseen}."
-        asked = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
+        point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
+        constraint_note = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
     elif constrained:
-        holds, also_there = (keeps(found, config.tolerance) for found in (train, test.value))
+        holds, holds_unseen = (keeps(value, config.tolerance) for value in (train, test.value))
         limit = tolerance_text(config.tolerance)
         what = "satisfies" if holds else "violates"
-        point = f"The model {what} its fairness constraint on the {seen} ({here} {'≤' if holds else '>'} {limit})"
-        also = "and on" if holds == also_there else "but not on" if holds else "but not its estimate on"
-        point += f" {also} the {unseen} ({there})."
+        point = f"The model {what} its fairness constraint on the {seen} ({seen_text} {'≤' if holds else '>'} {limit})"
+        also = "and on" if holds == holds_unseen else "but not on" if holds else "but not its estimate on"
+        point += f" {also} the {unseen} ({unseen_text})."
     else:
-        point = f"Unfairness is {here} on the {seen} and {there} on the {unseen}."
-        asked = _ASKED.get(config.method, "No fairness constraint.").format(epsilon=epsilon_text(config.epsilon)) + " "
-    so_what, to_do = _meaning(subject) if constrained else _without(config.method)
+        point = f"Unfairness is {seen_text} on the {seen} and {unseen_text} on the {unseen}."
+        constraint_note = (
+            _CONSTRAINT_NOTES.get(config.method, "No fairness constraint.").format(epsilon=epsilon_text(config.epsilon))
+            + " "
+        )
+    so_what, to_do = _meaning(subject) if constrained else _unconstrained_meaning(config.method)
     if model.constant(subject.splits):
         private = model.constant_scores(subject.splits)
         point = f"The model gives everybody the same answer ({_answer(subject)}): it is fair {'and private ' * private}"
@@ -82,10 +85,10 @@ def headline(subject: Subject) -> Finding:
         to_do = instead_of_constant(config.method)
     return Finding(
         point=point,
-        evidence=f"{asked}95% CI on the {unseen}: {test.low:.3f} to {test.high:.3f} (largest "
+        evidence=f"{constraint_note}95% CI on the {unseen}: {test.low:.3f} to {test.high:.3f} (largest "
         f"deviation of a group from the {_AMONG[config.metric]}). {difference_title(config.metric)}: "
-        f"{apart.value:.3f} ({apart.low:.3f} to {apart.high:.3f}). Accuracy: {percent(model.accuracy_test)}; "
-        f"majority-class baseline: {percent(model.majority_test)}.",
+        f"{difference.value:.3f} ({difference.low:.3f} to {difference.high:.3f}). "
+        f"Accuracy: {percent(model.accuracy_test)}; majority-class baseline: {percent(model.majority_test)}.",
         so_what=so_what,
         to_do=to_do,
         estimate=test,
@@ -128,7 +131,7 @@ def _meaning(subject: Subject) -> tuple[str, str]:
     )
 
 
-def _without(method: str) -> tuple[str, str]:
+def _unconstrained_meaning(method: str) -> tuple[str, str]:
     """Return the same of a method that is asked for no tolerance."""
     aims = {
         "threshold_optimizer": "The method makes the rates equal on its training set; the test set shows what is left.",
@@ -143,28 +146,28 @@ def _without(method: str) -> tuple[str, str]:
 
 def cautions(subject: Subject) -> tuple[str, ...]:
     """Return what a user of this model must know, a sentence or two each."""
-    config, found = subject.config, []
+    config, sentences = subject.config, []
     if not subject.sets_known:
-        found.append(
+        sentences.append(
             "Your table does not say whom the model was trained on. The people attacked and the others are drawn with "
             "the seed, and membership of the predictions cannot be attacked."
         )
     if not subject.has_scores:
-        found.append("Your table gives predicted labels without scores: what needs scores is not run.")
+        sentences.append("Your table gives predicted labels without scores: what needs scores is not run.")
     if subject.model.needs_sensitive:
-        found.append(f"This method needs each person's {subject.attribute} to predict, now and after its release.")
+        sentences.append(f"This method needs each person's {subject.attribute} to predict, now and after its release.")
     if config.method == "dp_id3" and math.isinf(config.epsilon):
-        found.append("With ε = ∞ no noise is added: this is the plain tree, without a DP guarantee.")
+        sentences.append("With ε = ∞ no noise is added: this is the plain tree, without a DP guarantee.")
     elif config.method == "dp_id3":
-        found.append(
+        sentences.append(
             f"The tree is {epsilon_text(config.epsilon)}-differentially private for one training record more or less. "
             "This assumes public categories and value ranges and a secret noise seed. Here the seed is visible: use "
             "the result for study, not as a private release. The measured figures are not private."
         )
     if config.method not in ("exponentiated_gradient", GIVEN) and config.tolerance > 0:
         why = ": this method always aims at 0" if config.method == "threshold_optimizer" else " by this method"
-        found.append(f"The tolerance in the settings is not used{why}.")
-    return tuple(found)
+        sentences.append(f"The tolerance in the settings is not used{why}.")
+    return tuple(sentences)
 
 
 # Tables
@@ -209,45 +212,51 @@ def fairness_metrics(subject: Subject) -> tuple[MetricResult, ...]:
 def _metric(subject: Subject, metric: str, records: str) -> MetricResult:
     rows = getattr(subject.splits, "train" if records == "training" else "test")
     people = (subject.model.predictions[rows], subject.dataset.sensitive[rows])
-    told = {"metric": metric, "labels": subject.dataset.labels[rows]}
-    largest = apart = not_measured()
+    metric_arguments = {"metric": metric, "labels": subject.dataset.labels[rows]}
+    largest = difference = not_measured()
     rates: tuple[GroupRate, ...] = ()
     try:
-        rates = group_rates(*people, **told)
+        rates = group_rates(*people, **metric_arguments)
         if records == "training":
-            largest, apart = (certain(of(*people, **told), rows.size) for of in (unfairness, difference_between_groups))
+            largest, difference = (
+                certain(measure(*people, **metric_arguments), rows.size)
+                for measure in (unfairness, difference_between_groups)
+            )
         else:
-            largest, apart = unfairness_estimate(*people, **told), difference_of_rates(rates)
+            largest, difference = unfairness_estimate(*people, **metric_arguments), difference_of_rates(rates)
     except InputError:  # nobody with this label, or one group alone
-        largest = apart = replace(not_measured(), n=rows.size)
+        largest = difference = replace(not_measured(), n=rows.size)
     return MetricResult(
-        metric=metric, records=records, people=rows.size, unfairness=largest, difference=apart, rates=rates
+        metric=metric, records=records, people=rows.size, unfairness=largest, difference=difference, rates=rates
     )
 
 
 def metric_rows(subject: Subject) -> Iterator[Row]:
     """Yield unfairness and difference between groups by every metric, on training and test records."""
-    for found in fairness_metrics(subject):
+    for metric_result in fairness_metrics(subject):
         yield {
-            "metric": METRIC_TITLES[found.metric],
-            "records": found.records,
-            "audited": "yes" if found.metric == subject.config.metric else "no",
-            "people": found.people,
-            **_columns("unfairness", found.unfairness, found.records),
-            **_columns("difference between groups", found.difference, found.records),
+            "metric": METRIC_TITLES[metric_result.metric],
+            "records": metric_result.records,
+            "audited": "yes" if metric_result.metric == subject.config.metric else "no",
+            "people": metric_result.people,
+            **_columns("unfairness", metric_result.unfairness, metric_result.records),
+            **_columns("difference between groups", metric_result.difference, metric_result.records),
         }
 
 
-def _columns(name: str, found: Estimate, records: str) -> dict[str, float | None]:
-    columns = estimate_columns(name, found)
+def _columns(name: str, estimate: Estimate, records: str) -> dict[str, float | None]:
+    columns = estimate_columns(name, estimate)
     return {title: value if title == name or records == "test" else None for title, value in columns.items()}
 
 
 def metric_rate_rows(subject: Subject) -> Iterator[Row]:
     """Yield every group's selection, false-positive and true-positive rate, on training and test records."""
-    for found in fairness_metrics(subject):
-        if found.metric != "equalized_odds":  # the rates of predictive equality and of equal opportunity
-            yield from (_rate_row(subject, found.metric, found.records, _LABELLED[r.part], r) for r in found.rates)
+    for metric_result in fairness_metrics(subject):
+        if metric_result.metric != "equalized_odds":  # the rates of predictive equality and of equal opportunity
+            yield from (
+                _rate_row(subject, metric_result.metric, metric_result.records, _LABELLED[r.part], r)
+                for r in metric_result.rates
+            )
 
 
 def _rate_row(subject: Subject, metric: str, records: str, among: str, rate: GroupRate) -> Row:
@@ -264,42 +273,42 @@ def _rate_row(subject: Subject, metric: str, records: str, among: str, rate: Gro
 
 def metrics_heading(subject: Subject, seen: str) -> str:
     """Return by which metric the test records, called `seen`, are treated least equally."""
-    found = [one for one in fairness_metrics(subject) if one.records == "test" and one.unfairness.n]
-    known = [one for one in found if one.unfairness.value >= 0.0]
-    if not known:
+    test_results = [result for result in fairness_metrics(subject) if result.records == "test" and result.unfairness.n]
+    measured_results = [result for result in test_results if result.unfairness.value >= 0.0]
+    if not measured_results:
         return "No fairness metric can be measured on these records"
-    worst = max(known, key=lambda one: (one.unfairness.value, -METRICS.index(one.metric)))
+    worst = max(measured_results, key=lambda result: (result.unfairness.value, -METRICS.index(result.metric)))
     size = f"{worst.unfairness.value:.3f} ({worst.unfairness.low:.3f} to {worst.unfairness.high:.3f})"
     return f"Unfairness on the {seen} is largest by {METRIC_TITLES[worst.metric].lower()}: {size}"
 
 
-def metric_words(subject: Subject, records: str) -> tuple[Row, ...]:
+def metric_table(subject: Subject, records: str) -> tuple[Row, ...]:
     """Return the four metrics on one set of records in words: a row each group, then deviation and difference."""
-    found = {one.metric: one for one in fairness_metrics(subject) if one.records == records}
+    results = {result.metric: result for result in fairness_metrics(subject) if result.records == records}
     columns = {metric: f"{METRIC_TITLES[metric]}: {_RATES[metric]}" for metric in METRICS}
     codes = range(subject.dataset.n_groups) if subject.dataset.n_groups > 2 else (1, 0)
     names = subject.dataset.group_names
-    rows = [(names[code], [_rate_words(found[metric], code) for metric in METRICS]) for code in codes]
+    rows = [(names[code], [_rate_text(results[metric], code) for metric in METRICS]) for code in codes]
     for title, field in (("Largest deviation from overall", "unfairness"), ("Difference between groups", "difference")):
-        rows.append((title, [_gap_words(getattr(found[metric], field), records) for metric in METRICS]))
-    return tuple({"Group or measure": name, **dict(zip(columns.values(), own, strict=True))} for name, own in rows)
+        rows.append((title, [_gap_text(getattr(results[metric], field), records) for metric in METRICS]))
+    return tuple({"Group or measure": name, **dict(zip(columns.values(), cells, strict=True))} for name, cells in rows)
 
 
-def _rate_words(found: MetricResult, code: int) -> str:
+def _rate_text(result: MetricResult, code: int) -> str:
     """Write a group's rate as "36.8% (35.1 to 38.5%), n 1,187"; nothing for two rates."""
-    if found.metric == "equalized_odds":
+    if result.metric == "equalized_odds":
         return ""
-    for rate in found.rates:
+    for rate in result.rates:
         if int(rate.group) == code:
             return f"{percent(rate.rate)} ({interval(rate.rate)}), n {count(rate.count)}"
     return "nobody"
 
 
-def _gap_words(found: Estimate, records: str) -> str:
+def _gap_text(estimate: Estimate, records: str) -> str:
     """Write a deviation or a difference as "0.065 (0.044 to 0.087)", without interval of training records."""
-    if not found.value >= 0.0:
+    if not estimate.value >= 0.0:
         return "not measured"
-    return f"{found.value:.3f}" + (f" ({found.low:.3f} to {found.high:.3f})" if records == "test" else "")
+    return f"{estimate.value:.3f}" + (f" ({estimate.low:.3f} to {estimate.high:.3f})" if records == "test" else "")
 
 
 def rate_rows(subject: Subject) -> Iterator[Row]:
@@ -313,18 +322,18 @@ def rate_rows(subject: Subject) -> Iterator[Row]:
 def constraint_rows(subject: Subject) -> Iterator[Row]:
     """Yield the tolerance asked for and the unfairness reached, by both measures, on training and test records."""
     model, config = subject.model, subject.config
-    asked = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
+    target_tolerance = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
     for records, value, gap in (
         ("training", (model.unfairness_train, None, None), (model.difference_train, None, None)),
         ("unseen", _ends(model.unfairness_test), _ends(model.difference_test)),
     ):
         yield {
             "records": records,
-            "asked": asked,
+            "asked": target_tolerance,
             **dict(zip(("unfairness", "low", "high"), value, strict=True)),
             **dict(zip(("difference between groups", "difference, low", "difference, high"), gap, strict=True)),
         }
 
 
-def _ends(found: Estimate) -> tuple[float, float, float]:
-    return found.value, found.low, found.high
+def _ends(estimate: Estimate) -> tuple[float, float, float]:
+    return estimate.value, estimate.low, estimate.high

@@ -16,7 +16,7 @@ import numpy as np
 
 from core.estimates import (
     Estimate,
-    least,
+    min_estimate,
     percent,
     weighted_sum,
 )
@@ -74,7 +74,10 @@ def _compared(subject: Subject) -> str:
     """Return what is compared: the selection rates of few groups, or the metric and whom it is about."""
     names = [row.group for row in subject.dataset.groups()]
     if subject.config.metric == "statistical_parity" and len(names) <= _FEW:
-        rates = {subject.dataset.group_names[int(one.group)]: one.rate for one in subject.model.rates_test}
+        rates = {
+            subject.dataset.group_names[int(group_rate.group)]: group_rate.rate
+            for group_rate in subject.model.rates_test
+        }
         return f"Selected are {' and '.join(f'{percent(rates[name])} of {name}' for name in names)},"
     groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {subject.attribute}"
     return f"{METRIC_TITLES[subject.config.metric]} between {groups}"
@@ -111,15 +114,15 @@ def four_fifths(subject: Subject) -> Measurement:
     """Return the smallest ratio of two groups' selection rates on the test set."""
     test = subject.splits.test
     predictions, groups = subject.model.predictions[test], subject.dataset.sensitive[test]
-    found = group_rates(predictions, groups, metric="statistical_parity")
-    rates = {subject.dataset.group_names[int(rate.group)]: rate.rate for rate in found}
+    test_rates = group_rates(predictions, groups, metric="statistical_parity")
+    rates = {subject.dataset.group_names[int(rate.group)]: rate.rate for rate in test_rates}
     if not any(rate.value for rate in rates.values()):
         return not_run(
             "four_fifths", f"The model accepts nobody on the {test.size:,} test records, so there is no ratio."
         )
     pairs = [sorted(pair, key=lambda name: rates[name].value) for pair in itertools.combinations(rates, 2)]
     ratios = {f"{lower} over {upper}": rate_ratio(rates[lower], rates[upper]) for lower, upper in pairs}
-    name, estimate = least(ratios)
+    name, estimate = min_estimate(ratios)
     return Measurement(
         check="four_fifths",
         estimate=estimate.within(0.0, 1.0),

@@ -17,7 +17,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from core.caveats import Caveat
-from core.estimates import Estimate, in_words, interval, joined, level_text
+from core.estimates import Estimate, count_text, interval, joined, level_text
 from core.policy.checks import CHECKS
 from core.policy.limits import (
     Limit,
@@ -293,7 +293,7 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
         return headline, _joined(excused, _optional(others))
-    passing = f"{_sentence(in_words(required[Status.PASS]))} {_counted(required[Status.PASS], Status.PASS)}."
+    passing = f"{_sentence(count_text(required[Status.PASS]))} {_counted(required[Status.PASS], Status.PASS)}."
     return headline, _joined(_further(required, worst), passing, calculated, excused, _optional(others))
 
 
@@ -304,7 +304,7 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     if not n:
         return ""
     follow = "passing check follows" if n == 1 else "passing checks follow"
-    return f"{_sentence(in_words(n))} {follow} from the plan alone, without an attack."
+    return f"{_sentence(count_text(n))} {follow} from the plan alone, without an attack."
 
 
 def _kept(n: int, others: bool, excused: bool, about_model: bool) -> str:
@@ -312,7 +312,7 @@ def _kept(n: int, others: bool, excused: bool, about_model: bool) -> str:
     if n == 1:
         other = "" if about_model else ", and it is about FairLeak, not about the model"
         return f"The one {kind} of the policy is kept{other}{'' if others else '; no other check was judged'}."
-    return f"{'Both' if n == 2 else f'All {in_words(n)}'} {kind}s of the policy are kept."
+    return f"{'Both' if n == 2 else f'All {count_text(n)}'} {kind}s of the policy are kept."
 
 
 def _of_all(count: int, n: int, verdict: Status) -> str:
@@ -320,8 +320,8 @@ def _of_all(count: int, n: int, verdict: Status) -> str:
     if n == 1:
         return f"the only required check {_ONE[verdict]}"
     if count == n:
-        return f"{'both' if n == 2 else f'all {in_words(n)}'} checks {_SEVERAL[verdict]}"
-    return f"{in_words(count)} of {in_words(n)} checks {_counted(count, verdict)}"
+        return f"{'both' if n == 2 else f'all {count_text(n)}'} checks {_SEVERAL[verdict]}"
+    return f"{count_text(count)} of {count_text(n)} checks {_counted(count, verdict)}"
 
 
 def _further(required: Counter[Status], worst: str) -> str:
@@ -330,8 +330,8 @@ def _further(required: Counter[Status], worst: str) -> str:
     total = sum(rest.values())
     if not total:
         return ""
-    told = " and ".join(f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in rest.items())
-    also = {1: "it also blocks", 2: "both also block"}.get(total, f"all {in_words(total)} also block")
+    told = " and ".join(f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in rest.items())
+    also = {1: "it also blocks", 2: "both also block"}.get(total, f"all {count_text(total)} also block")
     return f"{_sentence(told)}; {also} a release."
 
 
@@ -349,10 +349,10 @@ def _optional(others: Counter[Status]) -> str:
     found = [(verdict, others[verdict]) for verdict in (*_BLOCKING, Status.PASS) if others[verdict]]
     if n == 1:
         return f"One further check does not count for the decision; it {_ONE[found[0][0]]}."
-    told = [f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in found]
+    told = [f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in found]
     if len(found) == 1:
-        told = [f"{'both' if n == 2 else f'all {in_words(n)}'} {_SEVERAL[found[0][0]]}"]
-    return f"{_sentence(in_words(n))} further checks do not count for the decision; {joined(told)}."
+        told = [f"{'both' if n == 2 else f'all {count_text(n)}'} {_SEVERAL[found[0][0]]}"]
+    return f"{_sentence(count_text(n))} further checks do not count for the decision; {joined(told)}."
 
 
 def _counted(count: int, verdict: Status) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.queries.decoders import DECODER_TITLES, DECODERS
 from core.queries.findings import (
     DECLARED,
@@ -39,7 +39,7 @@ def _people(seed: int, planted: bool) -> tuple[Subject, PlannedAnswers]:
     """
     n, rng = sum(_SETS), child_generator(seed, f"bias queries, planted {planted}")
     sensitive = np.concatenate([rng.permutation((np.arange(size) < 0.4 * size).astype(np.uint8)) for size in _SETS])
-    people = Drawn(features=np.zeros((n, 1)), labels=np.ones(n, dtype=np.uint8), sensitive=sensitive)
+    people = SyntheticRecords(features=np.zeros((n, 1)), labels=np.ones(n, dtype=np.uint8), sensitive=sensitive)
     scores = rng.random(n)
     subject = subject_of(people, (scores >= 0.5).astype(np.uint8), _SETS, seed=seed, scores=scores)
     mechanism = "exact" if planted else "laplace"

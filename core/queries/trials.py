@@ -25,7 +25,7 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split
 from core.errors import InputError
-from core.estimates import Estimate, over_repeats, rate_over_repeats
+from core.estimates import Estimate, mean_over_repeats, rate_over_repeats
 from core.fairness import METRIC_TITLES
 from core.param import Param
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
@@ -323,7 +323,7 @@ class Trials:
             m=m,
             decoder=decoder,
             leakage=rate_over_repeats(values, resolution=one_person),
-            gain=over_repeats(gains, resolution=one_person),
+            gain=mean_over_repeats(gains, resolution=one_person),
             complete=float(np.mean(np.asarray(values) == 1.0)),
             lowest=min(values),
             typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.apart import apart
+from core.apart import run_in_subprocess
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.files import write_file
@@ -161,5 +161,5 @@ def self_test_apart(folder: Path, *, report: Report) -> tuple[SelfTest, ...]:
     if kept is not None:
         return kept
     place = Path(folder).absolute()
-    (tests,) = apart(lambda heard: cached_self_test(place, report=heard), report)
+    (tests,) = run_in_subprocess(lambda heard: cached_self_test(place, report=heard), report)
     return tests

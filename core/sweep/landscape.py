@@ -25,7 +25,7 @@ from core.datasets.catalog import DEMO_FILE
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
-from core.estimates import Estimate, estimate_columns, over_repeats, rate_over_repeats
+from core.estimates import Estimate, estimate_columns, mean_over_repeats, rate_over_repeats
 from core.fairness import METRICS, difference_between_groups, unfairness
 from core.files import write_file
 from core.fingerprint import content_fingerprint
@@ -159,7 +159,7 @@ class Readings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapCell(Result):
-    """One cell over the seeds: means with Student's t intervals, as `core.estimates.over_repeats` says.
+    """One cell over the seeds: means with Student's t intervals, as `core.estimates.mean_over_repeats` says.
 
     `after` and `gain` are the accuracy after correction, and the change from before it, paired by seed; `lead` is by
     how much the former exceeds that of the imputation baseline, paired likewise: below 0 the correction is no leak of
@@ -225,8 +225,8 @@ class Landscape(Result):
             tolerance=readings.tolerance,
             epsilon=readings.epsilon,
             after=rate_over_repeats(_there(readings.after)),
-            gain=over_repeats(_there(changes)),
-            lead=over_repeats(_there(leads)),
+            gain=mean_over_repeats(_there(changes)),
+            lead=mean_over_repeats(_there(leads)),
             **{name: rate_over_repeats(getattr(readings, name)) for name in _RATES},
             told=float(np.mean(_there(readings.told) or [math.nan])),
             n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),

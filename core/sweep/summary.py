@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.estimates import Spread, over_seeds
+from core.estimates import Spread, summarize_seeds
 from core.serialize import Result
 from core.sweep.point import SweepPoint
 
@@ -100,7 +100,7 @@ def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str]) -> SweepR
         values = [getattr(one, name) for one in found]
         if all(value is None for value in values):
             return None
-        return over_seeds(values, least=-1.0 if name == "gain" else 0.0, most=1.0)
+        return summarize_seeds(values, least=-1.0 if name == "gain" else 0.0, most=1.0)
 
     numbers = {name: over(told, name) for name in _OF_GUESSES if name != "before_corrected"}
     numbers |= {name: over(points, source) for name, source in _OF_MODEL.items()}

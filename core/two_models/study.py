@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.cross_fitting import cross_fitted, released_columns, taught_both_ways
+from core.adversaries.cross_fitting import cross_fitted, cross_fitted_interval, released_columns
 from core.arrays import Codes, Floats
 from core.estimates import (
     Estimate,
@@ -23,14 +23,14 @@ from core.estimates import (
     balanced_gain,
     count,
     estimate_columns,
-    least,
+    min_estimate,
     percent,
     points,
     strongest,
 )
 from core.models import METHOD_TITLES, METHODS
 from core.param import Param
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
@@ -129,13 +129,13 @@ def attributes(subject: Subject, method: str) -> tuple[Inferred, ...]:
     Left out are groups with fewer than `FEWEST` people inside or outside. The attackers know everybody's features.
     """
     dataset, rows = subject.dataset, subject.splits.train
-    found = []
+    inferences = []
     for code in range(int(dataset.n_groups == 2), dataset.n_groups):
         inside = (dataset.sensitive[rows] == code).astype(np.uint8)
         if np.bincount(inside, minlength=2).min() >= FEWEST:
             features = tuple(dataset.features[rows].T)
-            found.append(_inferred(subject, method, rows, inside, features, target=dataset.group_names[code]))
-    return tuple(found)
+            inferences.append(_inferred(subject, method, rows, inside, features, target=dataset.group_names[code]))
+    return tuple(inferences)
 
 
 def _inferred(
@@ -143,44 +143,53 @@ def _inferred(
     method: str,
     rows: npt.NDArray[np.intp],
     truth: Codes,
-    known: Sequence[Floats],
+    feature_columns: Sequence[Floats],
     *,
     target: str,
 ) -> Inferred:
     """Let three attackers judge the same people, taught by the same half: each model's, and that of both."""
     labels, seed = subject.dataset.labels[rows], subject.config.seed
     predictions, scores = second_model(subject, method)
-    shown, decimals = subject.released_scores, subject.outputs.decimals
-    if shown is not None and decimals is not None:
+    released_scores, decimals = subject.released_scores, subject.outputs.decimals
+    if released_scores is not None and decimals is not None:
         scores = np.round(scores, decimals)
-    audited: _Answers = (subject.model.predictions[rows], None if shown is None else shown[rows])
-    second: _Answers = (predictions[rows], None if shown is None else scores[rows])
+    audited: _Answers = (subject.model.predictions[rows], None if released_scores is None else released_scores[rows])
+    second: _Answers = (predictions[rows], None if released_scores is None else scores[rows])
     columns = {"audited": released_columns(audited[0], labels, audited[1])}
     columns["second"] = released_columns(second[0], labels, second[1])
     columns["both"] = [*columns["audited"], *columns["second"], *_differences(audited, second, labels)]
-    said = {
-        name: cross_fitted([*known, *own], truth, seed=seed, name=f"two models, {target}, {name}")[1]
-        for name, own in columns.items()
+    verdicts = {
+        name: cross_fitted([*feature_columns, *released], truth, seed=seed, name=f"two models, {target}, {name}")[1]
+        for name, released in columns.items()
     }
-    both = said.pop("both")
-    gains = {name: taught_both_ways(balanced_gain(truth, own, both), 0.0) for name, own in said.items()}
-    one, other, together = (
-        taught_both_ways(balanced_accuracy(truth, own), 0.5) for own in (said["audited"], said["second"], both)
+    joint_verdict = verdicts.pop("both")
+    gains = {
+        name: cross_fitted_interval(balanced_gain(truth, verdict, joint_verdict), 0.0)
+        for name, verdict in verdicts.items()
+    }
+    audited_accuracy, second_accuracy, joint_accuracy = (
+        cross_fitted_interval(balanced_accuracy(truth, verdict), 0.5)
+        for verdict in (verdicts["audited"], verdicts["second"], joint_verdict)
     )
-    return Inferred(target=target, alone=(one, other), both=together, gain=least(gains)[1].within(-1.0, 1.0))
+    return Inferred(
+        target=target,
+        alone=(audited_accuracy, second_accuracy),
+        both=joint_accuracy,
+        gain=min_estimate(gains)[1].within(-1.0, 1.0),
+    )
 
 
 _Answers = tuple[Codes, Floats | None]
 """Predictions, and scores where these are released."""
 
 
-def _differences(one: _Answers, other: _Answers, labels: Codes) -> list[npt.NDArray[np.float64]]:
+def _differences(first: _Answers, second: _Answers, labels: Codes) -> list[npt.NDArray[np.float64]]:
     """Return by how much two models differ on each person: as it is, towards the person's own label, and its size."""
-    (predicted, score), (other_predicted, other_score) = one, other
+    (predicted, score), (other_predicted, other_score) = first, second
     if score is None or other_score is None:
         return [predicted.astype(np.float64) - other_predicted]
-    apart = np.round(score - other_score, 12)  # equal scores, no difference, but for rounding
-    return [apart, np.where(labels == 1, apart, -apart), np.abs(apart)]
+    score_difference = np.round(score - other_score, 12)  # equal scores, no difference, but for rounding
+    return [score_difference, np.where(labels == 1, score_difference, -score_difference), np.abs(score_difference)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +217,7 @@ def _people(seed: int, planted: bool) -> tuple[Subject, TwoModelsSettings]:
     score alone is the same noise for everybody.
     """
     rng, n = child_generator(seed, f"two models, planted {planted}"), sum(_SETS)
-    people = Drawn(
+    people = SyntheticRecords(
         features=np.zeros((n, 1)),
         labels=rng.integers(0, 2, n).astype(np.uint8),
         sensitive=rng.integers(0, 2, n).astype(np.uint8),
@@ -279,18 +288,20 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
 
     def findings(self, result: TwoModels, settings: TwoModelsSettings) -> tuple[Finding, ...]:
         """Return what both models add to membership inference, then to inferring the attribute."""
-        found = [_finding(result, result.membership, result.membership.gain)]
+        findings = [_finding(result, result.membership, result.membership.gain)]
         if result.attributes:
             best, gain = _largest(result.attributes)
-            found.append(_finding(result, best, gain))
-        return tuple(found)
+            findings.append(_finding(result, best, gain))
+        return tuple(findings)
 
     def checks(self, result: TwoModels, settings: TwoModelsSettings) -> Mapping[str, Measurement]:
         """Return the larger of the gains, with an interval for all that was inferred."""
         best, gain = _largest((result.membership, *result.attributes))
         details: dict[str, float] = {}
-        for each in (result.membership, *result.attributes):
-            details |= {f"{each.target}, {name}": level.value for name, level in _levels(result, each).items()}
+        for inference in (result.membership, *result.attributes):
+            details |= {
+                f"{inference.target}, {name}": level.value for name, level in _levels(result, inference).items()
+            }
         return {
             "two_models_gain": Measurement(
                 check="two_models_gain",
@@ -308,9 +319,11 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
     def tables(self, result: TwoModels, settings: TwoModelsSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the balanced accuracy from each model alone and from both, of membership and of each group."""
         rows: list[Row] = []
-        for each in (result.membership, *result.attributes):
-            for name, level in _levels(result, each).items():
-                rows.append({"inferred": each.target, "from": name, **estimate_columns("balanced accuracy", level)})
+        for inference in (result.membership, *result.attributes):
+            for name, level in _levels(result, inference).items():
+                rows.append(
+                    {"inferred": inference.target, "from": name, **estimate_columns("balanced accuracy", level)}
+                )
         return {self.title: tuple(rows)}
 
 
@@ -320,52 +333,52 @@ _CAVEATS = (
 )
 
 
-def _largest(found: tuple[Inferred, ...]) -> tuple[Inferred, Estimate]:
+def _largest(inferences: tuple[Inferred, ...]) -> tuple[Inferred, Estimate]:
     """Return what gains most, and its gain with an interval for all."""
-    named = {each.target: each for each in found}
-    name, gain = strongest({target: each.gain for target, each in named.items()}, within=(-1.0, 1.0))
-    return named[name], gain
+    by_target = {inference.target: inference for inference in inferences}
+    name, gain = strongest({target: inference.gain for target, inference in by_target.items()}, within=(-1.0, 1.0))
+    return by_target[name], gain
 
 
 def _models(result: TwoModels) -> tuple[str, str]:
     return f"the audited model ({result.audited})", f"the second model ({result.second})"
 
 
-def _levels(result: TwoModels, found: Inferred) -> dict[str, Estimate]:
-    return {**dict(zip(_models(result), found.alone, strict=True)), "both models": found.both}
+def _levels(result: TwoModels, inference: Inferred) -> dict[str, Estimate]:
+    return {**dict(zip(_models(result), inference.alone, strict=True)), "both models": inference.both}
 
 
-def _inferring(result: TwoModels, found: Inferred) -> str:
-    if found is result.membership:
+def _inferring(result: TwoModels, inference: Inferred) -> str:
+    if inference is result.membership:
         return "Training records inferred"
-    return f"{result.attribute[:1].upper()}{result.attribute[1:]} ({found.target}) inferred"
+    return f"{result.attribute[:1].upper()}{result.attribute[1:]} ({inference.target}) inferred"
 
 
-def _knows(result: TwoModels, found: Inferred) -> str:
-    if found is result.membership:
+def _knows(result: TwoModels, inference: Inferred) -> str:
+    if inference is result.membership:
         return f"Everybody's label and {result.released} by both models; who is a member, for half of the people."
-    whose = f"the {result.attribute} of half of the training records"
-    return f"Everybody's features, label and {result.released} by both models; {whose}."
+    known_attributes = f"the {result.attribute} of half of the training records"
+    return f"Everybody's features, label and {result.released} by both models; {known_attributes}."
 
 
-def _finding(result: TwoModels, found: Inferred, gain: Estimate) -> Finding:
+def _finding(result: TwoModels, inference: Inferred, gain: Estimate) -> Finding:
     """Return what both models add to inferring one thing."""
-    members, leaks = found is result.membership, gain.low > 0
-    what = "identifying training records" if members else f"inferring the {result.attribute} ({found.target})"
+    members, leaks = inference is result.membership, gain.low > 0
+    what = "identifying training records" if members else f"inferring the {result.attribute} ({inference.target})"
     reveals = "whether a person was in the training data" if members else f"the {result.attribute}"
-    shown = "scores" if "scores" in result.released else "labels"
-    alone, low = found.alone[found.better], points(gain.low).removesuffix(" points")
+    output_name = "scores" if "scores" in result.released else "labels"
+    alone, low = inference.alone[inference.better], points(gain.low).removesuffix(" points")
     return Finding(
-        point=f"Releasing both models adds {points(gain)} to {what}, over {_models(result)[found.better]} alone"
+        point=f"Releasing both models adds {points(gain)} to {what}, over {_models(result)[inference.better]} alone"
         f"{', which is not statistically significant' if gain.low <= 0 <= gain.high else ''}.",
         evidence=f"95% CI {low} to {points(gain.high)}, {count(gain.n)} people. Balanced accuracy: {percent(alone)} "
-        f"from {_models(result)[found.better]} alone, {percent(found.both)} from both.",
-        so_what=f"How the two models' {shown} differ reveals {reveals}." if leaks else "",
+        f"from {_models(result)[inference.better]} alone, {percent(inference.both)} from both.",
+        so_what=f"How the two models' {output_name} differ reveals {reveals}." if leaks else "",
         to_do="Do not release both models: withdraw one, or train them on different people." if leaks else "",
         caveats=_CAVEATS,
         estimate=gain,
         baseline=alone,
-        attacker_knows=_knows(result, found),
+        attacker_knows=_knows(result, inference),
     )
 
 

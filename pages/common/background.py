@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit.logger import get_logger
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.apart import Report, apart
+from core.apart import Report, run_in_subprocess
 from core.datasets.dataset import AuditDataset
 from core.errors import Cancelled, FairLeakError
 from core.fingerprint import fingerprint
@@ -184,7 +184,7 @@ class Job:
         """Return an iterator over what is made, one by one, in a process of its own."""
         own, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
         nice, then = (step + 5 * own for step in _NICE.get(kind, (10, 10)))
-        return apart(make, self.report, about=about, nice=nice, then=then)
+        return run_in_subprocess(make, self.report, about=about, nice=nice, then=then)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
         """Take results one by one, so that they can be shown before the last is there."""

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.errors import FairLeakError
 from core.files import csv_of_frame
-from core.quantities import Row, Tables, in_words, plain_row
+from core.quantities import Row, Tables, formatted_table, plain_row
 from pages.common import shell
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def worded(rows: Iterable[Row]) -> pandas.DataFrame:
     """Return rows as a table in words, to be read beside a chart."""
     import pandas as pd
 
-    header, cells, _ = in_words(rows)
+    header, cells, _ = formatted_table(rows)
     return pd.DataFrame(cells, columns=header)
 
 

@@ -17,7 +17,7 @@ import core
 from core.compare import Comparison, compare, comparison_html
 from core.compare.changes import NO_PROOF
 from core.errors import FairLeakError, InputError
-from core.estimates import in_words
+from core.estimates import count_text
 from core.history import (
     DECISIONS,
     Entry,
@@ -184,7 +184,7 @@ def card(reports: Reports, *, testing: bool) -> None:
         if differ := disagreement(standing):
             st.markdown(f":orange[:material/warning:] {differ}")
         if (more := len(signatures) - _SHOWN) > 0:
-            st.caption(f"{in_words(more).capitalize()} earlier: fairleak history show.")
+            st.caption(f"{count_text(more).capitalize()} earlier: fairleak history show.")
         _form(document, mark, standing, testing=testing, named=bool(name))
         panels.kept_problem("sign_problem")
         if _PROBLEM in st.session_state:

@@ -60,7 +60,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
 def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Path) -> Iterator[Start]:
     """Start dashboards with empty caches; the same audit is computed once for all tests."""
     monkeypatch.setattr(background, "Job", RecordedJob)
-    monkeypatch.setattr(background, "apart", apart.here)  # so that what a test replaces is replaced for jobs, too
+    monkeypatch.setattr(background, "run_in_subprocess", apart.run_in_process)  # a test's patches hold for jobs, too
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
     ledger_work.repeatable(monkeypatch)

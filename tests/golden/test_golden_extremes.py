@@ -41,7 +41,7 @@ from core.membership.fairpick import FairPickFindings
 from core.model_card import findings as cards
 from core.models import GIVEN
 from core.people import findings as people
-from core.quantities import in_words, plain_row
+from core.quantities import formatted_table, plain_row
 from core.queries import NOISES, Answering, AnswersLeak, Asking, ErrorQuantiles, Leak, PlannedAnswers, Trials
 from core.study import Finding, Measurement
 from core.sweep.findings import tension, trained_tolerances
@@ -122,7 +122,7 @@ def _correction_of_many(rng: Generator) -> Iterator[Finding | str]:
     yield from correction.control_findings(points, own, config)
     leaks = [point.attributions["published"] for point in own[:2]]
     for title, rows in correction.tables(points, leaks, config).items():
-        header, cells, _ = in_words(rows)
+        header, cells, _ = formatted_table(rows)
         yield "\n".join([title, *(" | ".join(cells) for cells in (header, *cells))])
 
 

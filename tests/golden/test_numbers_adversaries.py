@@ -19,9 +19,9 @@ import pytest
 from core.adversaries import adversary, cross_fitting, imputation, output_evidence, released_outputs, tuning
 from core.arrays import decimals_of
 from core.attribute import study
-from core.attribute.study import AttributeSettings, Judged
+from core.attribute.study import AttackerPosteriors, AttributeSettings
 from core.estimates import Estimate
-from core.planted import Drawn, draw_people, subject_of
+from core.planted import SyntheticRecords, draw_people, subject_of
 from tests.golden.numbers import Named, compare_numbers, refused
 
 Outputs = output_evidence.Outputs
@@ -113,7 +113,7 @@ def _crossed() -> Named:
     for value, low, high in ((0.6, 0.52, 0.7), (0.6, 0.55, 0.65), (0.5, 0.45, 0.55), (0.4, 0.3, 0.6)):
         found = Estimate(value=value, low=low, high=high, n=30)
         for chance in (0.5, value - math.sqrt(1 + 2 / math.pi) * (value - low), 0.2):
-            yield f"taught {value} {low}, {chance:.3f}", cross_fitting.taught_both_ways(found, chance)
+            yield f"taught {value} {low}, {chance:.3f}", cross_fitting.cross_fitted_interval(found, chance)
     score, verdict = cross_fitting.cross_fitted([own["x"][:, 0], own["x"][:, 1]], own["groups"], seed=1, name="x")
     yield "cross-fitted", (score, verdict)
 
@@ -141,7 +141,10 @@ def _released() -> Named:
         categorical = CATEGORICAL & (kind is not None)
         before = _imputation(asked, categorical)
         name, rows = f"{k} groups, {kind is not None}", np.arange(asked["groups"].size)
-        yield f"{name}: imputation", (before.way, before.odds[:20].round(4), before.about(asked["x"][:9]).odds.round(4))
+        yield (
+            f"{name}: imputation",
+            (before.combination, before.odds[:20].round(4), before.about(asked["x"][:9]).odds.round(4)),
+        )
         evidence = output_evidence.Evidence.of(asked["x"], outputs, asked["groups"], before, rows[-20:])
         for about, columns in (("learners", evidence.columns()), ("asked", evidence.columns(rows[-9:]))):
             found = [getattr(columns, each.name) for each in fields(columns)]
@@ -232,7 +235,7 @@ def _many() -> Named:
         yield f"{enough} are many", str(found.fold.tolist())
     for most in (44, 45, 46):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cross_fitting, "TAUGHT", most)
+            patch.setattr(cross_fitting, "MAX_TEACHERS", most)
             found = cross_fitting.cross_fitted([own["x"][:, 0]], own["groups"], seed=1, name="x")
         yield f"{most} teach", found
 
@@ -243,7 +246,9 @@ def _judged() -> Named:
     before, after = (rng.dirichlet(np.ones(3), 12) * 0.5 + 0.5 * weight * np.eye(3)[truth] for weight in (0.3, 1.0))
     before, after = (each / each.sum(axis=1, keepdims=True) for each in (before, after))
     after[3] = [0.0, 1.0, 0.0]
-    one = Judged(truth=truth, before=before, after=after, share=np.array([0.6, 0.3, 0.1]), attack="all", n_known=30)
+    one = AttackerPosteriors(
+        truth=truth, before=before, after=after, share=np.array([0.6, 0.3, 0.1]), attack="all", n_known=30
+    )
     for measure in study.MEASURES:
         yield f"{measure}: level", [one.level(measure, each) for each in (before, after)]
         yield f"{measure}: gain", one.gain(measure)
@@ -312,13 +317,13 @@ def _asked(*given: Any, **_: Any) -> released_outputs.ReleasedAttack:
 def _placed() -> Named:
     for rare in (38, 39, 40, 41, 80, 81, 82):
         groups = np.concatenate([np.arange(120) < rare, np.arange(80) % 2 > 0]).astype(np.uint8)
-        drawn = Drawn(
+        drawn = SyntheticRecords(
             features=np.arange(400.0).reshape(200, 2), labels=np.arange(200, dtype=np.uint8) // 3 % 2, sensitive=groups
         )
         subject = subject_of(drawn, np.arange(200, dtype=np.uint8) % 2, (120, 60, 20), seed=1)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(study, "attack_released", _asked)
-            found = study._judged(subject, subject.outputs)
+            found = study._posteriors(subject, subject.outputs)
         yield f"{rare} of 120", {place: (own.n_known, own.truth.size, own.truth.sum()) for place, own in found.items()}
 
 

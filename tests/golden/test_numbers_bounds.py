@@ -20,7 +20,7 @@ from core.model_fairness import findings as fairness
 from core.model_fairness.study import STUDY as FAIRNESS
 from core.model_fairness.study import FairnessSettings, rate_ratio
 from core.models import METHODS
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.queries.study import STUDY as QUERIES
 from core.subject import OutputsPlan, Progress, Subject, train_model
 from core.two_models import study as two_models
@@ -39,7 +39,9 @@ def subject(seed: int, groups: int = 2, *, scores: bool = False, accept: float =
         sensitive[start : start + 3 * groups] = np.arange(3 * groups) % groups
     labels = rng.integers(0, 2, n).astype(np.uint8)
     said = np.round(rng.random(n) * 0.6 + 0.2 * (sensitive > 0) + 0.2 * labels, 2)
-    people = Drawn(features=rng.normal(size=(n, 2)), labels=labels, sensitive=(sensitive > 0).astype(np.uint8))
+    people = SyntheticRecords(
+        features=rng.normal(size=(n, 2)), labels=labels, sensitive=(sensitive > 0).astype(np.uint8)
+    )
     answers = (said >= np.quantile(said, 1 - accept) if 0 < accept < 1 else np.full(n, accept)).astype(np.uint8)
     made = subject_of(people, answers, SETS, seed=1, scores=said if scores else None)
     names = ("ash", "birch", "cedar", "elm")[:groups]
@@ -70,7 +72,7 @@ def _fairness() -> Named:
             yield f"{seed} {one.metric} {one.records}", [one.people, one.unfairness, one.difference]
         yield f"{seed} heading", fairness.metrics_heading(found, "test set")
         for records in fairness.SETS:
-            yield f"{seed} words {records}", [" | ".join(row.values()) for row in fairness.metric_words(found, records)]
+            yield f"{seed} words {records}", [" | ".join(row.values()) for row in fairness.metric_table(found, records)]
         for title, rows in FAIRNESS.tables(found, FairnessSettings()).items():
             if title != fairness.METRICS_TABLE or seed == 2:
                 yield f"{seed} {title}", [" ".join(map(_short, row.values())) for row in rows[:9]]
@@ -190,7 +192,9 @@ def _budgets() -> Named:
         yield "rows", [list(row.values()) for row in BUDGETS.tables(result, settings)[BUDGETS.title]]
     runs = [bounds.OneRun(guesses=200, correct=correct) for correct in (0, 150, 200)]
     pairs = ((0.0, runs[0]), (0.5, runs[1]), (0.5, runs[2]), (9.0, runs[2]))
-    some = [audits.Audited(mechanism=f"{k}", promised=p, spent=None, seen=seen) for k, (p, seen) in enumerate(pairs)]
+    some = [
+        audits.MechanismAudit(mechanism=f"{k}", promised=p, spent=None, seen=seen) for k, (p, seen) in enumerate(pairs)
+    ]
     for result in (MeasuredEpsilon(audited=tuple(some)), MeasuredEpsilon(audited=tuple(some[:1]))):
         check, *said = BUDGETS.checks(result, settings)["measured_epsilon"], *BUDGETS.findings(result, settings)
         yield "broken", [check.estimate, check.details, [[one.point, *one.caveats] for one in said]]

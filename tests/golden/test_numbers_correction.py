@@ -207,7 +207,7 @@ def _sorted() -> Named:
                 yield f"{own}, choice {number}: rows", told
             new = np.roll(part.old, 1, axis=1)
             vector = ASKED[name][0].copy()
-            part.place(new, vector)
+            part.write(new, vector)
             yield f"{own}: moved", (part.cost_of(new), part.meets(new), str(vector.tolist()))
             wrong = part.old + 1, part.old - np.eye(*part.old.shape, dtype=int) * 9
             yield f"{own}: not counts", [part.meets(each) for each in wrong]

@@ -15,7 +15,7 @@ import pytest
 from core.adversaries import AttackedRecords
 from core.correction import attribution, bootstrap, disclosure, knowledge, soft
 from core.correction.attribute_attacks import ATTACKERS, CorrectionResult, attack_saying, attacks_of, protocols_of
-from core.correction.study import STUDY, CorrectionSettings, correction_gain, tolerance_told
+from core.correction.study import STUDY, CorrectionSettings, applied_tolerance, correction_gain
 from core.estimates import Estimate
 from core.fairness import METRICS
 from core.planted import draw_people, posterior, subject_of
@@ -89,7 +89,7 @@ def _resampled() -> Named:
         counts = rng.integers(0, 3, (3, blocks.everybody.size)) * blocks.everybody
         counts[0] = blocks.everybody
         name = f"{people.n_groups} groups, {metric}"
-        yield f"{name}: blocks", (blocks.place, blocks.price)
+        yield f"{name}: blocks", (blocks.cells, blocks.price)
         for tolerance, raised in ((0.0, False), (0.05, False), (0.05, True), (0.4, False)):
             if people is SMALL:
                 named = blocks.corrected(counts, tolerance, raise_until_true=raised)
@@ -110,19 +110,19 @@ def _resampled() -> Named:
     own = Estimate(value=0.6, low=0.5, high=0.72, n=40)
     for value, shift, draws in product((0.6, 0.7, math.nan), (0.0, 0.2), (9, 10, 25)):
         found = np.concatenate([[value], 0.55 + shift + 0.03 * rng.standard_normal(draws)])
-        yield f"widened {value} {shift} {draws}", bootstrap.widened(own, found)
+        yield f"widened {value} {shift} {draws}", bootstrap.combine_intervals(own, found)
     found[3:5] = np.nan
-    yield "widened, cut", bootstrap.widened(replace(own, level=0.8), found, within=(0.58, 0.61))
-    yield "widened, nothing", bootstrap.widened(replace(own, value=math.nan), found)
+    yield "widened, cut", bootstrap.combine_intervals(replace(own, level=0.8), found, within=(0.58, 0.61))
+    yield "widened, nothing", bootstrap.combine_intervals(replace(own, value=math.nan), found)
     blocks = bootstrap.Blocks.of(SMALL, SMALL.guess, None, metric=METRICS[0])
     for draws, raised in ((None, False), (4, True)):
-        named = bootstrap.named_in_draws(blocks, 0.03, raise_until_true=raised, draws=draws, seed=3)
+        named = bootstrap.bootstrap_correction(blocks, 0.03, raise_until_true=raised, draws=draws, seed=3)
         yield f"{draws} draws", named
-    drawn = bootstrap.named_in_draws(bootstrap.Blocks.of(MANY, MANY.truth, None, metric=METRICS[0]), 0.9)
+    drawn = bootstrap.bootstrap_correction(bootstrap.Blocks.of(MANY, MANY.truth, None, metric=METRICS[0]), 0.9)
     yield "draws of three groups", (drawn.size, drawn.before, drawn.after)
     guesses = SMALL.guess, SMALL.calibrated_guess
     both = [bootstrap.Blocks.of(SMALL, guess, None, metric=METRICS[1]) for guess in guesses]
-    yield "together", bootstrap.named_together(both, 0.02, draws=3, seed=1)
+    yield "together", bootstrap.bootstrap_jointly(both, 0.02, draws=3, seed=1)
 
 
 def _softly() -> Named:
@@ -163,7 +163,7 @@ def _stepwise() -> Named:
             yield f"{own}: values", [(each.value, each.low, each.high) for each in step.values.values()]
             yield f"{own}: changes", [(each.value, each.low, each.high) for each in step.changes.values()]
     estimates = [knowledge.estimate_constraint(one.predictions, one.truth, one.labels) for one in (SMALL, OWN, MANY)]
-    yield "named", [knowledge.share_named(estimates, metric) for metric in METRICS]
+    yield "named", [knowledge.share_identified(estimates, metric) for metric in METRICS]
 
 
 @cache
@@ -215,7 +215,7 @@ def _planted() -> Named:
 def _together() -> Named:
     result = _result()
     protocols = [protocols_of(kind) for kind in ATTACKERS]
-    yield "told", (tolerance_told(result), result.strong, str(attacks_of(as_published=False)), str(protocols))
+    yield "told", (applied_tolerance(result), result.strong, str(attacks_of(as_published=False)), str(protocols))
     gained = correction_gain(result)
     yield "gain", (gained.estimate, gained.control, gained.attacked, gained.knows, *gained.assumptions, gained.details)
     for adversary, published in product(ATTACKERS, (False, True)):

@@ -44,7 +44,10 @@ def _combined() -> Named:
         certain(0.8, 3),
     ]
     for place, one in enumerate(some):
-        yield f"{place}", [one.within(0.0, 0.55), one.within(0.3, 0.3), one.folded(), estimates.least({"a": one})]
+        yield (
+            f"{place}",
+            [one.within(0.0, 0.55), one.within(0.3, 0.3), one.folded(), estimates.min_estimate({"a": one})],
+        )
         yield f"{place} columns", estimates.estimate_columns("x", one)
         yield f"{place} plain", [estimates.plain_number(one.value), estimates.plain_number(None)]
     yield "no columns", estimates.estimate_columns("x", None)
@@ -84,7 +87,7 @@ def _written() -> Named:
         yield f"beside {beside}", [estimates.decimals_beside(beside, 0.2, least) for least in (1, 3)]
     yield "levels", [estimates.level_text(level) for level in (0.95, 0.991667, 0.9999, 0.99991)]
     yield "budgets", [estimates.epsilon_text(value) for value in (0.1, 10.0, math.inf)]
-    yield "words", [estimates.in_words(number) for number in (-1, 0, 1, 12, 13, 15375)]
+    yield "words", [estimates.count_text(number) for number in (-1, 0, 1, 12, 13, 15375)]
     yield "joined", [estimates.joined(names) for names in ((), ("a",), ("a", "b"), ("a", "b", "c"))]
 
 

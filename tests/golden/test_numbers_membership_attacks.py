@@ -39,7 +39,7 @@ from core.membership.people import member_people
 from core.membership.targets import audited_access
 from core.models import GIVEN
 from core.models.query_access import QueryAccess
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.study import Measurement, not_run
 from core.subject import OutputsPlan
 from core.subject import subject_of as trained
@@ -233,7 +233,7 @@ def over_settings() -> Named:
 def _release(members: int, outsiders: int, groups: int, decimals: int | None, released: str) -> study.JudgedMembers:
     n, aside = members + outsiders + 40, 40
     rng = np.random.default_rng(41)
-    drawn = Drawn(
+    drawn = SyntheticRecords(
         features=rng.integers(0, 3, (n, 2)).astype(float),
         labels=(rng.random(n) < 0.4).astype(np.uint8),
         sensitive=rng.choice(groups, n, p=[0.3, 0.7] if groups == 2 else [0.25, 0.35, 0.4]).astype(np.uint8),
@@ -265,7 +265,7 @@ def limits() -> Named:
     many = _release(300, 990, 2, None, "scores")
     for taught in (644, 645, 646):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(study, "TAUGHT", taught)
+            patch.setattr(study, "MAX_TEACHERS", taught)
             yield f"taught {taught}", study._assumptions(many)
     again = replace(many.subject, trainable=True)
     yield "steps", study.STUDY.steps(again, MembershipPlan(shadows=6))

@@ -253,7 +253,7 @@ def _tables() -> Iterator[tuple[str, Any]]:
         {"a": "y", "b": None, "e": quantities.change(-0.25), "c": INF, "d": NAN, "f": True},
         {"b": quantities.share(None), "a": "z", "c": 0.123456},
     ]
-    yield "words", quantities.in_words(rows)
+    yield "words", quantities.formatted_table(rows)
     yield "plain", [quantities.plain_row(row) for row in rows]
     finding = Finding(point="p", caveats=("c", ""), estimate=spread, so_what="s")
     yield "finding", [finding.text, finding.to_frame().to_csv()]

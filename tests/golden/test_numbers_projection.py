@@ -13,10 +13,10 @@ from core.projection import (
     Constraints,
     Dual,
     _box_maximum,
-    _one_number,
     _posterior,
     _split_direction,
     _step,
+    _tilted_probability,
     _verdict,
     climb,
     newton_direction,
@@ -120,13 +120,13 @@ def _directions() -> Named:
 def _edges() -> Named:
     one = np.array([0.0, 1e-320, 0.3, 0.5, 0.500001, 1 - 1e-16, 1.0, 1.0, 0.25])
     zero = np.array([1.0, 1.0, 0.7, 0.5, 0.499999, 1e-16, 1e-17, 0.0, 0.75])
-    yield "one number", _one_number(np.full(9, 0.5), zero, one)
-    yield "its place below 1", (1.0 - _one_number(np.full(9, 0.5), zero, one)) * 1e16
+    yield "one number", _tilted_probability(np.full(9, 0.5), zero, one)
+    yield "its place below 1", (1.0 - _tilted_probability(np.full(9, 0.5), zero, one)) * 1e16
     rest = np.linspace(0.01, 0.49, 49)
-    said = _one_number(np.full(49, 0.5), rest, 1.0 - rest)
+    said = _tilted_probability(np.full(49, 0.5), rest, 1.0 - rest)
     yield "a truth of 0 loses by rounding", bool((1.0 - said < rest).any())
     yield "and no more than it must", float(np.abs(1.0 - said - rest).max() <= 2.3e-16)
-    yield "of the certain", _one_number(np.array([0.0, 1.0] * 4 + [0.9]), zero, one)
+    yield "of the certain", _tilted_probability(np.array([0.0, 1.0] * 4 + [0.9]), zero, one)
     asked, three = GIVEN["share"][1], GIVEN["three, two bite"][1]
     for name, posterior in (
         ("as given", TWO),

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.adversaries.cross_fitting import taught_both_ways
+from core.adversaries.cross_fitting import cross_fitted_interval
 from core.arrays import Codes, Floats, Ints
 from core.datasets import load
 from core.estimates import Estimate
@@ -66,7 +66,7 @@ def curves(evidence: Evidence) -> Iterator[tuple[str, Roc]]:
     labels = replace(evidence, released=None, predictions=evidence.predicted)
     for name, attack in REGISTRY.items():
         found = roc(attack.judge(evidence if "scores" in attack.uses | attack.needs else labels).score, member)
-        yield name, replace(found, auc=taught_both_ways(found.auc, 0.5)) if attack.learns else found
+        yield name, replace(found, auc=cross_fitted_interval(found.auc, 0.5)) if attack.learns else found
 
 
 def _text(found: Estimate) -> str:

@@ -32,7 +32,7 @@ from core.correction.knowledge import (
     EstimatedConstraint,
     compare_constraints,
     estimate_constraint,
-    share_named,
+    share_identified,
 )
 from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
@@ -102,7 +102,7 @@ def lab(adult: AuditDataset) -> Lab:
 def test_what_is_named(lab: Lab, key: Key) -> None:
     shares, tolerance, *_ = RECORDED[key]
     estimates = [lab.estimate(key, seed) for seed in NAME_SEEDS]
-    assert [share_named(estimates, metric).value for metric in METRICS] == pytest.approx(
+    assert [share_identified(estimates, metric).value for metric in METRICS] == pytest.approx(
         [*shares, 0.0], abs=0.051
     )  # one seed
     assert np.mean([estimate.tolerance for estimate in estimates]) == pytest.approx(tolerance, rel=0.15)
@@ -137,12 +137,12 @@ def test_a_wrong_name_corrects_better_than_the_truth_about_equal_opportunity(lab
 
 def test_names_come_from_the_data_and_table_v_is_not_reproduced(lab: Lab) -> None:
     # the published 68% for predictive equality lies outside the interval of what is found here
-    assert share_named([lab.estimate(("correlation_remover", None), s) for s in NAME_SEEDS], PE).low > 0.68
+    assert share_identified([lab.estimate(("correlation_remover", None), s) for s in NAME_SEEDS], PE).low > 0.68
     plain = [lab.estimate(("unmitigated", None), seed) for seed in NAME_SEEDS]
     rates = {}
     for metric in (SP, PE, EO):
         estimates = [lab.estimate(("threshold_optimizer", metric), seed) for seed in NAME_SEEDS]
-        rates[metric] = share_named(estimates, metric), share_named(plain, metric).value
+        rates[metric] = share_identified(estimates, metric), share_identified(plain, metric).value
     assert rates[SP][0].low > 0.8 and rates[SP][1] == 0.0
     assert rates[PE][0].low > 0.8 and rates[PE][1] > 0.6
     assert rates[EO][0].low < rates[EO][1] < rates[EO][0].high  # no better than no training

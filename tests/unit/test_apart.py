@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
-from core.apart import apart, here
+from core.apart import run_in_process, run_in_subprocess
 from core.errors import Cancelled, FairLeakError, InputError
 from core.untrusted import child
 from tests import samples
@@ -31,7 +31,7 @@ def test_what_grows_comes_one_by_one_as_it_does_here():
             yield i * i
 
     heard: list[tuple[int, int]] = []
-    assert list(apart(squares, lambda *step: heard.append(step))) == list(here(squares, deaf))
+    assert list(run_in_subprocess(squares, lambda *step: heard.append(step))) == list(run_in_process(squares, deaf))
     assert heard[-1] == (4, 5)
 
 
@@ -40,7 +40,10 @@ def test_it_gives_way_once_its_first_part_is_there():
         for _ in range(2):
             yield os.nice(0)
 
-    assert list(apart(niceness, deaf, nice=os.nice(0), then=os.nice(0) + 7)) == [os.nice(0), min(19, os.nice(0) + 7)]
+    assert list(run_in_subprocess(niceness, deaf, nice=os.nice(0), then=os.nice(0) + 7)) == [
+        os.nice(0),
+        min(19, os.nice(0) + 7),
+    ]
 
 
 def test_it_knows_what_the_data_remember_and_they_remember_what_it_has_made():
@@ -50,7 +53,7 @@ def test_it_knows_what_the_data_remember_and_they_remember_what_it_has_made():
     def work(_: object) -> tuple[object, int]:
         return dataset, dataset.once("known", lambda: 0) + dataset.once("made", lambda: os.getpid())
 
-    ((same, total),) = apart(work, deaf, about=dataset)
+    ((same, total),) = run_in_subprocess(work, deaf, about=dataset)
     assert same is dataset
     assert total - known == dataset.once("made", lambda: 0) != os.getpid()
 
@@ -60,15 +63,15 @@ def test_errors_come_back_and_a_process_that_dies_is_one_sentence():
         raise InputError("The bound must be at most 1, got 2.")
 
     with pytest.raises(InputError, match="got 2"):
-        list(apart(refuse, deaf))
+        list(run_in_subprocess(refuse, deaf))
     with pytest.raises(FairLeakError, match="ended without a result"):
-        list(apart(lambda _: os._exit(3), deaf))
+        list(run_in_subprocess(lambda _: os._exit(3), deaf))
 
 
 def test_a_fresh_process_does_it_where_none_can_be_forked(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(child, "FORKS", False)
-    assert next(apart(lambda _: os.getpid(), deaf)) != os.getpid()
-    assert next(apart(lambda _: os.getpid(), deaf, nice=0, then=0)) == os.getpid()
+    assert next(run_in_subprocess(lambda _: os.getpid(), deaf)) != os.getpid()
+    assert next(run_in_subprocess(lambda _: os.getpid(), deaf, nice=0, then=0)) == os.getpid()
 
 
 def forked() -> list[psutil.Process]:
@@ -81,15 +84,15 @@ def test_who_stops_leaves_no_process_behind():
         raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        list(apart(lambda _: time.sleep(PATIENT), stop))
+        list(run_in_subprocess(lambda _: time.sleep(PATIENT), stop))
     wait_until(lambda: not forked(), "no process left")
 
 
 def test_it_ends_when_the_one_who_asked_is_killed():
     asker = (
-        "import time, os; from core.apart import apart\n"
+        "import time, os; from core.apart import run_in_subprocess\n"
         "def work(report):\n    yield os.getpid()\n    time.sleep(600)\n"
-        "for pid in apart(work, lambda *_: None): print(pid, flush=True)"
+        "for pid in run_in_subprocess(work, lambda *_: None): print(pid, flush=True)"
     )
     with subprocess.Popen([sys.executable, "-c", asker], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -20,16 +20,16 @@ from core.estimates import (
     difference,
     equal_mean,
     holm,
-    least,
     mean,
+    mean_over_repeats,
     mean_rate,
+    min_estimate,
     not_measured,
-    over_repeats,
-    over_seeds,
     paired_gain,
     proportion,
     rate_over_repeats,
     strongest,
+    summarize_seeds,
 )
 from core.fairness import distance_from_all, largest_difference
 from core.model_fairness import rate_ratio
@@ -106,46 +106,46 @@ def test_rates_that_differ_by_rounding_are_alike() -> None:
 
 def test_over_repeats_is_students_interval_and_keeps_a_width() -> None:
     values = [0.1, 0.3, 0.2, 0.5]
-    told = over_repeats(values)
+    told = mean_over_repeats(values)
     assert (told.low, told.high) == pytest.approx(t.interval(0.95, 3, np.mean(values), sem(values)))
     assert told.n == 4
-    alone = over_repeats([0.1])
+    alone = mean_over_repeats([0.1])
     assert alone.value == 0.1 and math.isnan(alone.low) and math.isnan(alone.high)
-    assert math.isnan(over_repeats([]).value)
-    told = over_repeats([0.25] * 6, resolution=0.0625)
+    assert math.isnan(mean_over_repeats([]).value)
+    told = mean_over_repeats([0.25] * 6, resolution=0.0625)
     half = 0.0625 * (1 - 0.025 ** (1 / 6))
     assert (told.value, told.low, told.high) == pytest.approx((0.25, 0.25 - half, 0.25 + half))
     assert told.high == pytest.approx(0.25 + 0.0625 * binomtest(0, 6).proportion_ci(method="exact").high)
     values = [0.1, 0.3, 0.2, 0.5]
-    assert over_repeats(values, resolution=0.01) == over_repeats(values)
+    assert mean_over_repeats(values, resolution=0.01) == mean_over_repeats(values)
     nearly = [0.25 + 1e-17 * i for i in range(6)]  # differ by rounding
-    assert over_repeats(nearly, resolution=0.0625) == told
+    assert mean_over_repeats(nearly, resolution=0.0625) == told
     for wrong in (-0.1, math.nan):
         with pytest.raises(InputError, match="resolution must be at least 0"):
-            over_repeats(values, resolution=wrong)
+            mean_over_repeats(values, resolution=wrong)
 
 
 def test_one_seed_keeps_its_own_interval_and_several_have_that_over_seeds() -> None:
     own = proportion(3, 40)
-    two, free = over_seeds([own, None, 0.925]), over_repeats([0.075, 0.925])
+    two, free = summarize_seeds([own, None, 0.925]), mean_over_repeats([0.075, 0.925])
     assert (
         two.estimate == free
         and (two.over, two.seeds) == ("seeds", 2)
         and two.sd == pytest.approx(np.std([0, 0.85], ddof=1))
     )
-    cut = over_seeds([own, 0.925], least=-1.0, most=1.0)
+    cut = summarize_seeds([own, 0.925], least=-1.0, most=1.0)
     assert (cut.value, cut.low, cut.high) == (free.value, -1.0, 1.0)
-    one = over_seeds([None, own])
+    one = summarize_seeds([None, own])
     assert one.estimate == own and (one.over, one.seeds) == ("people", 1) and math.isnan(one.sd)
-    fact = over_seeds([0.5])
+    fact = summarize_seeds([0.5])
     assert (fact.value, fact.n, fact.over, fact.seeds) == (0.5, 1, "", 1) and math.isnan(fact.low + fact.high)
-    none = over_seeds([None])
+    none = summarize_seeds([None])
     assert math.isnan(none.value) and (none.n, none.over, none.seeds) == (0, "people", 0)
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
 def test_rates_over_repeats_stay_rates(rates: list[float]) -> None:
-    told, free = rate_over_repeats(rates), over_repeats(rates)
+    told, free = rate_over_repeats(rates), mean_over_repeats(rates)
     assert (told.value, told.n, told.level) == (free.value, free.n, free.level)
     assert (told.low, told.high) == (max(0.0, free.low), min(1.0, free.high))
 
@@ -200,7 +200,7 @@ def test_the_strongest_of_several_and_the_least():
     _, told = strongest({"a": estimate(0.01, 0.02), "b": estimate(0.0, 0.02)}, within=(0.0, 1.0))
     assert told.low == 0.0
     found = {"a": estimate(0.9, 0.02), "b": estimate(0.8, 0.05)}
-    name, told = least(found)
+    name, told = min_estimate(found)
     mirrored = strongest({key: estimate(-one.value, one.high - one.value) for key, one in found.items()})[1]
     assert name == "b" and (told.value, told.low, told.high) == pytest.approx((0.8, -mirrored.high, -mirrored.low))
 
@@ -236,6 +236,6 @@ def test_what_is_made_of_intervals_has_their_level(level: float):
     rates = [proportion(hits, 50, level=level) for hits in (0, 20, 50)]
     pairs = list(combinations_with_replacement(rates, 2))
     made = [make(*pair) for pair in pairs for make in (difference, rate_ratio, distance_from_all)]
-    made += [make(dict(zip("abc", rates, strict=True)))[1] for make in (strongest, least)]
+    made += [make(dict(zip("abc", rates, strict=True)))[1] for make in (strongest, min_estimate)]
     made += [equal_mean(rates), largest_difference([rates]), rates[1].folded(), not_measured(level=level)]
     assert {one.level for one in made} == {level}

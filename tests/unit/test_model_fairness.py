@@ -11,7 +11,7 @@ import pytest
 from core.correction import true_tolerance
 from core.estimates import tolerance_text
 from core.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
-from core.model_fairness import fairness_metrics, headline, metric_words, metrics_heading
+from core.model_fairness import fairness_metrics, headline, metric_table, metrics_heading
 from core.model_fairness.study import four_fifths
 from core.planted import draw_people, subject_of
 from core.subject import Subject
@@ -52,13 +52,13 @@ def test_deviation_and_difference_are_those_of_the_metrics(metric: str, records:
 def test_words_hold_the_numbers_of_the_table():
     found = subject()
     (one,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == ("equalized_odds", "test")]
-    *groups, deviation, difference = metric_words(found, "test")
+    *groups, deviation, difference = metric_table(found, "test")
     assert [row["Group or measure"] for row in groups] == [found.dataset.group_names[code] for code in (1, 0)]
     title = "Equalized odds: larger of both"
     assert deviation[title] == f"{one.unfairness.value:.3f} ({one.unfairness.low:.3f} to {one.unfairness.high:.3f})"
     assert difference[title].startswith(f"{one.difference.value:.3f} (")
     assert groups[0][title] == "" and "n " in groups[0]["Statistical parity: selection rate"]
-    assert metric_words(found, "training")[-1][title] == f"{gaps_of(found, METRICS[3], found.splits.train)[1]:.3f}"
+    assert metric_table(found, "training")[-1][title] == f"{gaps_of(found, METRICS[3], found.splits.train)[1]:.3f}"
     for splits in (found.splits, replace(found.splits, train=found.splits.test, test=found.splits.train)):
         turned = replace(found, splits=splits)  # one of the two sets is treated less equally
         gaps = {metric: gaps_of(turned, metric, splits.test)[0] for metric in METRICS}
@@ -75,8 +75,8 @@ def test_a_metric_without_people_is_not_measured():
     told = {one.metric: one for one in fairness_metrics(found) if one.records == "test"}
     assert math.isnan(told["predictive_equality"].unfairness.value) and told["predictive_equality"].rates == ()
     assert told["equal_opportunity"].unfairness.value == pytest.approx(told["statistical_parity"].unfairness.value)
-    assert metric_words(found, "test")[0]["Predictive equality: false-positive rate"] == "nobody"
-    assert metric_words(found, "test")[-1]["Predictive equality: false-positive rate"] == "not measured"
+    assert metric_table(found, "test")[0]["Predictive equality: false-positive rate"] == "nobody"
+    assert metric_table(found, "test")[-1]["Predictive equality: false-positive rate"] == "not measured"
 
 
 HOLDS = [

@@ -14,7 +14,7 @@ from core.attribute.study import (
     AttributeSettings,
     closing_precision,
     closing_sentence,
-    released_judged,
+    released_posteriors,
 )
 from core.correction import attack_model
 from core.estimates import Estimate, accuracy, percent
@@ -86,7 +86,7 @@ def test_a_coarser_release_is_tried_only_where_the_gains_are_not_small_already()
 def test_there_is_one_imputation_of_the_same_people():
     """Attribute inference, correction, and whatever starts from the prior compare with the same guesses."""
     subject, _ = STUDY.plants[1].make(3, False)
-    judged = released_judged(subject)["outside"]
+    judged = released_posteriors(subject)["outside"]
     prior = prior_of(subject.dataset, subject.splits, subject.splits.train, seed=subject.config.seed)
     assert np.array_equal(judged.before, prior)
     rows = subject.dataset, subject.splits, subject.model.predictions

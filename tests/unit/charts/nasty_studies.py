@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from core.adversaries import TunedForest
 from core.adversaries.tuning import ForestTrial
-from core.attribute.study import AttributeInference, Judged
+from core.attribute.study import AttackerPosteriors, AttributeInference
 from core.attriguard import READERS, Compared, Concentration, Exposure
 from core.charts import Drawing, audit, correction, measured_epsilon, membership, model_card, queries, sweep
 from core.charts import attriguard as guard
@@ -30,7 +30,7 @@ from core.correction.problem import SolverCertificate
 from core.datasets import AuditDataset
 from core.estimates import Estimate, Spread
 from core.fairness import METRICS, GroupRate
-from core.measured_epsilon import Audited, MeasuredEpsilon, MeasuredEpsilonSettings, OneRun
+from core.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettings, MechanismAudit, OneRun
 from core.membership.attacks import REGISTRY
 from core.membership.curves import EPSILONS, CurveBand
 from core.membership.disparity import Disparities, DisparityResult, RangeTable
@@ -148,7 +148,7 @@ def _checks(rng: Generator) -> Drawing:
 def _budgets(rng: Generator) -> Drawing:
     promised = float(rng.choice([0.1, 1.0, 10.0]))
     audited = [
-        Audited(
+        MechanismAudit(
             mechanism=nasty(rng),
             promised=promised,
             spent=maybe(rng, lambda rng: promised * float(rng.random())),
@@ -298,7 +298,7 @@ def inferred(rng: Generator) -> AttributeInference:
     for place in ("outside", "inside")[: int(rng.integers(1, 3))]:
         truth = np.append(np.arange(k), rng.integers(0, k, n))
         before, after = (rng.dirichlet(np.ones(k), truth.size) + 0.3 * np.eye(k)[truth] for _ in range(2))
-        judged[place] = Judged(
+        judged[place] = AttackerPosteriors(
             truth=truth,
             before=before / before.sum(axis=1, keepdims=True),
             after=after / after.sum(axis=1, keepdims=True),

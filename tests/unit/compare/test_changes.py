@@ -10,7 +10,7 @@ import pytest
 from core.compare import Outlook, Turn, change_between, change_text, compare, comparison_junit
 from core.compare.changes import CheckChange, _decided
 from core.errors import InputError
-from core.estimates import Estimate, certain, over_repeats, paired_gain, proportion
+from core.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
 from core.policy.decisions import Claim
 from core.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
@@ -50,7 +50,7 @@ def turned_round(rng):
 
 
 def repeats(rng):
-    return over_repeats(rng.normal(0.0, 1.0, 4)), over_repeats(rng.normal(1.0, 3.0, 12))
+    return mean_over_repeats(rng.normal(0.0, 1.0, 4)), mean_over_repeats(rng.normal(1.0, 3.0, 12))
 
 
 def test_intervals_of_a_change_cover_for_other_people_and_for_the_same():
@@ -67,7 +67,7 @@ def test_sizes_of_differences_need_the_half_widths_added():
 
 
 def test_a_change_of_students_has_the_fewer_degrees_of_freedom_and_agreeing_repeats_no_interval():
-    few, normal = over_repeats([0.1, 0.2, 0.4]), estimate(0.3, 0.0196)
+    few, normal = mean_over_repeats([0.1, 0.2, 0.4]), estimate(0.3, 0.0196)
     change, freedom = change_between(normal, few, freedoms=(None, 2))
     assert freedom == 2
     half_of_normal = 0.01 * 4.302653  # Student's t with 2 degrees of freedom

@@ -16,7 +16,7 @@ from core.adversaries import AttackedRecords
 from core.correction import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_over_seeds, soft_correct
 from core.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.correction.findings import constraint_effect, step_rows
-from core.estimates import Estimate, accuracy_gain, over_seeds
+from core.estimates import Estimate, accuracy_gain, summarize_seeds
 from core.quantities import plain_row
 from tests.unit.correction.test_bootstrap import people
 
@@ -135,10 +135,10 @@ def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
 
 def made(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, str]:
     """Return a change made of hand-made ones, one a seed, in one step, and what is said of it."""
-    flat = dict.fromkeys(MEASURES, over_seeds([]))
+    flat = dict.fromkeys(MEASURES, summarize_seeds([]))
 
     def one(value: float) -> Attribution:
-        own = over_seeds([Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)])
+        own = summarize_seeds([Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)])
         before = LeakStep(step="shares", builds_on=None, values=flat, changes=flat, n_seeds=1)
         step = LeakStep(step="constraint", builds_on="shares", values=flat, changes=flat | {measure: own}, n_seeds=1)
         known: dict[str, Any] = {"metric": "statistical_parity", "tolerance": 0.1, "n_seeds": 1, "n_true": 1}

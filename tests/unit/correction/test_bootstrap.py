@@ -10,7 +10,15 @@ import pytest
 
 from core.adversaries.adversary import AttackedRecords
 from core.correction import Disclosure, correct, disclose, soft_correct
-from core.correction.bootstrap import Blocks, _of_many, _of_two, drawn_people, rightly, rightly_balanced, widened
+from core.correction.bootstrap import (
+    Blocks,
+    _of_many,
+    _of_two,
+    accuracy_by_sample,
+    balanced_accuracy_by_sample,
+    combine_intervals,
+    drawn_people,
+)
 from core.correction.disclosure import gain_of_best, prices_of
 from core.correction.soft import Tilt, soft_constraints, steps_in_draws
 from core.estimates import Estimate
@@ -50,7 +58,7 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
     blocks = Blocks.of(records, records.guess, prices, metric=metric)
     rng = np.random.default_rng(5)
     rows = [np.arange(n), *(np.sort(rng.integers(0, n, n)) for _ in range(draws))]
-    counts = np.array([np.bincount(blocks.place[own], minlength=blocks.everybody.size) for own in rows], dtype=float)
+    counts = np.array([np.bincount(blocks.cells[own], minlength=blocks.everybody.size) for own in rows], dtype=float)
     for raised in (False, True):
         named = blocks.corrected(counts, 0.02, raise_until_true=raised)
         slow = []
@@ -72,8 +80,8 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
             assert found.reconstruction is not None
             slow.append((found.reconstruction == drawn.truth).mean())
         before = [(some(records, own).guess == records.truth[own]).mean() for own in rows]
-        assert rightly(named.size, named.before) == pytest.approx(before)
-        off = rightly(named.size, named.after) - np.array(slow)
+        assert accuracy_by_sample(named.size, named.before) == pytest.approx(before)
+        off = accuracy_by_sample(named.size, named.after) - np.array(slow)
         assert np.abs(off).max() < 0.02
         if groups == 2:  # with more, who of those who move goes to which group costs nothing, and is chance
             assert abs(off.mean()) < 0.005 and np.std(off) < 0.5 * np.std(np.array(slow) - before)
@@ -125,32 +133,34 @@ def test_a_projection_moves_to_where_projecting_the_draw_anew_leads(groups: int,
         loss = -np.log(after[np.arange(n), drawn.truth]).mean()
         size, right, log_loss = (values[number : number + 1] for values in found["own"])
         assert log_loss[0] == pytest.approx(loss, abs=2e-4)
-        assert rightly(size, right)[0] == pytest.approx((after.argmax(axis=1) == drawn.truth).mean(), abs=0.004)
+        assert accuracy_by_sample(size, right)[0] == pytest.approx(
+            (after.argmax(axis=1) == drawn.truth).mean(), abs=0.004
+        )
 
 
 def test_an_interval_holds_its_own_and_what_the_draws_add() -> None:
     own = Estimate(value=0.5, low=0.48, high=0.53, n=100)
     drawn = np.array([0.5, *np.linspace(0.3, 0.7, 41)])
-    found = widened(own, drawn)
+    found = combine_intervals(own, drawn)
     assert (
         found.value == 0.5
         and found.low == pytest.approx(0.2579, abs=1e-4)
         and found.high == pytest.approx(0.7421, abs=1e-4)
     )
-    kinked = widened(own, np.array([0.5, *np.full(37, 0.5), 0.7, 0.8, 0.9, 1.0]))
+    kinked = combine_intervals(own, np.array([0.5, *np.full(37, 0.5), 0.7, 0.8, 0.9, 1.0]))
     assert kinked.high == pytest.approx(0.9) and 0.2 < kinked.low < 0.48
-    assert widened(own, np.full(42, 0.5)) == own  # no draw differs
-    assert widened(own, np.array([0.5, *np.full(40, np.nan)])) == own  # none could be corrected
-    off = widened(own, np.full(42, 0.4))  # blocks miss the value by a tenth
+    assert combine_intervals(own, np.full(42, 0.5)) == own  # no draw differs
+    assert combine_intervals(own, np.array([0.5, *np.full(40, np.nan)])) == own  # none could be corrected
+    off = combine_intervals(own, np.full(42, 0.4))  # blocks miss the value by a tenth
     assert (off.low, off.high) == (pytest.approx(0.4), pytest.approx(0.6))
-    assert widened(own, drawn, within=(0.45, 0.6)) == replace(own, low=0.45, high=0.6)
+    assert combine_intervals(own, drawn, within=(0.45, 0.6)) == replace(own, low=0.45, high=0.6)
 
 
 def test_a_draw_without_a_correction_is_no_balanced_accuracy_of_nought() -> None:
     """Nor is a group missing from a draw one that nobody is inferred correctly of."""
     size = np.array([[4.0, 2.0], [4.0, 2.0], [6.0, 0.0]])
     named = np.array([[3.0, 1.0], [np.nan, np.nan], [3.0, 0.0]])
-    assert rightly_balanced(size, named) == pytest.approx([0.625, np.nan, 0.5], nan_ok=True)
+    assert balanced_accuracy_by_sample(size, named) == pytest.approx([0.625, np.nan, 0.5], nan_ok=True)
 
 
 def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:

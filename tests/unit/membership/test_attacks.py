@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.adversaries.cross_fitting import taught_both_ways
+from core.adversaries.cross_fitting import cross_fitted_interval
 from core.estimates import Estimate
 from core.membership import (
     Evidence,
@@ -174,10 +174,10 @@ def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():
     means, reach = (np.sign(b) * a + np.sign(a) * b) / 2, 1.959964 / np.sqrt(2)
     plain = [Estimate(value=x, low=x - reach, high=x + reach, n=1) for x in means]
     assert np.mean([one.low <= 0 <= one.high for one in plain]) < 0.92
-    held = np.mean([one.low <= 0 <= one.high for one in (taught_both_ways(one, 0.0) for one in plain)])
+    held = np.mean([one.low <= 0 <= one.high for one in (cross_fitted_interval(one, 0.0) for one in plain)])
     assert 0.95 <= held <= 0.985  # the mean of two sizes has lighter tails than a normal variable
     sure = Estimate(value=9.0, low=8.0, high=10.0, n=1)
-    assert taught_both_ways(sure, 0.0) == sure
+    assert cross_fitted_interval(sure, 0.0) == sure
 
 
 # ------------------------------------------------------------------------------------------------------------- the door

@@ -13,7 +13,7 @@ from core.membership import MembershipPlan
 from core.membership.disparity import lira_gaps, net_gaps
 from core.membership.roc import counts_above
 from core.membership.study import STUDY
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.policy import default_policy, judge, predictions_policy
 from core.policy.verdict import Verdict
 from core.study import Measurement
@@ -48,7 +48,7 @@ def rare_group(kind: str, share: float, *, seed: int, side: int = SIDE) -> Subje
         sure = np.where(remembered, 0.45, 0.15) + 0.1 * rng.random(n)
         chance = np.where(rare, np.where(labels == 1, sure, 1 - sure), chance)
     scores = chance.round(4)
-    people = Drawn(features=features, labels=labels, sensitive=rare.astype(np.uint8))
+    people = SyntheticRecords(features=features, labels=labels, sensitive=rare.astype(np.uint8))
     return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, KNOWN, side), seed=seed, scores=scores)
 
 

@@ -31,7 +31,7 @@ from core.membership import (
 )
 from core.membership.findings import Reading, headline
 from core.membership.study import STUDY, JudgedMembers, measured
-from core.planted import Drawn, subject_of
+from core.planted import SyntheticRecords, subject_of
 from core.policy import judge as judged
 from tests.policy_samples import policy
 from tests.unit.membership.samples import invented, study
@@ -104,7 +104,7 @@ def points(**more: object) -> list[CurvePoint]:
 @pytest.mark.parametrize("names", [("men", "women"), ("A", "B", "C")])
 def test_the_table_of_an_audit_has_a_row_a_group_and_no_others_that_differ_by_group(names: tuple[str, ...]):
     side, rng = 1000 * len(names), np.random.default_rng(2)
-    drawn = Drawn(
+    drawn = SyntheticRecords(
         features=np.zeros((2 * side + 200, 1)),
         labels=np.arange(2 * side + 200, dtype=np.uint8) % 2,
         sensitive=(np.arange(2 * side + 200) % len(names)).astype(np.uint8),
@@ -128,7 +128,7 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
     n = 2 * side + 200
     sensitive = (np.arange(n) % 2).astype(np.uint8)
     sensitive[:20] = sensitive[-20:] = 2
-    drawn = Drawn(features=np.zeros((n, 1)), labels=np.arange(n, dtype=np.uint8) % 2, sensitive=sensitive)
+    drawn = SyntheticRecords(features=np.zeros((n, 1)), labels=np.arange(n, dtype=np.uint8) % 2, sensitive=sensitive)
     subject = subject_of(drawn, drawn.labels, (side, 200, side), seed=0, scores=rng.random(n))
     subject.dataset = replace(subject.dataset, group_names=("men", "women", "rather not say"))
     rows = np.concatenate([subject.splits.train, subject.splits.test])

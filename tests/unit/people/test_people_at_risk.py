@@ -29,7 +29,7 @@ from core.people import (
 from core.people.findings import findings
 from core.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
 from core.people.remedies import still_found
-from core.planted import Drawn, draw_people, posterior
+from core.planted import SyntheticRecords, draw_people, posterior
 from core.planted import subject_of as given
 from core.seeds import child_generator
 from core.subject import Subject, prior_of, subject_of
@@ -229,7 +229,7 @@ SETS = (300, 400, 1000)
 def twins(*, planted: bool) -> Subject:
     """Return a model without leak, and a twin of it on the card that differs in one person's answer, or in none."""
     n, seed = sum(SETS), 5
-    people: Drawn = draw_people(n, child_generator(seed, "twins"))
+    people: SyntheticRecords = draw_people(n, child_generator(seed, "twins"))
     lots = child_generator(seed, "lots").integers(0, 2, n).astype(np.uint8)
     made = given(people, lots, SETS, seed=seed)
     rows = np.arange(SETS[0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.estimates import over_repeats, proportion
+from core.estimates import mean_over_repeats, proportion
 from core.policy.decisions import Claim, at_alpha, decide, p_value
 from tests.policy_samples import estimate
 
@@ -83,7 +83,7 @@ def test_repeats_that_agree_are_not_certain() -> None:
     decided = decide({**by_p(0.04), "tied": tied}, level=0.95)
     assert decided["tied"].verdict == "inconclusive" and decided["tied"].decided is None
     assert decided["a"].p_adjusted == pytest.approx(0.08)
-    drawn = over_repeats([0.0] * 6, resolution=0.0625)
+    drawn = mean_over_repeats([0.0] * 6, resolution=0.0625)
     for limit, verdict in ((0.02, "inconclusive"), (0.05, "pass")):  # half width 0.0287
         found = decide({"a": Claim(estimate=drawn, limit=limit, freedom=5)}, level=0.95)["a"]
         assert found.verdict == verdict and found.decided is not None

@@ -10,7 +10,7 @@ import pytest
 
 from core.config import AuditConfig
 from core.datasets import Roles, build_dataset
-from core.estimates import Estimate, over_repeats, percent, points, strongest
+from core.estimates import Estimate, mean_over_repeats, percent, points, strongest
 from core.quantities import share
 from core.queries import (
     DECODERS,
@@ -82,7 +82,7 @@ def test_the_gain_is_paired_by_draw_and_draws_that_agree_are_not_certain(two: Su
     found = done("answers_excess", two, SUMS)
     trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
     prior = np.array(trials.leakages(0, NoisySums(0.5), "strongest"))
-    excess = [over_repeats(np.array(trials.leakages(6, NoisySums(0.5), each)) - prior) for each in DECODERS]
+    excess = [mean_over_repeats(np.array(trials.leakages(6, NoisySums(0.5), each)) - prior) for each in DECODERS]
     assert found.estimate is not None and found.freedom == 3 and found.basis == "measured"
     assert found.estimate.value == max(each.value for each in excess)
     assert found.estimate.high == strongest({str(i): each for i, each in enumerate(excess)}, freedom=3)[1].high

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attribute import released_judged
+from core.attribute import released_posteriors
 from core.config import AuditConfig
 from core.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
 from core.correction import run as whole_audit
-from core.correction.study import tolerance_told
+from core.correction.study import applied_tolerance
 from core.datasets import Roles, Table
 from core.errors import Cancelled, FairLeakError, InputError
 from core.estimates import paired_gain, proportion, tolerance_text
@@ -90,7 +90,7 @@ def done(check: str, audited: Audited) -> Measurement:
 def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small: Audited):
     """A model that follows features alone: imputation gets what there is, from outside and inside."""
     found = done("attribute_excess", small)
-    judged = released_judged(small)
+    judged = released_posteriors(small)
     assert set(judged) == {"outside", "inside"}
     gains = {}
     for place, own in judged.items():
@@ -134,7 +134,7 @@ def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited,
     found = done("correction_gain", small)
     achieved = small.model.unfairness_train
     assert achieved > 0.05  # so that the promise is false
-    told = {kind: audit.disclose(tolerance_told(audit), adversary=kind) for kind in ATTACKERS}
+    told = {kind: audit.disclose(applied_tolerance(audit), adversary=kind) for kind in ATTACKERS}
     rows = [(one.before.value, one.after.value) for one in told.values() if one.after is not None]
     majority = next(iter(told.values())).majority.value
     assert found.estimate is not None and found.control is not None and len(rows) == 4
@@ -192,7 +192,7 @@ def test_a_true_promise_is_told_as_it_is(small: Audited):
     audited = promising(small, 0.4)
     found = done("correction_gain", audited)
     assert (
-        tolerance_told(result_of(STUDIES["correction"], audited)[0]) == 0.4
+        applied_tolerance(result_of(STUDIES["correction"], audited)[0]) == 0.4
         and false_promise(0.4, small.model.unfairness_train) == ""
         and found.attacked.startswith("The ")
     )

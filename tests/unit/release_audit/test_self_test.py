@@ -246,7 +246,7 @@ def test_what_is_kept_needs_no_process_and_one_finds_it_too(tmp_path: Path, monk
     """The child has the asker's folder, code and packages: it finds what was kept under them."""
     kept_file(tmp_path).write_text(dumps(module._kept(TESTS)), encoding="utf-8")
     with monkeypatch.context() as patch:
-        patch.delattr(module, "apart")
+        patch.delattr(module, "run_in_subprocess")
         assert self_test_apart(tmp_path, report=stop) == TESTS
     monkeypatch.setattr(module, "there", lambda folder: None)
     assert self_test_apart(tmp_path, report=lambda *_: None) == TESTS

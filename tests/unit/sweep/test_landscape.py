@@ -13,7 +13,7 @@ import pytest
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, build_dataset, demo_table
 from core.errors import FairLeakError, InputError
-from core.estimates import over_repeats, percent
+from core.estimates import mean_over_repeats, percent
 from core.sweep.findings import tension
 from core.sweep.landscape import (
     EPSILONS,
@@ -46,7 +46,7 @@ def test_cells_are_means_over_seeds_paired_with_what_was_before():
     cell = made().cell(0.01, math.inf)
     (readings,) = (r for r in made().readings if r.tolerance == 0.01 and r.epsilon == math.inf)
     changes = [after - before for after, before in zip(readings.after, made().before, strict=True)]
-    assert cell.gain == over_repeats(changes) and cell.n_seeds == 2
+    assert cell.gain == mean_over_repeats(changes) and cell.n_seeds == 2
     assert cell.after.value == pytest.approx(sum(readings.after) / 2)
     true = [a <= t + 1e-6 for a, t in zip(readings.unfairness_train, readings.told, strict=True)]
     assert cell.n_true == sum(true)
