@@ -21,7 +21,7 @@ from core.estimates import count
 from core.quantities import Row
 from pages.common import bias_queries_trials as asked
 from pages.common import cached, panels, state
-from pages.common.background import want
+from pages.common.background import ensure_started
 
 shell.head()
 config, table = cached.audited()
@@ -52,7 +52,7 @@ except InputError as error:
 mechanism = answering.mechanism()
 exact = Exact(absolute=answering.absolute)
 curves = [people.background(one) for one in dict.fromkeys([mechanism, exact])]
-busy = want(*curves)
+busy = ensure_started(*curves)
 wanted = asked.number_of_answers(people)
 curves[0].hold(lambda: people.marked(wanted, mechanism) == wanted)
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed

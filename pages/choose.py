@@ -23,7 +23,7 @@ from core.models import GIVEN, METHOD_TITLES
 from core.settings import flags_text, params
 from pages.common import cached, panels, report_plan, state
 from pages.common import report_policy as policies
-from pages.common.background import Background, Job, pace, want
+from pages.common.background import Background, Job, ensure_started, pace
 from pages.common.controls import control
 
 shell.head()
@@ -36,15 +36,15 @@ from core.charts.choose import draw_choice
 from core.choose import (
     LEAKS,
     PREFERENCES,
-    Asked,
     CandidatePoint,
+    CandidateSet,
     ChooseSettings,
     Outcomes,
     candidates,
     choose,
     measure_all,
 )
-from core.choose.findings import finding, leak_text, numbers, order, report_section, rows, short_check, why_this_one
+from core.choose.findings import choice_reason, finding, leak_text, numbers, order, report_section, rows, short_check
 from core.policy import VERDICT_TITLES, limit_text, policy_text
 from core.policy.checks import check_title
 from core.studies import STUDIES
@@ -106,10 +106,10 @@ GUIDE = (
 class Choosing(Background):
     """Candidates measured one after the other, begun with what is kept from earlier ones."""
 
-    def __init__(self, asked: Sequence[Asked], minutes: float) -> None:
+    def __init__(self, asked: Sequence[CandidateSet], minutes: float) -> None:
         self.asked, self.minutes = list(asked), minutes
         self.points: Any = None
-        self.left: list[Asked] = []
+        self.left: list[CandidateSet] = []
         parts = [[one.name, one.dataset.fingerprint, list(one.configs), list(one.measure.parts)] for one in asked]
         store, total = cached.store_of(config.dataset), sum(len(each.configs) for each in asked)
         super().__init__("choose", store, fingerprint("choose", parts, minutes), self._run, lane="sweep", total=total)
@@ -146,7 +146,7 @@ class Choosing(Background):
         self.show(lambda job: f"{there} done, {pace(job)}", label, again="Try again")
 
 
-def wanted() -> tuple[list[Asked], ChooseSettings]:
+def wanted() -> tuple[list[CandidateSet], ChooseSettings]:
     """Draw the controls and return what is to be measured, with the settings."""
     settings, seeds = _settings(st.container(horizontal=True, vertical_alignment="bottom", key="choose_controls"))
     if not trained:
@@ -154,7 +154,7 @@ def wanted() -> tuple[list[Asked], ChooseSettings]:
     plan = report_plan.subject(config, table, report_plan.plan_of(config, table)).plan
     base = replace(config, roles=dataset.roles, tolerance=0.0, epsilon=math.inf)
     configs = candidates(base, settings, range(config.seed, config.seed + seeds))
-    return [Asked(configs, dataset, replace(plan, config=base))], settings
+    return [CandidateSet(configs, dataset, replace(plan, config=base))], settings
 
 
 def _settings(place: Any) -> tuple[ChooseSettings, int]:
@@ -237,7 +237,7 @@ def _offered_columns() -> list[str]:
     return [*own, *(column for column in roles.excluded if column in table.frame.columns)]
 
 
-def _given() -> list[Asked]:
+def _given() -> list[CandidateSet]:
     """Return the answers in each chosen column; no other column of answers is a feature."""
     from core.datasets.input_check import check_input
     from core.release_audit import ModelPlan
@@ -250,7 +250,7 @@ def _given() -> list[Asked]:
         own = replace(config, roles=_roles(column))
         refuse_blocking(cached.once(check_input, table, own.roles))
         given = replace(report_plan.plan_of(own, table), model=ModelPlan(kind="predictions"), config=own)
-        found.append(Asked([own], cached.built(table, own.roles), given, column))
+        found.append(CandidateSet([own], cached.built(table, own.roles), given, column))
     if not found:
         raise InputError("There must be at least one column of predictions or scores, got none.")
     return found
@@ -374,7 +374,7 @@ except InputError as error:
     st.stop()
 work = Choosing(asked, settings.minutes)
 work.recall()
-want(work)
+ensure_started(work)
 latest = work.first(work.show_progress)
 points = work.result or work.partial
 key = fingerprint("choice", work.key, len(points), policy, settings)
@@ -408,7 +408,7 @@ with left:
     if choice.fair_and_biased:
         shell.link("two_models", STUDIES["two_models"].title)
 with right:
-    st.markdown(f"**{_WHY[choice.outcome]}.** {shell.escape(why_this_one(choice))}")
+    st.markdown(f"**{_WHY[choice.outcome]}.** {shell.escape(choice_reason(choice))}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         named = {title: _named(each) if title else "The model named above" for title, each in _auditable().items()}
         panels.choose("Model to audit", named, key="choose_audited", label_visibility="collapsed", width=260)

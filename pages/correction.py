@@ -91,7 +91,7 @@ def told() -> None:
     """Draw everything that follows the slider."""
     first = findings.first_tolerance(result)
     most = max(_MOST_TOLERANCE, first)
-    tolerance = round(state.standing("told", first, most=most), 6)
+    tolerance = round(state.slider_position("told", first, most=most), 6)
     now = result.disclose(tolerance, **attacker)
     curve = result.curve(tolerance, *_farther(most), most, **attacker)
     strong = adversary in STRONG

@@ -17,7 +17,7 @@ from core.estimates import epsilon_text, interval, percent
 from core.fingerprint import fingerprint
 from pages.common import membership_study as study
 from pages.common import panels, state
-from pages.common.background import need, want
+from pages.common.background import ensure_started, require_result
 from pages.common.membership_study import Curve, Membership
 
 with shell.head():
@@ -94,7 +94,7 @@ def told() -> None:
     opening = st.container()
     chosen = study.chosen(who, published)
     work = study.Membership(who, chosen)
-    want(work, patience=_PATIENCE)
+    ensure_started(work, patience=_PATIENCE)
     grown: Audit = work.first(work.show_progress)
     found, read = grown.found, Reading(grown.found, chosen)
     names = [shell.escape(name) for name in read.names]
@@ -297,7 +297,7 @@ def _grouping(key: str) -> Any:
     kind, _, name = key.partition(":")
     if kind == "column":
         return column_grouping(who.people, name)
-    by = state.roles_named(who.table, name)
+    by = state.roles_with_key(who.table, name)
     return table_grouping(who.table, who.config.roles or who.table.roles[0], by)
 
 
@@ -337,7 +337,7 @@ def _accounting(work: Membership) -> None:
     settings, people = replace(work.settings, theta=1.0, literal=False, group=1), who.people
     key = fingerprint("accountings", *work.whose, chosen.epsilon, chosen.max_depth, chosen.seed)
     label = "Training the tree three times"
-    found: Sequence[AccountingFindings] = need(
+    found: Sequence[AccountingFindings] = require_result(
         work.store, key, label, lambda job: job.apart(lambda _: accountings(people, settings)), lane="questions"
     )
     by_name = {one.ledger.accounting: one for one in found}

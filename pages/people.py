@@ -17,7 +17,7 @@ from core.errors import InputError
 from core.estimates import count, in_words
 from core.files import csv_of_frame
 from pages.common import cached, panels, report_plan
-from pages.common.background import want
+from pages.common.background import ensure_started
 from pages.common.controls import settings_of
 from pages.common.study_run import StudyRun
 
@@ -28,7 +28,7 @@ dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.people import SHORT, draw_sets
 from core.charts.theme import group_style
-from core.people import ATTACKS, CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
+from core.people import ATTACKS, CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.people.findings import best_effect, effect_rows, fix_text, people_rows
 from core.queries import Answering
 from core.queries.findings import answers_text
@@ -125,7 +125,7 @@ except InputError as error:
     st.stop()
 subject = cached.audit(config, table).subject
 work = StudyRun(PEOPLE, subject, settings, cached.store_of(config.dataset))
-want(work)
+ensure_started(work)
 result: PeopleAtRisk = work.first(work.show_progress)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
@@ -188,7 +188,7 @@ panels.foot(
     f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
     f"**Found.** Correction, bias queries and model card start from imputation and add what is published. They find "
     f"whose {attribute} they infer correctly with at least {CERTAIN:.1%} probability. It is a leak where imputation "
-    f"alone has at most {KNOWN:.0%}. Membership flags those who score above the threshold that 1% of the "
+    f"alone has at most {IMPUTABLE:.0%}. Membership flags those who score above the threshold that 1% of the "
     "non-members exceed.\n\n"
     f"**By chance.** {shell.escape(by_chance.point)} {shell.escape(by_chance.evidence)}\n\n"
     "**Smallest fix.** The fewest, mildest remedies of a fixed list under which none of the four attacks finds the "

@@ -15,7 +15,7 @@ from core.studies import STUDIES
 from core.study import Check, Measurement, Study
 from core.subject import Subject
 from pages.common import cached, panels
-from pages.common.background import want
+from pages.common.background import ensure_started
 from pages.common.controls import settings_of
 from pages.common.study_run import StudyRun
 
@@ -77,7 +77,7 @@ if reason := study.unavailable(subject, settings):
     panels.problem(reason)
     st.stop()
 work = StudyRun(study, subject, settings, cached.store_of(config.dataset))
-want(work)
+ensure_started(work)
 result = work.first(work.show_progress)
 headline, *others = study.findings(result, settings)
 with opening:
