@@ -367,13 +367,13 @@ class Background:
         """Whether this session has stopped it."""
         return (self.store, self.key) in st.session_state.get(f"{self.name}_stopped", ())
 
-    def there(self) -> list[Any]:
+    def initial_partial(self) -> list[Any]:
         """Return what a new job begins with."""
         return self.partial
 
     def go_on(self) -> Job:
         """Start it or go on with it, whatever else this session wants."""
-        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.there())
+        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.initial_partial())
 
     def begin(self, *about: Any) -> None:
         """Start it if nobody has begun it, or one like it about the same; after that it is started by hand."""
@@ -411,15 +411,15 @@ class Background:
             state.note_drawn()
         return latest
 
-    def hold(self, there: Callable[[], bool]) -> None:
+    def hold(self, is_ready: Callable[[], bool]) -> None:
         """Wait until enough is there, while the page keeps the result it showed before, greyed; not without one.
 
         The browser keeps what an unfinished run of a page has not drawn again.
         """
-        if not state.drawn() or not self.busy or there():
+        if not state.drawn() or not self.busy or is_ready():
             return
         st.session_state["updating"] = (self.store, self.key)
-        while (job := self.job) is not None and job.busy and not there():
+        while (job := self.job) is not None and job.busy and not is_ready():
             steps = f"step {min(job.done + 1, job.total)} of {job.total}, " if job.total else ""
             shell.update(f"Updating: {steps}{pace(job)}. Still shown: the result before.")
             time.sleep(_STEP)

@@ -273,10 +273,13 @@ def _form(
         disabled=testing or not has_project or (decision == "release" and bool(missing)),
         width="stretch",
     )
+    opens = "" if has_project else "Name a project to sign."
+    if testing:
+        opens = "Keep and Sign open when the self-test has ended."
     sentences = (
         "“Release” opens when all required checks pass and every limit has a source.",
         missing if decision == "release" else needs_reason(decision, valid_signatures),
-        "Keep and Sign open when the self-test has ended." if testing else "" if has_project else "Name a project to sign.",
+        opens,
         f"The signature covers the fingerprint {mark}, {datetime.now(UTC).date()}, FairLeak {core.__version__}.",
     )
     panels.notes(" ".join(filter(None, sentences)))

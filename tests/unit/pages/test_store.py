@@ -11,7 +11,7 @@ import pytest
 from core.datasets.catalog import demo_table
 from core.errors import InputError
 from pages.common import background, cached, state
-from pages.common.background import Background, Job, State, Store, start, stop, ensure_started
+from pages.common.background import Background, Job, State, Store, ensure_started, start, stop
 from tests.patience import PATIENT
 
 
