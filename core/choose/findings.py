@@ -11,7 +11,7 @@ from core.choose.candidates import PREFERENCES
 from core.choose.choose import Candidate, Choice, Outcomes, Side
 from core.estimates import count, epsilon_text, in_words, interval, joined, number_text, percent, points
 from core.models import instead_of_constant
-from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, what_would_settle
+from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, next_step
 from core.policy.checks import check_title
 from core.policy.verdict import times_needed
 from core.quantities import Quantity, share
@@ -317,7 +317,7 @@ def _settling(choice: Choice) -> str:
     half, hardest = max(
         ((half, row) for half, side in sides for row in side.blocking), key=lambda pair: _times(pair[1])
     )
-    name, more = short_check(hardest.check, choice.attribute), what_would_settle(hardest, table=True)
+    name, more = short_check(hardest.check, choice.attribute), next_step(hardest, table=True)
     return f"Hardest to settle is {name}, on the half that {half}. {more}"
 
 

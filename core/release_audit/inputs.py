@@ -147,11 +147,11 @@ def checked_dataset(plan: AuditPlan, table: Table, *, model_file: ModelFile | No
 
 def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
     """Return query access to a model file, about records put together of the dataset's people."""
-    known = select(table.frame, replace(dataset.roles, prediction="", score="")).known
+    columns = select(table.frame, replace(dataset.roles, prediction="", score="")).known
     roles = as_written(table.frame, dataset.roles)
     access = file_access(
         model_file,
-        table.frame[known],
+        table.frame[columns],
         positive=plan.model.positive or roles.positive,
         threshold=plan.model.threshold,
         features=plan.model.features,
@@ -163,12 +163,12 @@ def roles_of(plan: AuditPlan, table: Table) -> Roles:
     """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
     if plan.config.roles is not None:
         return plan.config.roles
-    wanted = table.roles_for(plan.data.attribute)
-    if wanted is None:
-        known = ", ".join(roles.key for roles in table.roles) or "none"
-        told = f"must be one of {known} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
-        raise InputError(f"data.attribute {told}", key="data.attribute")
-    return wanted
+    suggested_roles = table.roles_for(plan.data.attribute)
+    if suggested_roles is None:
+        offered = ", ".join(roles.key for roles in table.roles) or "none"
+        rule = f"must be one of {offered} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
+        raise InputError(f"data.attribute {rule}", key="data.attribute")
+    return suggested_roles
 
 
 def _content(folder: Path, file: str, key: str) -> bytes:
@@ -183,19 +183,20 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     return content_of(path, what=key, named=file)
 
 
-FEWEST_KNOWN = 10
+FEWEST_ATTACKER_RECORDS = 10
 """People of each group the release meter's attacker learns from at least: two in each of its five folds."""
 
 
-def readers_of(audited: Audited) -> ReleasedPeople | str:
+def report_readers(audited: Audited) -> ReleasedPeople | str:
     """Return the test people as somebody who holds the report knows them, or why that cannot be learned."""
     import pandas as pd
 
     dataset, splits, rows = audited.dataset, audited.splits, audited.splits.test
-    known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
-    if known.min() < FEWEST_KNOWN:
+    attacker_records = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
+    if attacker_records.min() < FEWEST_ATTACKER_RECORDS:
         return (
-            f"its attacker learns from at least {FEWEST_KNOWN} people of each group, and of one it knows {known.min()}"
+            f"its attacker learns from at least {FEWEST_ATTACKER_RECORDS} people of each group, and of one it knows "
+            f"{attacker_records.min()}"
         )
     try:
         posteriors = prior_of(dataset, splits, rows, seed=audited.config.seed)

@@ -112,7 +112,7 @@ def _checks(told: Mapping[str, Any], reason: str) -> Iterator[tuple[str, ...]]:
         word = VERDICT_TITLES[row.verdict]
         source = "placeholder" if row.placeholder else markdown(row.source)
         optional = ", not required" if row.limit and not row.limit.required else ""
-        yield f"{word}{optional}", markdown(row.title), _result(row, reason), row.limit_words or "none", source or "–"
+        yield f"{word}{optional}", markdown(row.title), _result(row, reason), row.limit_label or "none", source or "–"
 
 
 def _result(row: CheckVerdict, reason: str) -> str:

@@ -25,7 +25,7 @@ from core.errors import InputError
 from core.estimates import Estimate, in_words, not_measured, proportion
 from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, Status, headline_and_detail, judge
-from core.policy.decisions import Claim, decide
+from core.policy.decisions import LimitTest, holm_decisions
 from core.policy.verdict import earlier_words, overall
 from core.report.canonical import decimals_of, estimate_of, number_of, read, strict
 from core.report.document import (
@@ -290,8 +290,8 @@ def _allowed(found: Document, level: float) -> dict[str, set[Status]]:
     """Return check -> the verdicts its rounded number allows, for limits with a number."""
     limits = {limit["check"]: number_of(limit["value"]) for limit in found["policy"]["limits"]}
     gone = {check: limits[check] for check in withheld_checks(found) if check in limits}
-    far: dict[str, Claim] = {}
-    near = {check: Claim(estimate=not_measured(level=level), limit=limit) for check, limit in gone.items()}
+    far: dict[str, LimitTest] = {}
+    near = {check: LimitTest(estimate=not_measured(level=level), limit=limit) for check, limit in gone.items()}
     either: set[str] = set()
     for measurement in found["measurements"]:
         check, estimate = measurement["check"], estimate_of(measurement["estimate"])
@@ -299,15 +299,15 @@ def _allowed(found: Document, level: float) -> dict[str, set[Status]]:
             continue
         far[check], near[check], on_limit = _ends(check, estimate, limits[check], measurement["freedom"])
         either |= {check} if on_limit else set()
-    first, second = decide(far, level=level), decide(near, level=level)
+    first, second = holm_decisions(far, level=level), holm_decisions(near, level=level)
     return {
         check: {first[check].verdict, second[check].verdict} | (_SIDES if check in either else set()) for check in far
     }
 
 
-def _ends(check: str, estimate: Estimate, limit: float, freedom: int | None) -> tuple[Claim, Claim, bool]:
+def _ends(check: str, estimate: Estimate, limit: float, freedom: int | None) -> tuple[LimitTest, LimitTest, bool]:
     """Return the claim at its farthest and at its nearest, and whether the value may be on either side of the limit."""
-    own = Claim(estimate=estimate, limit=limit, at_least=CHECKS[check].at_least, freedom=freedom)
+    own = LimitTest(estimate=estimate, limit=limit, at_least=CHECKS[check].at_least, freedom=freedom)
     step = _step(estimate)
     side = 1.0 if estimate.value > limit else -1.0
     distance = abs(estimate.value - limit)
@@ -318,7 +318,7 @@ def _ends(check: str, estimate: Estimate, limit: float, freedom: int | None) -> 
     least = towards - 1.5 * step
     most = (max(towards, away) if least <= 0 else towards) + step / 2
 
-    def moved(apart: float, half: float) -> Claim:
+    def moved(apart: float, half: float) -> LimitTest:
         value = limit + side * apart
         return replace(own, estimate=replace(estimate, value=value, low=value - half, high=value + half))
 

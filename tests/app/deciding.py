@@ -73,7 +73,7 @@ def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     """Few attacks, and a test of FairLeak itself that is done at once."""
     made = Attacks()
     monkeypatch.setattr(core.release_audit, "audit_with_people", made)
-    monkeypatch.setattr(core.release_audit, "self_test_apart", lambda folder, report=None: SELF_TESTS)
+    monkeypatch.setattr(core.release_audit, "self_test_in_subprocess", lambda folder, report=None: SELF_TESTS)
     return made
 
 

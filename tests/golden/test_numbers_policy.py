@@ -22,13 +22,13 @@ from core.policy import (
     is_placeholder,
     judge,
     limit_text,
+    next_step,
     placeholders_text,
     policy_text,
     predictions_policy,
     read_policy,
     redacted_of,
     value_text,
-    what_would_settle,
 )
 from core.policy.limits import in_range, range_text
 from core.policy.verdict import _number, _two_digits, earlier_words, on_scale, times_needed
@@ -113,7 +113,7 @@ def in_verdicts() -> Named:
                 continue
             told_of = [row.verdict, row.why, row.blocks, row.excused, row.counts, row.measured, row.withheld, row.basis]
             yield f"{seed} {row.check}", [*told_of, row.number, row.control, row.brief, row.item]
-            yield f"{seed} {row.check}, settled by", [what_would_settle(row), what_would_settle(row, table=True)]
+            yield f"{seed} {row.check}, settled by", [next_step(row), next_step(row, table=True)]
             yield f"{seed} {row.check}, at", bullet(row)
             if seed in (1, 3):
                 yield f"{seed} {row.check}, lines", [[name, text] for name, text in row.lines]
@@ -136,7 +136,7 @@ def in_verdicts() -> Named:
     hidden = CheckVerdict(
         check="unfairness", verdict="inconclusive", why="", measurement=Measurement(check="unfairness")
     )
-    yield "withheld", [hidden.value, hidden.withheld, hidden.measured, what_would_settle(hidden), bullet(hidden)]
+    yield "withheld", [hidden.value, hidden.withheld, hidden.measured, next_step(hidden), bullet(hidden)]
     for values, freedom in (
         ((0.2, 0.3, 0.1), None),
         ((0.2, -math.inf, 0.3), None),
