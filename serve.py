@@ -73,7 +73,7 @@ FILES = re.compile(r"/(media|_stcore/upload_file)/")
 
 NO_ROLE = "Sign in first; files are for people with a role on this server."
 
-ASKED = "fairleak_page"
+PAGE_COOKIE = "fairleak_page"
 """Cookie with the address that was asked for before sign-in, for the ten minutes that may take."""
 
 ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
@@ -124,7 +124,7 @@ class Door:
                 elif path == "/auth/login":
                     send = noting_address(scope, send)
                 elif path == "/oauth2callback":
-                    send = leading_there(scope, send)
+                    send = redirected(scope, send)
         await app(scope, receive, send)
 
 
@@ -149,8 +149,8 @@ def base() -> str:
 
 def claims(scope: Scope) -> Mapping[str, Any]:
     """Return what the provider said of the sender of a request; nothing if the cookie is not one of this server's."""
-    told = _get_signed_cookie_with_chunks(Request(scope).cookies, USER_COOKIE_NAME)
-    return json.loads(told) if told else {}
+    cookie = _get_signed_cookie_with_chunks(Request(scope).cookies, USER_COOKIE_NAME)
+    return json.loads(cookie) if cookie else {}
 
 
 def noting_address(scope: Scope, send: Send) -> Send:
@@ -163,9 +163,9 @@ def noting_address(scope: Scope, send: Send) -> Send:
     return with_cookie(send, quote(address, safe=""), 600)
 
 
-def leading_there(scope: Scope, send: Send) -> Send:
+def redirected(scope: Scope, send: Send) -> Send:
     """Lead from the provider's answer to that address, in place of the first page."""
-    address = unquote(Request(scope).cookies.get(ASKED, ""))
+    address = unquote(Request(scope).cookies.get(PAGE_COOKIE, ""))
     if not ADDRESS.fullmatch(address):
         return send
     return with_cookie(send, "", 0, address)
@@ -177,8 +177,8 @@ def with_cookie(send: Send, value: str, seconds: int, location: str = "") -> Sen
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            told = f"Path={base() or '/'}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
-            headers.append("set-cookie", f"{ASKED}={value}; {told}")
+            attributes = f"Path={base() or '/'}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
+            headers.append("set-cookie", f"{PAGE_COOKIE}={value}; {attributes}")
             if location and "location" in headers:
                 headers["location"] = location
         await send(message)

@@ -98,7 +98,7 @@ class AuditResult:
         for row in self._rows():
             if row.limit:
                 value = row.number if row.measured else ""
-                cells = (VERDICT_TITLES[row.verdict], row.title, value, row.limit_words)
+                cells = (VERDICT_TITLES[row.verdict], row.title, value, row.limit_label)
                 lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
         lines += ["", *(f"- {markdown(text)}" for text in self.caveats)]
         return "\n".join(lines)

@@ -21,7 +21,7 @@ from core.settings import params
 from pages.common import attriguard_controls as controls
 from pages.common import panels
 from pages.common.attriguard_controls import Grown, last_budget
-from pages.common.background import State, want
+from pages.common.background import State, ensure_started
 from pages.common.controls import control
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ from core.charts import Drawing
 from core.charts import attriguard as charts
 
 ratings = work.who.config is None
-busy = want(work)
+busy = ensure_started(work)
 work.wait_for_first()
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn again
 

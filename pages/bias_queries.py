@@ -17,9 +17,9 @@ import streamlit as st
 from core.errors import InputError
 from core.estimates import count
 from core.quantities import Row
-from pages.common import bias_queries_trials as asked
+from pages.common import bias_queries_trials as trials
 from pages.common import cached, panels, state
-from pages.common.background import want
+from pages.common.background import ensure_started
 
 shell.head()
 config, table = cached.audited()
@@ -31,28 +31,28 @@ if dataset.n_groups != 2:
     )
     shell.link("data")
     st.stop()
-pool = asked.pool_of(config, dataset)
+pool = trials.pool_of(config, dataset)
 
 from core import queries
 from core.charts.queries import draw_answer_errors, draw_leakage, draw_targeted, draw_values
 from core.queries import NOISES, Exact, Leak, answers_leak, curve_finding, error_text, findings, noise_text
 from core.queries.findings import tables
 
-named = state.attribute_of(config)
-attribute = shell.escape(named)
+attribute_name = state.attribute_of(config)
+attribute = shell.escape(attribute_name)
 top = st.container()
-answering, asking = asked.controls(pool, config.seed)
+answering, asking = trials.controls(pool, config.seed)
 try:
-    people = asked.query_trials(config, dataset, pool, asking)
+    people = trials.query_trials(config, dataset, pool, asking)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
 mechanism = answering.mechanism()
 exact = Exact(absolute=answering.absolute)
-curves = [people.background(one) for one in dict.fromkeys([mechanism, exact])]
-busy = want(*curves)
-wanted = asked.number_of_answers(people)
-curves[0].hold(lambda: people.marked(wanted, mechanism) == wanted)
+curves = [people.background(noise) for noise in dict.fromkeys([mechanism, exact])]
+busy = ensure_started(*curves)
+requested = trials.number_of_answers(people)
+curves[0].hold(lambda: people.marked(requested, mechanism) == requested)
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 
 
@@ -61,43 +61,45 @@ def draw(running: bool) -> None:
     """Draw everything that follows the number of answers."""
     if running and not any(curve.busy for curve in curves):
         st.rerun()
-    chosen = asked.number_of_answers(people)
+    chosen = trials.number_of_answers(people)
     m = people.marked(chosen, mechanism)
-    found = answers_leak(people, m, answering, attribute=named, decoders=asked.CURVES, noises=asked.ERROR_ROWS)
+    result = answers_leak(
+        people, m, answering, attribute=attribute_name, decoders=trials.CURVES, noises=trials.ERROR_ROWS
+    )
     with opening:
-        (headline,) = findings(found, answering)
+        (headline,) = findings(result, answering)
         panels.finding(headline, "desk")
-    now, prior = found.best, found.prior or found.best.leakage
+    now, prior = result.best, result.prior or result.best.leakage
     left, right = st.columns([3, 2], gap="large")
     with left:
         bound = people.bound(mechanism)
         leaking = draw_leakage(
             people.curves(mechanism),
             people.curves(exact) if answering.noise != "exact" else {},
-            found.leaks,
+            result.leaks,
             numbers=people.numbers,
             prior=prior,
             limit=None if bound is None else ("Bound for this prior and group sizes", bound),
-            attribute=named,
+            attribute=attribute_name,
         )
         quantity = f"Balanced accuracy of inferring {attribute}, mean of {asking.repeats} repetitions, 95% CI"
         panels.titled("Leakage by number of answers", quantity, leaking, key="leakage_chart")
-        asked.answers_slider(people)
-        asked.show(curves)
+        trials.answers_slider(people)
+        trials.show(curves)
     with right:
-        errors = [(NOISES[noise], found.errors[noise]) for noise in asked.ERROR_ROWS]
+        errors = [(NOISES[noise], result.errors[noise]) for noise in trials.ERROR_ROWS]
         quantity = f"Median and 95th percentile; m = {count(max(m, 1))}, ε = {answering.epsilon:g} for all answers"
         drawn = draw_answer_errors(errors, NOISES[answering.noise])
         panels.titled("Error per answer", quantity, drawn, key="errors_chart")
         inferred(now)
-    curve = [leak for of_one in people.curves(mechanism).values() for leak in of_one]
-    whole = len(curve) == len(asked.CURVES) * len(people.numbers)
-    panels.notes(curve_finding(people, curve, answering, whole=whole).text)
+    curve = [leak for points in people.curves(mechanism).values() for leak in points]
+    is_complete = len(curve) == len(trials.CURVES) * len(people.numbers)
+    panels.notes(curve_finding(people, curve, answering, whole=is_complete).text)
     leaks = {
-        how: [leak for of_one in people.curves(one).values() for leak in of_one]
-        for how, one in {noise_text(answering): mechanism, "exact": exact}.items()
+        how: [leak for points in people.curves(noise).values() for leak in points]
+        for how, noise in {noise_text(answering): mechanism, "exact": exact}.items()
     }
-    panels.foot(guide(), panels.frames(tables(leaks, found.errors)), key="bias-queries")
+    panels.foot(guide(), panels.frames(tables(leaks, result.errors)), key="bias-queries")
 
 
 _MOST_SQUARES = 400
@@ -105,28 +107,28 @@ _MOST_SQUARES = 400
 
 def inferred(now: Leak) -> None:
     """Draw one square a person of one repetition: filled where the attribute was inferred correctly."""
-    someone, reading = people.reading(now.m, mechanism, now.decoder, now.typical)
-    each = -(-someone.n // _MOST_SQUARES)
-    one = "One square per person" if each == 1 else f"One square for {each} people"
-    shell.whisper(f"People whose {attribute} was inferred", f"{one}, in a typical repetition. Filled: correct")
-    right = reading.recovered == someone.sensitive
+    someone, decoded = people.reading(now.m, mechanism, now.decoder, now.typical)
+    per_square = -(-someone.n // _MOST_SQUARES)
+    scale = "One square per person" if per_square == 1 else f"One square for {per_square} people"
+    shell.whisper(f"People whose {attribute} was inferred", f"{scale}, in a typical repetition. Filled: correct")
+    right = decoded.recovered == someone.sensitive
     strips = ""
     for group, name in ((0, pool.disadvantaged), (1, pool.advantaged)):
         inside = someone.sensitive == group
-        strips += _strip(name, int(inside.sum()), int(np.count_nonzero(right & inside)), each)
+        strips += _strip(name, int(inside.sum()), int(np.count_nonzero(right & inside)), per_square)
     st.html(strips, width="stretch")
 
 
-def _strip(name: str, size: int, found: int, each: int) -> str:
-    filled, squares = round(found / each), -(-size // each)
+def _strip(name: str, size: int, correct: int, per_square: int) -> str:
+    filled, squares = round(correct / per_square), -(-size // per_square)
     box = "display:inline-block;width:11px;height:11px;margin:0 3px 3px 0;border:1.5px solid "
     full = f'<span style="{box}var(--fl-leak);background:var(--fl-leak)"></span>'
     hollow = f'<span style="{box}var(--fl-grey)"></span>'
-    words = f"{count(size)} {escape(name)}: {count(found)} correct"
+    description = f"{count(size)} {escape(name)}: {count(correct)} correct"
     return (
         f'<div style="margin:0 0 10px">'
-        f'<div style="margin-bottom:4px">{words.replace(": ", ": <b>")}</b></div>'
-        f'<div role="img" aria-label="{words}" style="line-height:0;max-width:{14 * min(squares, 62)}px">'
+        f'<div style="margin-bottom:4px">{description.replace(": ", ": <b>")}</b></div>'
+        f'<div role="img" aria-label="{description}" style="line-height:0;max-width:{14 * min(squares, 62)}px">'
         f"{full * filled}{hollow * (squares - filled)}</div></div>"
     )
 
@@ -161,16 +163,16 @@ def _values() -> None:
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
     decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
-    m = people.marked(asked.number_of_answers(people), mechanism)
+    m = people.marked(trials.number_of_answers(people), mechanism)
     now = people.leak(m, mechanism, "strongest")
-    someone, reading = people.reading(now.m, mechanism, decoder, now.typical)
-    found = queries.leakage(someone.sensitive, reading.recovered)
+    someone, decoded = people.reading(now.m, mechanism, decoder, now.typical)
+    accuracy = queries.leakage(someone.sensitive, decoded.recovered)
     names = pool.advantaged, pool.disadvantaged
     drawn = panels.titled(
-        f"{100 * found:.0f}% balanced accuracy for these {count(someone.n)} people (m = {count(now.m)})",
+        f"{100 * accuracy:.0f}% balanced accuracy for these {count(someone.n)} people (m = {count(now.m)})",
         "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: correct; "
         "hollow: wrong. Random guessing reaches 50%",
-        draw_values(someone, reading, names=names, advantaged=pool.advantaged_code),
+        draw_values(someone, decoded, names=names, advantaged=pool.advantaged_code),
         key="values_chart",
     )
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")
@@ -182,7 +184,7 @@ _NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 def _targeted() -> None:
     """Draw the curves over epsilon."""
     n1, n0 = people.n_advantaged, people.n_disadvantaged
-    epsilons = sorted({*np.geomspace(asked.EPSILONS[0], asked.EPSILONS[-1], 60).tolist(), *asked.EPSILONS})
+    epsilons = sorted({*np.geomspace(trials.EPSILONS[0], trials.EPSILONS[-1], 60).tolist(), *trials.EPSILONS})
     curves = {
         NOISES[noise]: [
             (e, float(queries.targeted_leakage(answering.mechanism(noise, epsilon=e), n1, n0))) for e in epsilons
@@ -194,10 +196,10 @@ def _targeted() -> None:
         "Bound, sizes known": [(e, queries.accuracy_limit(e, sizes_known=True)) for e in epsilons],
     }
     epsilon = answering.epsilon
-    here = {name: dict(points)[epsilon] for name, points in curves.items()}
-    worst = max(here, key=lambda name: here[name])
+    accuracies = {name: dict(points)[epsilon] for name, points in curves.items()}
+    worst = max(accuracies, key=lambda name: accuracies[name])
     drawn = panels.titled(
-        f"One targeted query: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
+        f"One targeted query: {worst} allows {100 * accuracies[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
         f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
         "Random guessing reaches 50%. The bounds are for noise that keeps its ε",
         draw_targeted(curves, limits, NOISES[answering.noise], epsilon),
@@ -209,7 +211,7 @@ def _targeted() -> None:
 @st.fragment
 def _noise() -> None:
     """Draw the table of scales and the list of guarantees."""
-    m = max(asked.number_of_answers(people), 1)
+    m = max(trials.number_of_answers(people), 1)
     n1, n0 = people.n_advantaged, people.n_disadvantaged
     left, right = st.columns(2, gap="large")
     with left:
@@ -220,8 +222,8 @@ def _noise() -> None:
         )
         st.dataframe(panels.frame(_noise_rows(m)), hide_index=True)
         for noise in _NOISES:
-            made = answering.mechanism(noise)
-            st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why)}")
+            mechanism_text = answering.mechanism(noise)
+            st.caption(f"**{NOISES[noise]}.** {shell.escape(mechanism_text.why)}")
     with right:
         shell.whisper("What is guaranteed", "Largest balanced accuracy of any attacker")
         st.markdown(_guarantees())
@@ -249,12 +251,12 @@ def _guarantees() -> str:
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
     delta = answering.delta if answering.noise == "smooth_laplace" else 0.0
     limits = partial(queries.accuracy_limit, epsilon, delta=delta), partial(people.limit, epsilon, delta=delta)
-    known = [limit(sizes_known=True) for limit in limits]
+    accuracies = [limit(sizes_known=True) for limit in limits]
     rows = [
         ("Knows the answers alone", limits[0](sizes_known=False), "e^ε/(1+e^ε)"),
         ("Has the prior", limits[1](sizes_known=False), "posterior odds move by at most e^ε"),
-        ("Knows the group sizes", known[0], "e^2ε/(1+e^2ε): people are linked"),
-        ("Has the prior, knows the sizes", known[1], "posterior odds move by at most e^2ε"),
+        ("Knows the group sizes", accuracies[0], "e^2ε/(1+e^2ε): people are linked"),
+        ("Has the prior, knows the sizes", accuracies[1], "posterior odds move by at most e^2ε"),
     ]
     lines = [f"| {who} | **{100 * rate:.1f}%** | {why} |" for who, rate, why in rows]
     fails = f"Smooth Laplace noise may fail with probability δ = {delta:g}, with which each bound is larger."

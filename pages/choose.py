@@ -23,7 +23,7 @@ from core.models import GIVEN, METHOD_TITLES
 from core.settings import flags_text, params
 from pages.common import cached, panels, report_plan, state
 from pages.common import report_policy as policies
-from pages.common.background import Background, Job, pace, want
+from pages.common.background import Background, Job, ensure_started, pace
 from pages.common.controls import control
 
 shell.head()
@@ -36,15 +36,15 @@ from core.charts.choose import draw_choice
 from core.choose import (
     LEAKS,
     PREFERENCES,
-    Asked,
     CandidatePoint,
+    CandidateSet,
     ChooseSettings,
     Outcomes,
     candidates,
     choose,
     measure_all,
 )
-from core.choose.findings import finding, leak_text, numbers, order, report_section, rows, short_check, why_this_one
+from core.choose.findings import choice_reason, finding, leak_text, numbers, order, report_section, rows, short_check
 from core.policy import VERDICT_TITLES, limit_text, policy_text
 from core.policy.checks import check_title
 from core.studies import STUDIES
@@ -56,7 +56,7 @@ dataset = cached.dataset_of(table, config.roles)
 _SETTINGS = params(ChooseSettings)
 _MINUTES = {math.inf: "No limit", 1.0: "1 minute", 5.0: "5 minutes", 15.0: "15 minutes"}
 _JOBS = 2
-_SHOWN = 24
+_MOST_LISTED = 24
 """Rows of the table beside the chart at most; the file has all."""
 
 _NAMES = {
@@ -106,33 +106,47 @@ GUIDE = (
 class Choosing(Background):
     """Candidates measured one after the other, begun with what is kept from earlier ones."""
 
-    def __init__(self, asked: Sequence[Asked], minutes: float) -> None:
-        self.asked, self.minutes = list(asked), minutes
+    def __init__(self, candidate_sets: Sequence[CandidateSet], minutes: float) -> None:
+        self.candidate_sets, self.minutes = list(candidate_sets), minutes
         self.points: Any = None
-        self.left: list[Asked] = []
-        parts = [[one.name, one.dataset.fingerprint, list(one.configs), list(one.measure.parts)] for one in asked]
-        store, total = cached.store_of(config.dataset), sum(len(each.configs) for each in asked)
+        self.left: list[CandidateSet] = []
+        parts = [
+            [
+                candidate_set.name,
+                candidate_set.dataset.fingerprint,
+                list(candidate_set.configs),
+                list(candidate_set.measure.parts),
+            ]
+            for candidate_set in candidate_sets
+        ]
+        store, total = (
+            cached.store_of(config.dataset),
+            sum(len(candidate_set.configs) for candidate_set in candidate_sets),
+        )
         super().__init__("choose", store, fingerprint("choose", parts, minutes), self._run, lane="sweep", total=total)
 
-    def there(self) -> list[Any]:
+    def initial_partial(self) -> list[Any]:
         """Return what is kept of these models."""
         self.points = cached.point_store(config.dataset)  # the job may not call Streamlit
-        kept: list[CandidatePoint] = []
+        points: list[CandidatePoint] = []
         self.left = []
-        for each in self.asked:
-            keys = [point_key(c, each.dataset, CandidatePoint, *each.measure.parts) for c in each.configs]
-            found = [self.points.load(key, CandidatePoint) for key in keys]
-            kept += [point for point in found if point is not None]
-            left = [config for config, point in zip(each.configs, found, strict=True) if point is None]
-            self.left += [replace(each, configs=left)] if left else []
-        return kept
+        for candidate_set in self.candidate_sets:
+            keys = [
+                point_key(c, candidate_set.dataset, CandidatePoint, *candidate_set.measure.parts)
+                for c in candidate_set.configs
+            ]
+            stored = [self.points.load(key, CandidatePoint) for key in keys]
+            points += [point for point in stored if point is not None]
+            left = [config for config, point in zip(candidate_set.configs, stored, strict=True) if point is None]
+            self.left += [replace(candidate_set, configs=left)] if left else []
+        return points
 
     def recall(self) -> None:
         """Take the result from what is kept, where that is all of it: nothing has to wait for a place."""
         if self.result is None and not self.busy:
-            kept = self.there()
+            points = self.initial_partial()
             if not self.left:
-                self.store.put(self.key, kept)
+                self.store.put(self.key, points)
 
     def _run(self, job: Job) -> list[Any]:
         if not self.left:
@@ -141,25 +155,25 @@ class Choosing(Background):
 
     def show_progress(self) -> None:
         """Show how far it is, with a button that stops it, or that goes on."""
-        there = f"{len(self.partial)} of {self.total} trainings"
-        label = f"Stopped after {there}. Go on"
-        self.show(lambda job: f"{there} done, {pace(job)}", label, again="Try again")
+        progress = f"{len(self.partial)} of {self.total} trainings"
+        label = f"Stopped after {progress}. Go on"
+        self.show(lambda job: f"{progress} done, {pace(job)}", label, again="Try again")
 
 
-def wanted() -> tuple[list[Asked], ChooseSettings]:
+def requested_choice() -> tuple[list[CandidateSet], ChooseSettings]:
     """Draw the controls and return what is to be measured, with the settings."""
     settings, seeds = _settings(st.container(horizontal=True, vertical_alignment="bottom", key="choose_controls"))
     if not trained:
-        return _given(), settings
+        return _column_sets(), settings
     plan = report_plan.subject(config, table, report_plan.plan_of(config, table)).plan
     base = replace(config, roles=dataset.roles, tolerance=0.0, epsilon=math.inf)
     configs = candidates(base, settings, range(config.seed, config.seed + seeds))
-    return [Asked(configs, dataset, replace(plan, config=base))], settings
+    return [CandidateSet(configs, dataset, replace(plan, config=base))], settings
 
 
-def _settings(place: Any) -> tuple[ChooseSettings, int]:
+def _settings(container: Any) -> tuple[ChooseSettings, int]:
     chosen: dict[str, Any] = {}
-    with place.popover(_compared() if trained else "Columns", icon=":material/tune:", key="choose_compared"):
+    with container.popover(_compared() if trained else "Columns", icon=":material/tune:", key="choose_compared"):
         if trained:
             chosen = {name: _several(name, text) for name, text in _OFFERED.items()}
         else:
@@ -172,13 +186,13 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         key="choose_prefer",
         default="accuracy",
         help="Among models within all limits. Without any, of those accurate enough: the nearest, or the least leak.",
-        place=place,
+        place=container,
         **state.bind("choose_prefer"),
     )
     positive = dataset.labels.mean()
     first = math.ceil(100 * max(positive, 1 - positive))
     state.follow("choose_least", first)
-    least = place.slider(
+    least = container.slider(
         _SETTINGS["least_accuracy"].param.title,
         min_value=0,
         max_value=100,
@@ -191,12 +205,12 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         **state.bind("choose_least"),
     )
     chosen["least_accuracy"] = least / 100
-    with place.popover("Leak and limits", icon=":material/rule:", key="choose_policy"):
-        named = LEAKS | {"attribute": shell.escape(state.attribute_of(config))}
+    with container.popover("Leak and limits", icon=":material/rule:", key="choose_policy"):
+        labels = LEAKS | {"attribute": shell.escape(state.attribute_of(config))}
         bind = state.bind("choose_leak")
-        chosen["leak"] = panels.pick("Worst leak of", named, key="choose_leak", default="all", **bind)
+        chosen["leak"] = panels.pick("Worst leak of", labels, key="choose_leak", default="all", **bind)
         _limits()
-    with place.popover("Sweep settings", icon=":material/settings:", key="choose_sweep"):
+    with container.popover("Sweep settings", icon=":material/settings:", key="choose_sweep"):
         seeds = panels.pick("Seeds", [1, 3, 5], key="choose_seeds", default=1, disabled=not trained)
         chosen["minutes"] = panels.choose("Time budget", _MINUTES, key="choose_minutes")
     return ChooseSettings(**{name: value for name, value in chosen.items() if value != ()}), int(seeds)
@@ -204,8 +218,8 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
 
 def _compared() -> str:
     """Return what the models compared are, in short; the widgets inside may not be drawn yet."""
-    kept: dict[str, Any] = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in _OFFERED}
-    settings = ChooseSettings(**{name: value for name, value in kept.items() if value})
+    chosen: dict[str, Any] = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in _OFFERED}
+    settings = ChooseSettings(**{name: value for name, value in chosen.items() if value})
     base = replace(config, tolerance=0.0, epsilon=math.inf)
     n = len(settings.methods)
     return f"{n} method{'s' * (n > 1)}, {len(candidates(base, settings, (config.seed,)))} models"
@@ -213,16 +227,16 @@ def _compared() -> str:
 
 def _several(name: str, titles: dict[Any, str]) -> tuple[Any, ...]:
     """Choose several values of a setting."""
-    told: dict[str, Any] = {"options": titles, "format_func": lambda value: titles.get(value, str(value))}
-    found = control(_SETTINGS[name], f"choose_{name}", kind="multiselect", help=None, **told)
-    return tuple(found)
+    options: dict[str, Any] = {"options": titles, "format_func": lambda value: titles.get(value, str(value))}
+    values = control(_SETTINGS[name], f"choose_{name}", kind="multiselect", help=None, **options)
+    return tuple(values)
 
 
 def _limits() -> None:
-    named = config.roles.attribute if config.roles else "the attribute"
+    attribute = config.roles.attribute if config.roles else "the attribute"
     st.markdown(f"**{shell.escape(policy.name)}**, version {shell.escape(policy.version)}")
     lines = [
-        f"- {shell.escape(check_title(limit.check, named))}: {shell.escape(limit_text(limit.check, limit.value))}"
+        f"- {shell.escape(check_title(limit.check, attribute))}: {shell.escape(limit_text(limit.check, limit.value))}"
         + ("" if limit.required else " (not required)")
         for limit in policy.limits
     ]
@@ -233,11 +247,11 @@ def _limits() -> None:
 def _offered_columns() -> list[str]:
     """Return columns that may hold a model's answers: those the roles name, and those they leave out."""
     roles = dataset.roles
-    own = [column for column in (roles.prediction or roles.score,) if column]
-    return [*own, *(column for column in roles.excluded if column in table.frame.columns)]
+    audited = [column for column in (roles.prediction or roles.score,) if column]
+    return [*audited, *(column for column in roles.excluded if column in table.frame.columns)]
 
 
-def _given() -> list[Asked]:
+def _column_sets() -> list[CandidateSet]:
     """Return the answers in each chosen column; no other column of answers is a feature."""
     from core.datasets.input_check import check_input
     from core.release_audit import ModelPlan
@@ -245,15 +259,17 @@ def _given() -> list[Asked]:
 
     offered = _offered_columns()
     chosen = [name for name in st.session_state.get("choose_columns") or offered[:1] if name in offered]
-    found = []
+    candidate_sets = []
     for column in chosen:
-        own = replace(config, roles=_roles(column))
-        refuse_blocking(cached.once(check_input, table, own.roles))
-        given = replace(report_plan.plan_of(own, table), model=ModelPlan(kind="predictions"), config=own)
-        found.append(Asked([own], cached.built(table, own.roles), given, column))
-    if not found:
+        column_config = replace(config, roles=_roles(column))
+        refuse_blocking(cached.once(check_input, table, column_config.roles))
+        plan = replace(
+            report_plan.plan_of(column_config, table), model=ModelPlan(kind="predictions"), config=column_config
+        )
+        candidate_sets.append(CandidateSet([column_config], cached.built(table, column_config.roles), plan, column))
+    if not candidate_sets:
         raise InputError("There must be at least one column of predictions or scores, got none.")
-    return found
+    return candidate_sets
 
 
 def _roles(column: str) -> Roles:
@@ -280,9 +296,9 @@ def short_title(point: CandidatePoint) -> str:
     return f"{name} ε = {epsilon_text(config.epsilon)}" if config.method == "dp_id3" else name
 
 
-def _named(one: Any) -> str:
+def _short_label(candidate: Any) -> str:
     """Return what to call a candidate in a list: "Exp. gradient 0.05, depth 4"."""
-    first = one.points[0]
+    first = candidate.points[0]
     return short_title(first) if first.name else f"{short_title(first)}, depth {first.config.depth}"
 
 
@@ -290,22 +306,22 @@ def draw_table() -> None:
     """Draw the best candidates, the chosen one in bold."""
     import pandas as pd
 
-    shown = f"; the first {_SHOWN} are shown" if len(choice.candidates) > _SHOWN else ""
+    count_note = f"; the first {_MOST_LISTED} are shown" if len(choice.candidates) > _MOST_LISTED else ""
     title, full = order(choice)
-    told = f"On the half that chooses: {full}{shown}. The finding's test accuracy is from the half that judges"
-    shell.whisper(title, told)
+    note = f"On the half that chooses: {full}{count_note}. The finding's test accuracy is from the half that judges"
+    shell.whisper(title, note)
     lines = []
-    for each in choice.candidates[:_SHOWN]:
-        bold = "**" if each is choice.chosen else ""
-        side = each.choosing
+    for candidate in choice.candidates[:_MOST_LISTED]:
+        bold = "**" if candidate is choice.chosen else ""
+        side = candidate.choosing
         attack = short_check(side.leaking, choice.attribute).partition(" (")[0]
         lines.append(
             {
-                "Model": f"{bold}{shell.escape(short_title(each.points[0]))}{bold}",
-                **({} if each.points[0].name else {"Depth": str(each.points[0].config.depth)}),
+                "Model": f"{bold}{shell.escape(short_title(candidate.points[0]))}{bold}",
+                **({} if candidate.points[0].name else {"Depth": str(candidate.points[0].config.depth)}),
                 "Acc.": f"{bold}{percent(side.accuracy)}{bold}",
                 "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(attack)}"
-                + ", shown to leak more" * (choice.prefer == "leak" and each in choice.leak_more),
+                + ", shown to leak more" * (choice.prefer == "leak" and candidate in choice.leak_more),
                 "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status])
                 + "".join(f": {shell.escape(short_check(row.check, choice.attribute))}" for row in side.blocking[:1]),
             }
@@ -318,23 +334,23 @@ def repeat() -> None:
     """Offer the files and the command that make the same choice."""
     from core.release_audit import plan_text
 
-    (one,) = asked
-    named = one.plan.data.file
+    (candidate_set,) = candidate_sets
+    file_name = candidate_set.plan.data.file
     with st.popover("Repeat it", icon=":material/terminal:", key="choose_repeat"):
-        beside = f" beside your table, `{shell.escape(named)}`" if named else ""
-        found = (
+        beside = f" beside your table, `{shell.escape(file_name)}`" if file_name else ""
+        effect = (
             "finds the same model" if work.result else f"trains all {work.total}, and may find another model than now"
         )
-        st.markdown(f"Save both files{beside}. The command {found}; the model's plan is then in chosen.toml.")
+        st.markdown(f"Save both files{beside}. The command {effect}; the model's plan is then in chosen.toml.")
         with st.container(horizontal=True):
-            whole = replace(one.plan, policy="policy.toml")
-            panels.download("choose.toml", lambda: plan_text(whole).encode(), "choose.toml", key="choose_plan")
+            complete_plan = replace(candidate_set.plan, policy="policy.toml")
+            panels.download("choose.toml", lambda: plan_text(complete_plan).encode(), "choose.toml", key="choose_plan")
             panels.download(
                 "policy.toml", lambda: policy_text(policy).encode(), "policy.toml", key="choose_policy_file"
             )
-        seeds = ",".join(map(str, dict.fromkeys(each.seed for each in one.configs)))
-        told = f"choose.toml -o chosen.toml --seeds {seeds} {flags_text(settings)}"
-        st.code(f"fairleak choose {told}", language="bash", wrap_lines=True)
+        seeds = ",".join(map(str, dict.fromkeys(config.seed for config in candidate_set.configs)))
+        arguments = f"choose.toml -o chosen.toml --seeds {seeds} {flags_text(settings)}"
+        st.code(f"fairleak choose {arguments}", language="bash", wrap_lines=True)
         st.caption(
             "Not installed? In FairLeak's folder, `.venv/bin/python -m core` stands for `fairleak`; give both files "
             "with their whole paths."
@@ -343,7 +359,7 @@ def repeat() -> None:
 
 def _auditable() -> dict[str, Any]:
     """Return the candidates by their titles; the one named above, whichever it is, has none and stands first."""
-    return {"": choice.chosen} | {each.title: each for each in choice.candidates}
+    return {"": choice.chosen} | {candidate.title: candidate for candidate in choice.candidates}
 
 
 def audit() -> None:
@@ -354,44 +370,46 @@ def audit() -> None:
         if chosen.roles is not None:
             state.keep_roles(state.dataset_name(), chosen.roles)
     else:
-        wanted = {"method": chosen.method, "tolerance": chosen.tolerance, "depth": chosen.depth, "seed": chosen.seed}
+        values = {"method": chosen.method, "tolerance": chosen.tolerance, "depth": chosen.depth, "seed": chosen.seed}
         if chosen.method == "dp_id3":
-            wanted["epsilon"] = chosen.epsilon
-        for name, value in wanted.items():
+            values["epsilon"] = chosen.epsilon
+        for name, value in values.items():
             state.choose(name, value)
     if len(choice.candidates) > 1:
-        outputs = next(each.plan.outputs for each in asked if each.name == picked.points[0].name)
-        told = report_section(choice, picked)
-        st.session_state[report_plan.CHOSEN] = (chosen, table.fingerprint, (outputs, policy), told)
+        outputs = next(
+            candidate.plan.outputs for candidate in candidate_sets if candidate.name == picked.points[0].name
+        )
+        section = report_section(choice, picked)
+        st.session_state[report_plan.CHOSEN] = (chosen, table.fingerprint, (outputs, policy), section)
     st.session_state["choose_report"] = True
 
 
 policy = policies.current(config)
 try:
-    asked, settings = wanted()
+    candidate_sets, settings = requested_choice()
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-work = Choosing(asked, settings.minutes)
+work = Choosing(candidate_sets, settings.minutes)
 work.recall()
-want(work)
+ensure_started(work)
 latest = work.first(work.show_progress)
 points = work.result or work.partial
 key = fingerprint("choice", work.key, len(points), policy, settings)
 try:
-    told: dict[str, Any] = {"attribute": state.attribute_of(config), "planned": work.total}
-    choice = work.store.remember(key, lambda: choose(points, policy, settings, **told))
+    options: dict[str, Any] = {"attribute": state.attribute_of(config), "planned": work.total}
+    choice = work.store.remember(key, lambda: choose(points, policy, settings, **options))
 except InputError as error:
     panels.problem(str(error))
     st.stop()
 if work.result is not None:
     cached.keep_choice(config, table, choice)
-found = finding(choice, running=work.busy)
+result = finding(choice, running=work.busy)
 with opening:
-    unequal = len({len(each.points) for each in choice.candidates}) > 1
+    unequal = len({len(candidate.points) for candidate in choice.candidates}) > 1
     so_far = f"Not finished: {len(points)} of {work.total} trainings. " if work.result is None else ""
     so_far += "Some models have fewer seeds, so their order can change. " if so_far and unequal else ""
-    panels.finding(replace(found, evidence=so_far + found.evidence, caveats=()))
+    panels.finding(replace(result, evidence=so_far + result.evidence, caveats=()))
 work.watch(work.show_progress, drawn=latest)
 left, right = st.columns([13, 11], gap="medium")
 with left:
@@ -401,17 +419,20 @@ with left:
         "Green: the measured values are allowed; a model passes if its whole interval is. Cross: 95% CIs of the one "
         "named. Hollow: unfairness above its limit. Larger: looser. Grey steps: none is better in both."
     )
-    panels.notes(*found.caveats[:1])
-    if more := found.caveats[1:]:
+    panels.notes(*result.caveats[:1])
+    if more := result.caveats[1:]:
         with st.expander("What this comparison leaves open", icon=":material/info:"):
-            st.markdown("\n".join(f"- {shell.escape(one)}" for one in more))
+            st.markdown("\n".join(f"- {shell.escape(caveat)}" for caveat in more))
     if choice.fair_and_biased:
         shell.link("two_models", STUDIES["two_models"].title)
 with right:
-    st.markdown(f"**{_WHY[choice.outcome]}.** {shell.escape(why_this_one(choice))}")
+    st.markdown(f"**{_WHY[choice.outcome]}.** {shell.escape(choice_reason(choice))}")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        named = {title: _named(each) if title else "The model named above" for title, each in _auditable().items()}
-        panels.choose("Model to audit", named, key="choose_audited", label_visibility="collapsed", width=260)
+        options = {
+            title: _short_label(candidate) if title else "The model named above"
+            for title, candidate in _auditable().items()
+        }
+        panels.choose("Model to audit", options, key="choose_audited", label_visibility="collapsed", width=260)
         st.button("Audit this model", key="audit_chosen", type="primary", on_click=audit)
         every = panels.frame(rows(choice))
         panels.download(

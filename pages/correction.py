@@ -82,26 +82,26 @@ _HOW_TO_READ = (
     "**Source.** Ferry et al., *Exploiting Fairness to Enhance Sensitive Attributes Reconstruction*, SaTML 2023."
 )
 
-dataset, named = result.subject.dataset, result.subject.attribute
-attribute = shell.escape(named)
+dataset, attribute_name = result.subject.dataset, result.subject.attribute
+attribute = shell.escape(attribute_name)
 
 
 @st.fragment
-def told() -> None:
+def draw_at_tolerance() -> None:
     """Draw everything that follows the slider."""
     first = findings.first_tolerance(result)
     most = max(_MOST_TOLERANCE, first)
-    tolerance = round(state.standing("told", first, most=most), 6)
+    tolerance = round(state.slider_position("told", first, most=most), 6)
     now = result.disclose(tolerance, **attacker)
     curve = result.curve(tolerance, *_farther(most), most, **attacker)
     strong = adversary in STRONG
-    whose, beside = ("Imputation", None) if strong else ("Published attack", result.strong)
+    attacker_title, beside = ("Imputation", None) if strong else ("Published attack", result.strong)
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.titled(
             findings.by_tolerance(curve),
             f"Accuracy at inferring {attribute} before and after the correction, 95% CI band, by disclosed tolerance",
-            charts.draw_disclosure(curve, now, beside, attribute=named, attacker=whose),
+            charts.draw_disclosure(curve, now, beside, attribute=attribute_name, attacker=attacker_title),
             key="told_chart",
         )
         st.slider(
@@ -118,13 +118,13 @@ def told() -> None:
         )
     time.sleep(_HEAD_START)
     settings = CorrectionSettings(**attacker, tolerance=now.told)
-    headline, effect, truth, proof, control, own, *noise = STUDY.findings(result, settings)
+    headline, effect, truth, proof, control, held_out, *noise = STUDY.findings(result, settings)
     leak = result.explained(adversary, now.used)
     so_what = headline.so_what.replace(findings.ONLY_THE_DIFFERENCE, effect.point)
     with opening:
         panels.finding(replace(headline, so_what=so_what), "report")
     with right:
-        waterfall = charts.draw_waterfall(leak, result.strong, words=_IMPUTATION, attribute=named, now=now)
+        waterfall = charts.draw_waterfall(leak, result.strong, words=_IMPUTATION, attribute=attribute_name, now=now)
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
         rest = effect.text.removeprefix(effect.point)
@@ -134,18 +134,18 @@ def told() -> None:
         panels.problem(f"{truth.text} {raising}")
     by_group = charts.draw_recognition(now, curve, names=result.group_names)
     imputation = {"imputation, without the model": share(result.strong)}
-    shown: dict[str, list[Row]] = {
+    row_tables: dict[str, list[Row]] = {
         "Accuracy by disclosed tolerance": list(map(disclosure_row, curve)),
         "What each piece of knowledge adds": list(step_rows(leak)),
         "Beside it": [imputation | {"model's difference between groups": result.model.difference_train}],
     }
     by_hand = {"Accuracy before and after, by group": by_group.table, "Certificate": now.certificate.to_frame()}
-    panels.foot(_guide(), panels.frames(shown) | by_hand, key="correction")
+    panels.foot(_guide(), panels.frames(row_tables) | by_hand, key="correction")
     left, right = st.columns([3, 2], gap="large")
     groups = "Share inferred correctly before (○) and after (●), 95% intervals"
     panels.titled("Accuracy by group", groups, by_group, key="recognised_chart", place=left)
-    others = (proof, *noise, control, own, *([truth] if now.is_true else []))
-    panels.notes(*(finding.text for finding in others), place=right)
+    statements = (proof, *noise, control, held_out, *([truth] if now.is_true else []))
+    panels.notes(*(finding.text for finding in statements), place=right)
 
 
 def _guide() -> str:
@@ -185,13 +185,13 @@ class Sweep(Background):
         """Of all these models."""
         return sorted({config.tolerance for config in self.configs})
 
-    def there(self) -> list[Any]:
+    def initial_partial(self) -> list[Any]:
         """Return what is kept of these models."""
         self.points = cached.point_store(config.dataset)  # the job may not call Streamlit
         keys = [point_key(config, dataset, self.kind) for config in self.configs]
-        found = [self.points.load(key, self.kind) for key in keys]
-        self.left = [config for config, point in zip(self.configs, found, strict=True) if point is None]
-        return [point for point in found if point is not None]
+        stored = [self.points.load(key, self.kind) for key in keys]
+        self.left = [config for config, point in zip(self.configs, stored, strict=True) if point is None]
+        return [point for point in stored if point is not None]
 
     def _sweep(self, job: Job) -> list[Any]:
         more: dict[str, Any] = {"store": self.points, "measure": self.measure, "result": self.kind}
@@ -217,15 +217,15 @@ def _seeds(key: str, default: int = 1) -> list[int]:
 def _rows(points: list[Any]) -> tuple[Any, list[Any]]:
     """Return finished models over their seeds, and of these the rows of the chosen attacker."""
     every = summarise(list({point.config: point for point in points}.values())) if points else []
-    wanted = (adversary, PROTOCOLS[published], attacker["cost"])
-    return every, [row for row in every if (row.adversary, row.protocol, row.cost) == wanted]
+    attacker_key = (adversary, PROTOCOLS[published], attacker["cost"])
+    return every, [row for row in every if (row.adversary, row.protocol, row.cost) == attacker_key]
 
 
 def _trained_models() -> Sweep:
     """Return models trained for each tolerance; begun by itself with what the controls say at first."""
     tolerances = PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
-    asked = replace(config, method="exponentiated_gradient")
-    work = _models("sweep", grid(asked, tolerances=tolerances, seeds=_seeds("sweep_seeds")))
+    sweep_config = replace(config, method="exponentiated_gradient")
+    work = _models("sweep", grid(sweep_config, tolerances=tolerances, seeds=_seeds("sweep_seeds")))
     work.begin("sweeps", dataset.fingerprint, config)
     return work
 
@@ -247,12 +247,12 @@ def _trained(running: bool) -> None:
     points = work.offer("Train", "trained", "Train the rest")
     tolerances = work.tolerances
     _, rows = _rows(points)
-    found = trained_tolerances(rows, config, as_published=published)
+    curve_finding = trained_tolerances(rows, config, as_published=published)
     without = result.disclose(0.0, **attacker)  # for the majority guess and what the attacker has before
     baseline = (without.majority, without.before, result.strong)
     left, right = st.columns([3, 2], gap="large")
-    recovered = sweep_charts.draw_trained(rows, baseline, attribute=named, tolerances=tolerances)
-    panels.titled(found.point, shell.escape(found.evidence), recovered, key="trained_chart", place=left)
+    recovered = sweep_charts.draw_trained(rows, baseline, attribute=attribute_name, tolerances=tolerances)
+    panels.titled(curve_finding.point, shell.escape(curve_finding.evidence), recovered, key="trained_chart", place=left)
     if rows:
         last = max(rows, key=lambda row: row.tolerance)
         reached = (
@@ -272,9 +272,9 @@ def _trained(running: bool) -> None:
 def _compared_models() -> Sweep:
     """Return models trained by every method."""
     metrics = METRICS if st.session_state.get("methods_metrics") == "all four metrics" else (config.metric,)
-    asked = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
-    told: dict[str, Any] = {"methods": METHODS, "metrics": metrics, "seeds": _seeds("methods_seeds")}
-    return _models("methods", grid(asked, tolerances=[config.tolerance], **told))
+    methods_config = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
+    grid_options: dict[str, Any] = {"methods": METHODS, "metrics": metrics, "seeds": _seeds("methods_seeds")}
+    return _models("methods", grid(methods_config, tolerances=[config.tolerance], **grid_options))
 
 
 def _methods(running: bool) -> None:
@@ -307,11 +307,11 @@ def _methods(running: bool) -> None:
     )
     one_metric = every["Metric"].nunique() == 1
     st.dataframe(every.drop(columns="Metric") if one_metric else every, hide_index=True, height="content")
-    shown = {"Methods": drawing.table, "All methods and metrics": every}
+    number_tables = {"Methods": drawing.table, "All methods and metrics": every}
     if any(row.method == "threshold_optimizer" for row in rows):
         printed = table_three(summary, protocol=PROTOCOLS[published], cost=attacker["cost"])
-        shown["Table III of Ferry et al. (threshold optimizer), here"] = printed
-    panels.numbers(shown, key="methods")
+        number_tables["Table III of Ferry et al. (threshold optimizer), here"] = printed
+    panels.numbers(number_tables, key="methods")
 
 
 _LEAK_SEEDS = (3, 5, 10)
@@ -326,26 +326,26 @@ def _over_seeds(running: bool) -> None:
     """Draw the attribution over seeds, with its control."""
     panels.pick("Seeds", _LEAK_SEEDS, key="leak_seeds", default=_LEAK_SEEDS[0])
     points = _current(_leaks(), running).offer()
-    own = [point for point in points if point.config.method == config.method]
-    if not own:
+    method_points = [point for point in points if point.config.method == config.method]
+    if not method_points:
         st.caption(
             "Splits, model and attackers are drawn again for every seed, with the chosen method and without "
             "mitigation. Intervals are then over seeds."
         )
         return
-    several = f"Means and 95% intervals over {len(own)} seeds"
-    over = several if len(own) > 1 else "One seed: 95% intervals over people"
-    leaks = [attribute_over_seeds([point.attributions[name] for point in own]) for name in KINDS]
-    boosting = findings.over_seeds(own, "boosting", "features")
-    for place, name, leak in zip(st.columns(2, gap="large"), KINDS, leaks, strict=True):
+    several = f"Means and 95% intervals over {len(method_points)} seeds"
+    over = several if len(method_points) > 1 else "One seed: 95% intervals over people"
+    leaks = [attribute_over_seeds([point.attributions[name] for point in method_points]) for name in KINDS]
+    boosting = findings.over_seeds(method_points, "boosting", "features")
+    for container, name, leak in zip(st.columns(2, gap="large"), KINDS, leaks, strict=True):
         panels.titled(
             f"What each piece of knowledge adds, {name} attacker",
             f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
-            charts.draw_waterfall(leak, boosting, words=_IMPUTATION, attribute=named),
+            charts.draw_waterfall(leak, boosting, words=_IMPUTATION, attribute=attribute_name),
             key=f"seeds_{name[:5]}_chart",
-            place=place,
+            place=container,
         )
-        panels.notes(findings.constraint_effect(leak).text, place=place)
+        panels.notes(findings.constraint_effect(leak).text, place=container)
     left, right = st.columns(2, gap="large")
     with left:
         mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
@@ -357,7 +357,7 @@ def _over_seeds(running: bool) -> None:
             st.caption("The chosen model is the one without mitigation.")
     with right:
         shell.whisper("The controls", "What does not come from what the model says about somebody")
-        for finding in findings.control_findings(points, own, config):
+        for finding in findings.control_findings(points, method_points, config):
             panels.statement(finding)
     panels.numbers(panels.frames(tables(points, leaks, config)), key="seeds")
 
@@ -373,9 +373,9 @@ def _search() -> Background:
         from core.subject import train_model
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        known = splits.known
-        drawn = train_model(config, dataset, splits).predictions[known] if kind == "predictions" else None
-        people = (dataset.features[known], dataset.labels[known], dataset.sensitive[known], drawn)
+        rows = splits.known
+        drawn = train_model(config, dataset, splits).predictions[rows] if kind == "predictions" else None
+        people = (dataset.features[rows], dataset.labels[rows], dataset.sensitive[rows], drawn)
         return tune_forest(kind, *people, evaluations=evaluations, seed=config.seed, report=report)
 
     def work(job: Job) -> Any:
@@ -389,11 +389,11 @@ def _search() -> Background:
 def _tuning(running: bool) -> None:
     """Draw the search, with its control."""
     left, _ = st.columns([2, 3], vertical_alignment="bottom")
-    told = "The published experiments used up to 100 of a tree-structured Parzen estimator, as here."
-    panels.pick("Evaluations", [10, 30, 100], key="evaluations", default=30, help=told, place=left)
+    help_text = "The published experiments used up to 100 of a tree-structured Parzen estimator, as here."
+    panels.pick("Evaluations", [10, 30, 100], key="evaluations", default=30, help=help_text, place=left)
     work = _current(_search(), running)
-    found = work.result
-    if found is None and not work.busy:
+    search = work.result
+    if search is None and not work.busy:
         st.caption(
             f"Tuned is the published attack, {'A′' if adversary == 'predictions' else 'A'}, whichever is "
             "chosen. The attacker tries forests on their own records, four fifths to choose and one fifth to judge; "
@@ -403,24 +403,24 @@ def _tuning(running: bool) -> None:
     if config.forest is not None and st.button("Attack with the published hyper-parameters again", key="use_pinned"):
         state.keep_forest(table, None)
         st.rerun()
-    if found is None:
+    if search is None:
         return
-    best = findings.tuning(found)
+    best = findings.tuning(search)
     shell.whisper(best.point, best.evidence)
-    drawing = charts.draw_search(found)
+    drawing = charts.draw_search(search)
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.chart(drawing, key="search_chart")
     with right:
-        st.dataframe(panels.frame(_forest_rows(found)), hide_index=True, height="content")
-        parameters = tuple(sorted(found.parameters.items()))
+        st.dataframe(panels.frame(_forest_rows(search)), hide_index=True, height="content")
+        parameters = tuple(sorted(search.parameters.items()))
         if config.forest != parameters and st.button("Attack with this forest", key="use_tuned"):
             state.keep_forest(table, parameters)
             st.rerun()
     panels.numbers({"Forests tried": drawing.table}, key="search")
 
 
-def _forest_rows(found: Any) -> list[Row]:
+def _forest_rows(search: Any) -> list[Row]:
     """Return the parameters found beside the published ones."""
     names = {
         "n_estimators": "trees",
@@ -431,7 +431,7 @@ def _forest_rows(found: Any) -> list[Row]:
         "criterion": "criterion",
     }
     return [
-        {"Parameter": name, "Found": str(found.parameters.get(key) or "all"), "Published": str(PINNED[key] or "all")}
+        {"Parameter": name, "Found": str(search.parameters.get(key) or "all"), "Published": str(PINNED[key] or "all")}
         for key, name in names.items()
     ]
 
@@ -439,13 +439,13 @@ def _forest_rows(found: Any) -> list[Row]:
 def _more() -> None:
     """Draw the corrections beside each other; ends the page while they are computed."""
     tolerance = findings.first_tolerance(result)
-    found = cached.more_disclosed(result, tolerance, attacker)
-    told = findings.stronger_disclosure(found, tolerance)
+    disclosed = cached.more_disclosed(result, tolerance, attacker)
+    finding = findings.stronger_disclosure(disclosed, tolerance)
     left, right = st.columns([3, 2], gap="large")
     by = f"Accuracy at inferring {attribute}, before ○ and after ●, by what is disclosed"
-    drawing = panels.titled(told.point, by, charts.draw_more(found), key="more_chart", place=left)
+    drawing = panels.titled(finding.point, by, charts.draw_more(disclosed), key="more_chart", place=left)
     with right:
-        for sentence in (told.evidence, *told.caveats):
+        for sentence in (finding.evidence, *finding.caveats):
             st.markdown(shell.escape(sentence))
         panels.numbers({"Stronger disclosure": drawing.table}, key="more")
 
@@ -468,7 +468,7 @@ with left:
     shell.chips(*findings.known(result, adversary))
 cached.tell(result, attacker)  # ends the page while it is computed
 opening = top.empty()
-told()
+draw_at_tolerance()
 if further := panels.further(_SECTIONS, key="further"):
     title, draw, work_of = further
     if work_of is None:

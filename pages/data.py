@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from core.datasets.dataset import AuditDataset
 
 uploaded = upload.pending()
-own = uploaded is not None or state.dataset_name() == state.UPLOAD
-row = shell.head(badge="your file" if own else None)
+is_upload = uploaded is not None or state.dataset_name() == state.UPLOAD
+row = shell.head(badge="your file" if is_upload else None)
 opening = st.container() if uploaded is not None else controls.page_parts().opening
 
 _GUIDE = (
@@ -86,7 +86,7 @@ def audited_page() -> None:
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles)
     with opening:
-        audited_finding(dataset, own=table.uploaded)
+        audited_finding(dataset, is_upload=table.uploaded)
     drawing = draw_groups(dataset)
     positive = f"{escape(dataset.roles.label)} = {escape(dataset.label_names[1])}"
     share = f"Share of each group with {positive}, and 95% CI"
@@ -102,18 +102,18 @@ def audited_page() -> None:
     panels.notes(table.source)
 
 
-def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
+def audited_finding(dataset: AuditDataset, *, is_upload: bool) -> None:
     """Write the finding: the groups' base rates, of more than two groups the lowest and the highest."""
     groups = dataset.groups()
     if many := len(groups) > 2:
         groups = tuple(sorted(groups, key=lambda group: group.label_rate.value))
-    first, other = groups[0], groups[-1]
+    first, last = groups[0], groups[-1]
     label, positive = escape(dataset.roles.label), escape(dataset.label_names[1])
     positives = [group.label_rate.value * group.count for group in groups]
-    others = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
-    apart = chi2_contingency([positives, others], correction=False).pvalue < 0.05
-    named = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, other)]
-    pair = f"for {percent(first.label_rate)} of {named[0]} and {percent(other.label_rate)} of {named[1]}."
+    negatives = [group.count - positive for group, positive in zip(groups, positives, strict=True)]
+    significant = chi2_contingency([positives, negatives], correction=False).pvalue < 0.05
+    group_labels = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, last)]
+    pair = f"for {percent(first.label_rate)} of {group_labels[0]} and {percent(last.label_rate)} of {group_labels[1]}."
     point = f"{label} = {positive} {pair}"
     records = "synthetic records" if dataset.synthetic else "records"
     largest = max(groups, key=lambda group: group.share)
@@ -121,20 +121,22 @@ def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
     attribute = escape(dataset.roles.attribute)
     evidence = (
         f"{count(dataset.n)}{left_out} {records}, {len(dataset.feature_names)} features. "
-        f"95% CIs {interval(first.label_rate)} and {interval(other.label_rate)}. "
+        f"95% CIs {interval(first.label_rate)} and {interval(last.label_rate)}. "
         f"Baseline for inferring {attribute} (always “{escape(largest.group)}”): {percent(largest.share)}."
     )
     differs = "A model that copies these labels copies the difference. It can also make the attribute easier to infer."
     links: tuple[str, ...] = ()
     to_do = "Choose a dataset or upload your own, then check the column roles below."
-    if own and dataset.predictions is None:
+    if is_upload and dataset.predictions is None:
         to_do = "Every page now audits this table. Go on with *Model*, or let *Choose a model* compare settings."
         links = ("model", "choose")
-    elif own:
+    elif is_upload:
         to_do = "Every page now audits this table. *Report* judges the model; *Model* shows its rates by group."
         links = ("report", "model")
-    alike = f"No statistically significant difference between groups. Other columns may still reveal {attribute}."
-    so_what = differs if apart else alike
+    no_difference = (
+        f"No statistically significant difference between groups. Other columns may still reveal {attribute}."
+    )
+    so_what = differs if significant else no_difference
     shell.finding(point[:1].upper() + point[1:], evidence, so_what=so_what, to_do=to_do, links=links)
 
 
@@ -171,8 +173,8 @@ def answers(dataset: AuditDataset) -> str:
     if dataset.sets is None:
         return f"{source} No column says whom the model was trained on, so the sets are drawn with the seed."
     sizes = {name: int((dataset.sets == name).sum()) for name in SETS}
-    named = ", ".join(f"{count(size)} {name}" for name, size in sizes.items() if size)
-    return f"{source} Sets from column {escape(roles.sets)}: {named}."
+    set_sizes = ", ".join(f"{count(size)} {name}" for name, size in sizes.items() if size)
+    return f"{source} Sets from column {escape(roles.sets)}: {set_sizes}."
 
 
 from scipy.stats import chi2_contingency

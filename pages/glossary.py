@@ -12,20 +12,20 @@ from pages.common import state
 
 shell.head(badge="")
 opening = st.container()
-wanted = st.text_input(
+query = st.text_input(
     "Search", key="term", placeholder="for example TPR", help="Looks in terms and meanings.", **state.bind("term")
 ).casefold()
-found = {
-    chapter: {term: text for term, text in terms.items() if wanted in f"{term} {text}".casefold()}
+matches = {
+    chapter: {term: text for term, text in terms.items() if query in f"{term} {text}".casefold()}
     for chapter, terms in chapters(REGISTRY).items()
 }
-n = sum(map(len, found.values()))
+n = sum(map(len, matches.values()))
 with opening:
     shell.finding(
-        f"{n} term{'s' * (n != 1)}" + (f" with “{shell.escape(wanted)}” in term or meaning." if wanted else "."),
+        f"{n} term{'s' * (n != 1)}" + (f" with “{shell.escape(query)}” in term or meaning." if query else "."),
         "Pages, commands and reports use these words in these meanings.",
     )
-for chapter, terms in found.items():
+for chapter, terms in matches.items():
     if terms:
         st.markdown(f"### {chapter}")
         st.table({shell.escape(term): shell.escape(text) for term, text in terms.items()}, border="horizontal")

@@ -46,8 +46,8 @@ def shown_table(table: ExampleTable) -> None:
     st.markdown(f"**{shell.escape(table.caption)}**")
     frame = table.to_frame().map(shell.escape)
     frame.columns = [shell.escape(column) for column in frame.columns]
-    shown = frame.style.apply(lambda row: [_MARK if row.name in table.marked else ""] * row.size, axis=1)
-    st.table(shown if table.marked else frame, hide_index=True, border="horizontal", alt=table.caption)
+    styled = frame.style.apply(lambda row: [_MARK if row.name in table.marked else ""] * row.size, axis=1)
+    st.table(styled if table.marked else frame, hide_index=True, border="horizontal", alt=table.caption)
 
 
 def question(case: Example) -> bool:
@@ -75,7 +75,7 @@ def question(case: Example) -> bool:
     return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
 
 
-def sheet_button(name: str, solved: bool, key: str, **told: Any) -> None:
+def sheet_button(name: str, solved: bool, key: str, **options: Any) -> None:
     """Offer the printable sheet of an example, without or with the solution; the kind goes into the key's braces."""
     kind = "solution" if solved else "exercise"
     panels.download(
@@ -84,7 +84,7 @@ def sheet_button(name: str, solved: bool, key: str, **told: Any) -> None:
         f"fairleak-{name}-{kind}.html",
         key=key.format(kind),
         mime="text/html",
-        **told,
+        **options,
     )
 
 

@@ -17,7 +17,7 @@ from core.estimates import epsilon_text, interval, percent
 from core.fingerprint import fingerprint
 from pages.common import membership_study as study
 from pages.common import panels, state
-from pages.common.background import need, want
+from pages.common.background import ensure_started, require_result
 from pages.common.membership_study import Curve, Membership
 
 shell.head()
@@ -66,19 +66,21 @@ _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it s
 
 def guide(read: Reading) -> str:
     """Explain the page."""
-    found, chosen, (group, others) = read.found, read.chosen, map(shell.escape, read.names)
+    result, chosen, (group, rest) = read.found, read.chosen, map(shell.escape, read.names)
     if chosen.target == "audited":
         source = "The audit's training people train the model, its test people do not"
     elif chosen.target == GIVEN:
         source = "Your table says whom the model was trained on; the test people are the others"
     else:
         source = "Half of the table's people train the model, the other half do not"
-    run = ", ".join(REGISTRY[name].title for name in ATTACKS if name not in found.not_run)
-    missing = "".join(f" {REGISTRY[name].title}: {reason}" for name, reason in found.not_run.items() if name in ATTACKS)
+    run = ", ".join(REGISTRY[name].title for name in ATTACKS if name not in result.not_run)
+    missing = "".join(
+        f" {REGISTRY[name].title}: {reason}" for name, reason in result.not_run.items() if name in ATTACKS
+    )
     return (
         f"**Question.** Who was in the training data? {source}. The attacker knows some of both and judges others.\n\n"
         f"**Attacks.** {run}: see the *Glossary*.{missing}\n\n"
-        f"**Group differences.** *VD* is the TPR of {group} minus that of {others}. An attack that flags everybody of "
+        f"**Group differences.** *VD* is the TPR of {group} minus that of {rest}. An attack that flags everybody of "
         "a group has a large VD and has learned nothing. The *advantage gap* is VD minus the same gap among "
         "non-members. Grey: no better than chance.\n\n"
         "**Slider.** Smaller ε: more training noise.\n\n"
@@ -88,14 +90,14 @@ def guide(read: Reading) -> str:
 
 
 @st.fragment
-def told() -> None:
+def draw_results() -> None:
     """Draw everything that follows the controls."""
     opening = st.container()
     chosen = study.chosen(who)
     work = study.Membership(who, chosen)
-    want(work, patience=_PATIENCE)
+    ensure_started(work, patience=_PATIENCE)
     grown: Audit = work.first(work.show_progress)
-    found, read = grown.found, Reading(grown.found, chosen)
+    results, read = grown.found, Reading(grown.found, chosen)
     names = [shell.escape(name) for name in read.names]
     (finding, promise), minus = findings(read, sliders=True), f"{names[0]} − {names[1]}"
     with opening:
@@ -110,11 +112,11 @@ def told() -> None:
         key="member_gaps_chart",
         place=left,
     )
-    scored = strongest_attack(found).name
+    scored = strongest_attack(results).name
     panels.titled(
         f"ROC curve ({REGISTRY[scored].title}, log–log)",
         "TPR against FPR; dotted is random guessing",
-        charts.draw_roc(found, attack=scored, group=chosen.group),
+        charts.draw_roc(results, attack=scored, group=chosen.group),
         key="member_roc_chart",
         place=right,
     )
@@ -124,7 +126,7 @@ def told() -> None:
     else:
         panels.notes(promise.point)
     panels.notes(*who.people.notes)
-    panels.foot(guide(read), panels.frames(tables([found])), key="membership")
+    panels.foot(guide(read), panels.frames(tables([results])), key="membership")
     section(work, grown, read)
 
 
@@ -138,7 +140,7 @@ def section(work: Membership, grown: Audit, read: Reading) -> None:
         "over_epsilon": ("Over ε", lambda: _epsilon_curve(work).grow(partial(_over_epsilon, work, read))),
         "accuracy": ("Accuracy over ε", lambda: _epsilon_curve(work).grow(partial(_accuracy, work, read))),
         "picking": ("FairPick", lambda: _picking(work, read)),
-        "others": ("Other groups", lambda: _others(work, grown, read)),
+        "others": ("Other groups", lambda: _other_groups(work, grown, read)),
         "accounting": ("Accounting", lambda: _accounting(work)),
     }
     if further := panels.further(sections, key="further_members"):
@@ -199,10 +201,10 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     sides = f"{names[0]} − {names[1]}"
     if most == 1:
         return f"{sides}; one repeat so far, with no interval"
-    told = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    repeats = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     drawn = any(not math.isnan(value.low) for band in bands for value in band.values.values())
-    shown = f"bands: 95% intervals of the mean over {told} repeats" if drawn else f"means of {told} repeats"
-    return f"{sides}; {shown} with other splits and noise"
+    averages = f"bands: 95% intervals of the mean over {repeats} repeats" if drawn else f"means of {repeats} repeats"
+    return f"{sides}; {averages} with other splits and noise"
 
 
 def _accuracy(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
@@ -229,12 +231,12 @@ def _picking(work: Membership, read: Reading) -> None:
     if chosen.target == "audited":
         st.info("FairPick is shown with models trained here; choose another model under attack.")
         return
-    said = deletions(read.found)
+    statement = deletions(read.found)
     if read.found.fairpick is None:
-        shell.whisper(said.point, "Move its slider above to delete rows, and see what changes")
+        shell.whisper(statement.point, "Move its slider above to delete rows, and see what changes")
     else:
         drawing = charts.draw_deleted(read.found.fairpick)
-        panels.titled(said.point, said.evidence, drawing, key="member_deleted_chart")
+        panels.titled(statement.point, statement.evidence, drawing, key="member_deleted_chart")
     measure = panels.pick("Gap", MEASURES, key="member_measure", default="vd")
     _theta_curve(work).grow(partial(_gaps_by_theta, work, read, measure))
 
@@ -265,13 +267,13 @@ def _gaps_by_theta(work: Membership, read: Reading, measure: str, points: list[C
 _MOST_VALUES = 20
 
 
-def _others(work: Membership, grown: Audit, read: Reading) -> None:
+def _other_groups(work: Membership, grown: Audit, read: Reading) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
-    named, people = state.attributes(who.config.dataset), who.people
+    groupings, people = state.attributes(who.config.dataset), who.people
     sizes = zip(people.names, people.n_values, strict=True)
     columns = {f"column:{name}": name for name, size in sizes if 2 <= size <= _MOST_VALUES}
     # the table's own groupings, then columns with few values
-    offered = {f"roles:{key}": title for key, title in named.items()} | columns
+    offered = {f"roles:{key}": title for key, title in groupings.items()} | columns
     left, right = st.columns(2)
     key = f"{who.config.dataset}_{len(offered)}"
     nobody = {"": "nothing else"} | offered
@@ -280,43 +282,43 @@ def _others(work: Membership, grown: Audit, read: Reading) -> None:
     )
     second = panels.choose("and by", nobody, key=f"member_and_by_{key}", place=right)
     try:
-        others = grouped_by(people, _grouping(first or next(iter(offered))), _grouping(second) if second else None)
-        found = judge(grown.target, grown.guesses[read.attack.name], people=others)
+        regrouped = grouped_by(people, _grouping(first or next(iter(offered))), _grouping(second) if second else None)
+        result = judge(grown.target, grown.guesses[read.attack.name], people=regrouped)
         if "lira" in grown.guesses:  # its gaps beside the others
-            found = replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=others).low_fpr)
+            result = replace(result, low_fpr=judge(grown.target, grown.guesses["lira"], people=regrouped).low_fpr)
     except InputError as error:
         panels.problem(str(error))
         return
-    _show_groups(found, others)
+    _show_groups(result, regrouped)
 
 
 def _grouping(key: str) -> Any:
     kind, _, name = key.partition(":")
     if kind == "column":
         return column_grouping(who.people, name)
-    by = state.roles_named(who.table, name)
+    by = state.roles_with_key(who.table, name)
     return table_grouping(who.table, who.config.roles or who.table.roles[0], by)
 
 
-def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
+def _show_groups(findings: AttackFindings, people: MemberPeople) -> None:
     panels.titled(
-        shell.escape(groups_heading(found, people.attribute)),
+        shell.escape(groups_heading(findings, people.attribute)),
         "Membership-advantage gap with 95% CIs, each group against all others (of two, the first against the second); "
         "thin marks are VD. p-values are Holm's over the groups; coloured is what is significant",
-        charts.draw_group_gaps(found),
+        charts.draw_group_gaps(findings),
         key="member_groups_chart",
     )
-    measured = found.disparities
+    measured = findings.disparities
     assert measured is not None
     if measured.results:
         least = [result.tests["advantage_gap"].smallest_detectable for result in measured.results]
         span = f"{min(least):.3f}" if len(least) == 1 else f"{min(least):.3f} to {max(least):.3f}"
         st.caption(f"Smallest gap that a sample of this size finds in four of five cases: {span}.")
     if measured.not_measured:
-        named = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
+        group_names = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
         more = f" and {len(measured.not_measured) - 6} more" if len(measured.not_measured) > 6 else ""
-        st.caption(f"Not measured, with fewer than 10 members or non-members judged: {named}{more}.")
-    panels.numbers({"Groups": panels.frame(gap_rows(found))}, key="member-groups")
+        st.caption(f"Not measured, with fewer than 10 members or non-members judged: {group_names}{more}.")
+    panels.numbers({"Groups": panels.frame(gap_rows(findings))}, key="member-groups")
 
 
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
@@ -334,17 +336,19 @@ def _accounting(work: Membership) -> None:
     settings, people = replace(work.settings, theta=1.0, group=1), who.people
     key = fingerprint("accountings", *work.whose, chosen.epsilon, chosen.max_depth, chosen.seed)
     label = "Training the tree three times"
-    found: Sequence[AccountingFindings] = need(
+    results: Sequence[AccountingFindings] = require_result(
         work.store, key, label, lambda job: job.apart(lambda _: accountings(people, settings)), lane="questions"
     )
-    by_name = {one.ledger.accounting: one for one in found}
-    naive, own = by_name["naive"], by_name[work.settings.accounting]
-    majority = own.target.majority_test
+    by_name = {result.ledger.accounting: result for result in results}
+    naive, chosen_result = by_name["naive"], by_name[work.settings.accounting]
+    majority = chosen_result.target.majority_test
     shell.whisper(
         f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, ours "
-        f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}",
-        f"The ledger of a full path adds up to {_cost_text(own.ledger.total)}: nodes side by side hold different "
-        f"people, so only levels add up. Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
+        f"{percent(chosen_result.target.accuracy_test)}; the naive one does not keep ε = "
+        f"{epsilon_text(chosen_result.ledger.asked)}",
+        f"The ledger of a full path adds up to {_cost_text(chosen_result.ledger.total)}: nodes side by side hold "
+        f"different people, so only levels add up. Majority-class baseline: {percent(majority)} "
+        f"(95% CI {interval(majority)})",
     )
     panels.problem(
         f"A tree that gives each count its own ε = {epsilon_text(chosen.epsilon)} has spent "
@@ -352,13 +356,13 @@ def _accounting(work: Membership) -> None:
         "which no ε covers. It is shown as a warning, not for use.",
         point="The naive tree is not private.",
     )
-    shown = {"Privacy accounting": _accounting_table(found), "Ledger": own.ledger.to_frame()}
+    tables = {"Privacy accounting": _accounting_table(results), "Ledger": chosen_result.ledger.to_frame()}
     titles = ("Privacy accounting of the same tree", "Ledger of a full path, from the root to a leaf")
     heights: tuple[Any, Any] = ("content", 260)
-    for place, title, table, height in zip(st.columns(2, gap="large"), titles, shown.values(), heights, strict=True):
-        place.markdown(f"**{title}**")
-        place.dataframe(table, hide_index=True, height=height)
-    panels.numbers(shown, key="member-accounting")
+    for column, title, table, height in zip(st.columns(2, gap="large"), titles, tables.values(), heights, strict=True):
+        column.markdown(f"**{title}**")
+        column.dataframe(table, hide_index=True, height=height)
+    panels.numbers(tables, key="member-accounting")
 
 
 def _cost_text(epsilon: float) -> str:
@@ -366,34 +370,34 @@ def _cost_text(epsilon: float) -> str:
     return "∞" if math.isinf(epsilon) else f"{epsilon:,.4g}"
 
 
-def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
+def _accounting_table(results: Sequence[AccountingFindings]) -> Any:
     return panels.frame(
         {
-            "accounting": _NAMES[one.ledger.accounting],
-            "ε asked for": one.ledger.asked,
-            "ε spent in truth": _cost_text(one.ledger.total),
-            "on counts": _cost_text(one.ledger.counts_total),
-            "accuracy, unseen": percent(one.target.accuracy_test),
-            "accuracy, training": percent(one.target.accuracy_train),
-            "private": "no" if one.ledger.accounting == "naive" else "yes",
+            "accounting": _NAMES[result.ledger.accounting],
+            "ε asked for": result.ledger.asked,
+            "ε spent in truth": _cost_text(result.ledger.total),
+            "on counts": _cost_text(result.ledger.counts_total),
+            "accuracy, unseen": percent(result.target.accuracy_test),
+            "accuracy, training": percent(result.target.accuracy_train),
+            "private": "no" if result.ledger.accounting == "naive" else "yes",
         }
-        for one in found
+        for result in results
     )
 
 
 def _ranges(read: Reading) -> None:
     """Draw where VD comes from."""
-    group, others = map(shell.escape, read.names)
+    group, rest = map(shell.escape, read.names)
     grey = "Greyed out, as VD is: " if read.attack.muted else ""
     for ranges in read.attack.ranges:
         if read.result is not None and ranges.group == read.result.group:
             panels.titled(
                 "VD by predicted probability",
-                f"{grey}{group} − {others} in points, by the probability the model gave to the true label; the ten "
+                f"{grey}{group} − {rest} in points, by the probability the model gave to the true label; the ten "
                 "steps add up to VD",
                 charts.draw_ranges(ranges, muted=read.attack.muted),
                 key="member_ranges_chart",
             )
 
 
-told()
+draw_results()

@@ -44,9 +44,9 @@ subject = cached.audit(config, table).subject
 from core.charts.audit import draw_accuracy, draw_rates
 from core.model_fairness import STUDY, FairnessSettings, constraint_rows, metric_table, metrics_heading
 
-known = config.method != GIVEN or bool(config.roles and config.roles.sets)
-sets = ("training", "test") if known else ("attacked", "other")
-names = ("training set", "test set") if known else ("people attacked", "others")
+knows_sets = config.method != GIVEN or bool(config.roles and config.roles.sets)
+sets = ("training", "test") if knows_sets else ("attacked", "other")
+names = ("training set", "test set") if knows_sets else ("people attacked", "others")
 headline, *cautions = STUDY.findings(subject, FairnessSettings())
 with opening:
     panels.finding(headline, "correction", "report")

@@ -13,7 +13,7 @@ from core.errors import InputError
 from core.estimates import count
 from pages.common import cached, panels
 from pages.common import card_controls as cards
-from pages.common.background import Background, want
+from pages.common.background import Background, ensure_started
 
 shell.head()
 config, table = cached.audited()
@@ -127,7 +127,7 @@ def draw() -> None:
     studies = card.studies(people)
     now = card.drawn(next((study for study in studies if study.n_models == wanted), studies[-1]))
     headline, gain, work = findings.headline(now), findings.information_gain(now), card.advice(now)
-    want(work, patience=0.0)
+    ensure_started(work, patience=0.0)
     tried: Advice | None = work.result
     if tried is not None and now.most_pinned and headline.to_do:
         headline = findings.with_advice(headline, tried, now)

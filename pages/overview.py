@@ -87,12 +87,12 @@ def draw_map() -> None:
         return job.apart(lambda report: landscape(dataset, plan, report=report), about=dataset)  # type: ignore[no-any-return]
 
     work = Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
-    made = _kept(dataset, plan) if config.dataset == "demo" else None
-    made = made or work.result
-    if made is None:
+    result = _stored_map(dataset, plan) if config.dataset == "demo" else None
+    result = result or work.result
+    if result is None:
         work.watch(lambda: _offer(work, plan))
     else:
-        _draw(made)
+        _draw(result)
     if (choice := cached.kept_choice(config, table)) is not None:
         _draw_choice(choice)
 
@@ -102,19 +102,19 @@ def _draw_choice(choice: Choice) -> None:
     from core.charts.choose import draw_choice
     from core.choose.findings import finding
 
-    found, quantity = finding(choice), "Accuracy against the worst leak of the models compared on Choose a model"
-    panels.titled(shell.escape(found.point.rstrip(".")), quantity, draw_choice(choice), key="start_choice_chart")
-    panels.notes(found.evidence)
+    result, quantity = finding(choice), "Accuracy against the worst leak of the models compared on Choose a model"
+    panels.titled(shell.escape(result.point.rstrip(".")), quantity, draw_choice(choice), key="start_choice_chart")
+    panels.notes(result.evidence)
     shell.link("choose")
 
 
-def _kept(dataset: Any, plan: LandscapePlan) -> Landscape | None:
+def _stored_map(dataset: Any, plan: LandscapePlan) -> Landscape | None:
     """Return the map that came with FairLeak if it is one of this table and these settings, else None."""
     try:
-        kept: Landscape = cached.store_of("demo").remember("landscape:kept", lambda: read_landscape(KEPT_MAP))
+        stored: Landscape = cached.store_of("demo").remember("landscape:kept", lambda: read_landscape(KEPT_MAP))
     except FairLeakError:  # the file is missing or damaged: the map can still be made
         return None
-    return kept if kept.made_from == landscape_key(dataset, replace(plan, seeds=kept.plan.seeds)) else None
+    return stored if stored.made_from == landscape_key(dataset, replace(plan, seeds=stored.plan.seeds)) else None
 
 
 def _offer(work: Background, plan: LandscapePlan) -> None:
@@ -133,19 +133,19 @@ def _offer(work: Background, plan: LandscapePlan) -> None:
         )
 
 
-def _draw(found: Landscape) -> None:
+def _draw(landscape: Landscape) -> None:
     from core.charts.sweep import draw_landscape
     from core.sweep.findings import tension
 
-    told, drawing = tension(found), draw_landscape(found)
-    shell.whisper(told.point, shell.escape(told.evidence))
+    result, drawing = tension(landscape), draw_landscape(landscape)
+    shell.whisper(result.point, shell.escape(result.evidence))
     left, right = st.columns([3, 1], gap="large")
     with left:
         panels.chart(drawing, key="start_map_chart")
-    most = max((cell.gain.value for cell in found.cells if not math.isnan(cell.gain.value)), default=0.0)
-    imputation = percent(found.controls()["strong"], decimals=1)
+    most = max((cell.gain.value for cell in landscape.cells if not math.isnan(cell.gain.value)), default=0.0)
+    imputation = percent(landscape.controls()["strong"], decimals=1)
     right.caption(_NOTES.format(most=points(most), imputation=imputation))
-    panels.notes(" ".join(told.caveats), place=right)
+    panels.notes(" ".join(result.caveats), place=right)
     panels.foot(HOW_TO_READ, {"Map of fair and private models": drawing.table}, key="start-map")
 
 
@@ -170,9 +170,9 @@ if opening is not None:
         "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
     )
 waiting = st.container()
-for column, (title, icon, told, links) in zip(st.columns(len(_DOORS)), _DOORS, strict=True):
+for column, (title, icon, text, links) in zip(st.columns(len(_DOORS)), _DOORS, strict=True):
     with column.container(border=True, height="stretch", key=f"door_{title.split()[0].lower()}"):
-        st.markdown(f"### {icon} {title}\n\n{told}")
+        st.markdown(f"### {icon} {title}\n\n{text}")
         with st.container(horizontal=True, gap="small"):
             for file, label in links:
                 st.page_link(str(Path(__file__).with_name(file)), label=f":primary[{label}]")

@@ -17,7 +17,7 @@ from core.errors import InputError
 from core.estimates import count, count_text
 from core.files import csv_of_frame
 from pages.common import cached, panels, report_plan
-from pages.common.background import want
+from pages.common.background import ensure_started
 from pages.common.controls import settings_of
 from pages.common.study_run import StudyRun
 
@@ -28,7 +28,7 @@ dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.people import SHORT, draw_sets
 from core.charts.theme import group_style
-from core.people import ATTACKS, CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
+from core.people import ATTACKS, CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.people.findings import best_effect, effect_rows, fix_text, people_rows
 from core.queries import Answering
 from core.queries.findings import answers_text
@@ -53,26 +53,26 @@ def people_html() -> str:
     look = f'scope="col" style="color: {colours.grey}; background: {colours.background}"'
     names = ("Record", "Group", *attacks, "Attacks", "Imputation", "Smallest fix")
     head = "".join(f"<th {look}>{escape(name)}</th>" for name in names)
-    rows = "".join(f"<tr>{''.join(_cells(place))}</tr>" for place in shown[:MOST].tolist())
+    rows = "".join(f"<tr>{''.join(_cells(index))}</tr>" for index in indices[:MOST].tolist())
     body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return f'{_STYLE}<div class="fl-people" tabindex="0"><table>{body}</table></div>'
 
 
-def _cells(place: int) -> Iterator[str]:
-    yield f"<td>{int(result.rows[place])}</td>"
-    yield f"<td>{_group(place)}</td>"
-    for attack, leak, found in zip(result.attacks, result.leaks[place], result.found[place], strict=True):
+def _cells(index: int) -> Iterator[str]:
+    yield f"<td>{int(result.rows[index])}</td>"
+    yield f"<td>{_group(index)}</td>"
+    for attack, leak, hit in zip(result.attacks, result.leaks[index], result.found[index], strict=True):
         if attack.reason:
             yield _mark("–", colours.grey, "not run")
         elif leak:
             yield _mark("●", colours.leak, "found")
         else:
             hollow = ("○", colours.strongest, "found, imputation too")
-            yield _mark(*(hollow if found else ("·", colours.grey, "not found")))
-    yield f"<td><strong>{int(result.number[place])}</strong></td>"
+            yield _mark(*(hollow if hit else ("·", colours.grey, "not found")))
+    yield f"<td><strong>{int(result.number[index])}</strong></td>"
     too = _mark("○ too", colours.strongest, "imputation finds this person too")
-    yield too if result.imputed[place] else "<td></td>"
-    fix = fix_text(result, place)
+    yield too if result.imputed[index] else "<td></td>"
+    fix = fix_text(result, index)
     quiet = f' style="color: {colours.grey}"' if fix.startswith("none") else ""
     yield f"<td{quiet}>{escape(fix[:1].upper() + fix[1:])}</td>"
 
@@ -81,15 +81,15 @@ def _mark(sign: str, color: str, meaning: str) -> str:
     return f'<td style="color: {color}"><span role="img" aria-label="{meaning}">{sign}</span></td>'
 
 
-def _group(place: int) -> str:
+def _group(index: int) -> str:
     """Return a person's group in its colour, of more than two by name alone."""
-    code, name = int(result.groups[place]), escape(result.group_names[result.groups[place]])
+    code, name = int(result.groups[index]), escape(result.group_names[result.groups[index]])
     if len(result.group_names) > 2:
         return name
     style = group_style(code)
     sign = "●" if style.symbol == "circle" else "◆"
-    named = f'<span aria-hidden="true">{sign}</span> <strong>{name}</strong>'
-    return f'<span style="color: {colours.color(style.color)}">{named}</span>'
+    label = f'<span aria-hidden="true">{sign}</span> <strong>{name}</strong>'
+    return f'<span style="color: {colours.color(style.color)}">{label}</span>'
 
 
 colours = shell.palette()
@@ -125,44 +125,44 @@ except InputError as error:
     st.stop()
 subject = cached.audit(config, table).subject
 work = StudyRun(PEOPLE, subject, settings, cached.store_of(config.dataset))
-want(work)
+ensure_started(work)
 result: PeopleAtRisk = work.first(work.show_progress)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
 plan = report_plan.plan_of(config, table).answers
-planned, here = (
+planned, answers = (
     answers_text(n, Answering(noise=noise, epsilon=epsilon)) if n else "no answers"
     for n, noise, epsilon in (
         (plan.questions, plan.mechanism, plan.epsilon),
         (settings.answers, settings.noise, settings.answer_epsilon),
     )
 )
-if planned != here and not result.attacks[list(ATTACKS).index("queries")].reason:
-    told = f"Your audit plan has {planned} to bias queries: set that under Attack settings."
-    headline = replace(headline, caveats=(told,))
+if planned != answers and not result.attacks[list(ATTACKS).index("queries")].reason:
+    note = f"Your audit plan has {planned} to bias queries: set that under Attack settings."
+    headline = replace(headline, caveats=(note,))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)
 with top:
     panels.finding(headline, *([] if best is None else [_PAGES[best.plan[0].slot]]))
 try:
-    shown = result.chosen(
+    indices = result.chosen(
         at_least=at_least, group="" if group == _EVERYBODY else group, record=record, hide_imputed=hidden
     )
 except InputError as error:
     panels.problem(str(error))
-    shown = result.chosen(at_least=len(result.attacks) + 1)
+    indices = result.chosen(at_least=len(result.attacks) + 1)
 
 left, right = st.columns([2, 1], gap="medium")
 with left:
     attacks = "an attack" if at_least == 1 else f"{count_text(at_least)} or more attacks"
-    people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"
-    told = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
-    told += ". Record: row of the records used, first = 0"
-    rows = people_rows(result, shown)
+    people = "1 person" if indices.size == 1 else f"{count(indices.size)} people"
+    note = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
+    note += ". Record: row of the records used, first = 0"
+    rows = people_rows(result, indices)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         shell.whisper(
             f"Record {shell.escape(record.strip())}" if record.strip() else f"{people} found by {attacks}",
-            f"{told}; the first {MOST} are shown" if shown.size > MOST else told,
+            f"{note}; the first {MOST} are shown" if indices.size > MOST else note,
         )
         csv = partial(csv_of_frame, panels.frame(rows))
         panels.download("Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows)
@@ -188,7 +188,7 @@ panels.foot(
     f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
     f"**Found.** Correction, bias queries and model card start from imputation and add what is published. They find "
     f"whose {attribute} they infer correctly with at least {CERTAIN:.1%} probability. It is a leak where imputation "
-    f"alone has at most {KNOWN:.0%}. Membership flags those who score above the threshold that 1% of the "
+    f"alone has at most {IMPUTABLE:.0%}. Membership flags those who score above the threshold that 1% of the "
     "non-members exceed.\n\n"
     f"**By chance.** {shell.escape(by_chance.point)} {shell.escape(by_chance.evidence)}\n\n"
     "**Smallest fix.** The fewest, mildest remedies of a fixed list under which none of the four attacks finds the "

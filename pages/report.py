@@ -20,7 +20,7 @@ from core.models import GIVEN, METHOD_TITLES
 from core.policy import placeholders_text
 from pages.common import panels, report_audit, report_history, report_plan, state
 from pages.common import report_policy as policies
-from pages.common.background import State, want
+from pages.common.background import State, ensure_started
 from pages.common.cached import audited, kept_tolerance
 from pages.common.report_audit import Attacks, SelfTests
 from pages.common.report_plan import plan_of, released
@@ -143,7 +143,7 @@ GUIDE = (
 
 policy = policies.current(config)
 attacks, tested = Attacks(report_plan.subject(config, table, plan_of(config, table))), SelfTests()
-want(attacks)
+ensure_started(attacks)
 release: Reports | None = None
 if attacks.result is None:
     point, why = _UNDER_WAY if attacks.state is None else _NONE.get(attacks.state, _UNDER_WAY)
@@ -153,7 +153,7 @@ if attacks.result is None:
     waiting = judge(policy, (), attribute=state.attribute_of(config))
     st.html(board_html(waiting.rows, waiting=True))
 else:
-    want(tested)
+    ensure_started(tested)
     release = report_audit.judged(attacks, policy, tested.found)
     verdict = release.audit.verdict
     with head:

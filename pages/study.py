@@ -15,7 +15,7 @@ from core.studies import STUDIES
 from core.study import Check, Measurement, Study
 from core.subject import Subject
 from pages.common import cached, panels
-from pages.common.background import want
+from pages.common.background import ensure_started
 from pages.common.controls import settings_of
 from pages.common.study_run import StudyRun
 
@@ -29,7 +29,7 @@ def title_of(check: Check, subject: Subject) -> str:
     return f"{title[:1].upper()}{title[1:]}"
 
 
-def draw_own(study: Study[Any, Any], result: Any, settings: Any) -> dict[str, "pandas.DataFrame"]:
+def draw_result(study: Study[Any, Any], result: Any, settings: Any) -> dict[str, "pandas.DataFrame"]:
     """Draw the charts of a study that has some, in core.charts under its name; return the tables behind them."""
     if find_spec(f"core.charts.{study.name}") is None:
         return {}
@@ -49,17 +49,17 @@ def draw_checks_of(
 
     units: dict[str, list[Any]] = {}
     for check in study.declared:
-        found = measured[check.name]
-        if found.estimate is None:
-            panels.problem(found.reason, point=f"{title_of(check, subject)}:")
+        measurement = measured[check.name]
+        if measurement.estimate is None:
+            panels.problem(measurement.reason, point=f"{title_of(check, subject)}:")
             continue
-        words, _ = estimate_text(check.name, found.estimate)
-        control = None if check.unit in ("points", "bits") else found.control  # these are gains over it
-        units.setdefault(check.unit, []).append((title_of(check, subject), words, found.estimate, control))
+        value_text, _ = estimate_text(check.name, measurement.estimate)
+        control = None if check.unit in ("points", "bits") else measurement.control  # these are gains over it
+        units.setdefault(check.unit, []).append((title_of(check, subject), value_text, measurement.estimate, control))
     tables = {}
-    for place, (unit, rows) in zip(st.columns(max(len(units), 1), gap="large"), units.items(), strict=False):
+    for column, (unit, rows) in zip(st.columns(max(len(units), 1), gap="large"), units.items(), strict=False):
         drawing = draw_checks(rows, unit=unit)
-        with place:
+        with column:
             beside = "; hollow: the control" if any(control for *_, control in rows) else ""
             quantity = f"{drawing.title}, 95% intervals{beside}"
             panels.titled("What a policy can limit", quantity, drawing, key=f"{study.name}_{unit}_chart")
@@ -77,18 +77,18 @@ if reason := study.unavailable(subject, settings):
     panels.problem(reason)
     st.stop()
 work = StudyRun(study, subject, settings, cached.store_of(config.dataset))
-want(work)
+ensure_started(work)
 result = work.first(work.show_progress)
-headline, *others = study.findings(result, settings)
+headline, *further = study.findings(result, settings)
 with opening:
     panels.finding(headline)
 work.watch(work.show_progress, drawn=result)
-for finding in others:
+for finding in further:
     panels.statement(finding)
-tables = draw_own(study, result, settings)
+tables = draw_result(study, result, settings)
 tables |= draw_checks_of(study, subject, study.checks(result, settings))
 tables |= {title: panels.frame(rows) for title, rows in study.tables(result, settings).items() if rows}
-told = [f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared]
+definitions = [f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared]
 if headline.attacker_knows:
-    told.append(f"**The attacker knows:** {shell.escape(headline.attacker_knows)}")
-panels.foot("\n\n".join(told), tables, key=study.name)
+    definitions.append(f"**The attacker knows:** {shell.escape(headline.attacker_knows)}")
+panels.foot("\n\n".join(definitions), tables, key=study.name)

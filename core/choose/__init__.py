@@ -3,8 +3,8 @@
 from core.choose.candidates import (
     LEAKS,
     PREFERENCES,
-    Asked,
     CandidatePoint,
+    CandidateSet,
     ChooseSettings,
     candidates,
     measure_all,
@@ -14,9 +14,9 @@ from core.choose.choose import Candidate, Choice, Outcomes, choose
 __all__ = [
     "LEAKS",
     "PREFERENCES",
-    "Asked",
     "Candidate",
     "CandidatePoint",
+    "CandidateSet",
     "Choice",
     "ChooseSettings",
     "Outcomes",

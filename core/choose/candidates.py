@@ -166,7 +166,7 @@ def candidates(base: AuditConfig, settings: ChooseSettings, seeds: Sequence[int]
 
     InputError if there are more than `MOST_CANDIDATES`, seeds counted.
     """
-    found = {
+    configs = {
         config: None
         for seed in seeds
         for epsilon, depth in itertools.product(settings.epsilons, settings.depths)
@@ -177,9 +177,11 @@ def candidates(base: AuditConfig, settings: ChooseSettings, seeds: Sequence[int]
             seeds=(seed,),
         )
     }
-    if len(found) > MOST_CANDIDATES:
-        raise InputError(f"There may be at most {MOST_CANDIDATES} models to compare, seeds counted, got {len(found)}.")
-    return list(found)
+    if len(configs) > MOST_CANDIDATES:
+        raise InputError(
+            f"There may be at most {MOST_CANDIDATES} models to compare, seeds counted, got {len(configs)}."
+        )
+    return list(configs)
 
 
 def chooses(dataset: AuditDataset) -> Mask:
@@ -221,13 +223,13 @@ class CandidateMeasure:
         config = replace(config, roles=dataset.roles)
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         model = train_model(config, dataset, splits)
-        whole = Audited(config, dataset, splits, model, Progress(1), plan=quick(replace(self.plan, config=config)))
-        mine = chooses(dataset)
+        audited = Audited(config, dataset, splits, model, Progress(1), plan=quick(replace(self.plan, config=config)))
+        in_choosing_half = chooses(dataset)
         return CandidatePoint(
             config=config,
             name=self.name,
-            choosing=_half(whole.part(mine)),
-            judging=_half(whole.part(~mine)),
+            choosing=_half(audited.part(in_choosing_half)),
+            judging=_half(audited.part(~in_choosing_half)),
             majority=model.majority_test,
             constant=model.constant(splits),
             seconds=time.perf_counter() - started,
@@ -236,8 +238,12 @@ class CandidateMeasure:
 
 def _half(audited: Audited) -> Half:
     declared = [check for name in MEASURED_BY for check in STUDIES[name].declared]
-    found = {check.name: measured(check.name, audited) for check in declared}
-    done = {name: one for name, one in found.items() if one.outcome == Outcome.DONE and one.estimate is not None}
+    measurements = {check.name: measured(check.name, audited) for check in declared}
+    done = {
+        name: measurement
+        for name, measurement in measurements.items()
+        if measurement.outcome == Outcome.DONE and measurement.estimate is not None
+    }
     gains = {check.name for check in declared if check.unit in ("points", "bits", "gap")}  # of which 0 is chance
     test = audited.splits.test
     labels = audited.dataset.labels[test]
@@ -249,18 +255,18 @@ def _half(audited: Audited) -> Half:
         majority=audited.model.majority_test,
         gain=accuracy_gain(labels, np.full(labels.size, majority), predictions),
         right=np.packbits(right).tobytes().hex(),
-        checks={name: one.estimate for name, one in done.items() if one.estimate is not None},
+        checks={name: measurement.estimate for name, measurement in done.items() if measurement.estimate is not None},
         chance={
-            name: 0.0 if name in gains or one.control is None else float(one.control.value)
-            for name, one in done.items()
+            name: 0.0 if name in gains or measurement.control is None else float(measurement.control.value)
+            for name, measurement in done.items()
         },
-        reasons={name: one.reason for name, one in found.items() if name not in done},
-        broken=tuple(name for name, one in found.items() if one.outcome == Outcome.FAILED),
+        reasons={name: measurement.reason for name, measurement in measurements.items() if name not in done},
+        broken=tuple(name for name, measurement in measurements.items() if measurement.outcome == Outcome.FAILED),
     )
 
 
 @dataclass(frozen=True)
-class Asked:
+class CandidateSet:
     """Candidates on one dataset: what is trained on it, or the answers that came with it, by their name."""
 
     configs: Sequence[AuditConfig]
@@ -274,31 +280,31 @@ class Asked:
         return CandidateMeasure(self.plan, self.name)
 
 
-def same_people(asked: Sequence[Asked]) -> None:
+def same_people(candidate_sets: Sequence[CandidateSet]) -> None:
     """Refuse candidates about different people, other features, labels or groups of them, or another division."""
-    first = asked[0].dataset
-    for other in asked[1:]:
+    first = candidate_sets[0].dataset
+    for candidate_set in candidate_sets[1:]:
         for key, title in (("seed", "seed"), ("train_share", "training share"), ("metric", "fairness metric")):
-            if len({getattr(config, key) for config in (asked[0].configs[0], other.configs[0])}) > 1:
+            if len({getattr(config, key) for config in (candidate_sets[0].configs[0], candidate_set.configs[0])}) > 1:
                 raise InputError(
-                    f"Models can be compared under one {title} alone, got another one for {other.name!r} than for "
-                    f"{asked[0].name!r}."
+                    f"Models can be compared under one {title} alone, got another one for {candidate_set.name!r} than "
+                    f"for {candidate_sets[0].name!r}."
                 )
-        for what, one, two in (
-            ("features", first.features, other.dataset.features),
-            ("labels", first.labels, other.dataset.labels),
-            ("groups", first.sensitive, other.dataset.sensitive),
-            ("sets", first.sets, other.dataset.sets),
+        for what, expected, actual in (
+            ("features", first.features, candidate_set.dataset.features),
+            ("labels", first.labels, candidate_set.dataset.labels),
+            ("groups", first.sensitive, candidate_set.dataset.sensitive),
+            ("sets", first.sets, candidate_set.dataset.sets),
         ):
-            if not np.array_equal(np.asarray(one), np.asarray(two)):
+            if not np.array_equal(np.asarray(expected), np.asarray(actual)):
                 raise InputError(
-                    f"Models can be compared on the same people alone, got other {what} for {other.name!r} than for "
-                    f"{asked[0].name!r}; leave the columns of the other models out (excluded)."
+                    f"Models can be compared on the same people alone, got other {what} for {candidate_set.name!r} "
+                    f"than for {candidate_sets[0].name!r}; leave the columns of the other models out (excluded)."
                 )
 
 
 def measure_all(
-    asked: Sequence[Asked],
+    candidate_sets: Sequence[CandidateSet],
     *,
     seconds: float = math.inf,
     report: Callable[[int, int], None] | None = None,
@@ -309,21 +315,29 @@ def measure_all(
 
     `running` are arguments of `core.sweep.sweep`. Raises what that does, and InputError if the people differ.
     """
-    same_people(asked)
-    end, total, before = time.monotonic() + seconds, sum(len(each.configs) for each in asked), 0
-    for each in asked:
+    same_people(candidate_sets)
+    end = time.monotonic() + seconds
+    total = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
+    before = 0
+    for candidate_set in candidate_sets:
 
         def tell(done: int, _: int, before: int = before) -> None:
             if report is not None:
                 report(before + done, total)
 
-        jobs = min(n_jobs, len(each.configs))
-        found = sweep(
-            each.configs, each.dataset, n_jobs=jobs, report=tell, measure=each.measure, result=CandidatePoint, **running
+        jobs = min(n_jobs, len(candidate_set.configs))
+        points = sweep(
+            candidate_set.configs,
+            candidate_set.dataset,
+            n_jobs=jobs,
+            report=tell,
+            measure=candidate_set.measure,
+            result=CandidatePoint,
+            **running,
         )
-        with closing(found):  # type: ignore[type-var]
-            for point in found:
+        with closing(points):  # type: ignore[type-var]
+            for point in points:
                 yield point
                 if time.monotonic() > end:
                     return
-        before += len(each.configs)
+        before += len(candidate_set.configs)

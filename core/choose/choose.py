@@ -114,7 +114,7 @@ class Candidate:
         return any(point.constant for point in self.points)
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether there is a number of every attack that counts, and of every check that it hangs on."""
         return not self.missing and math.isfinite(self.reach)
 
@@ -122,25 +122,27 @@ class Candidate:
         """Whether it is accurate enough on the half that chooses, and decides better than one answer for everybody."""
         return self.choosing.accuracy.value >= least and self.choosing.beats_majority and not self.constant
 
-    def as_leaky(self, other: Candidate) -> float:
+    def as_leaky(self, rival: Candidate) -> float:
         """Return the p-value of leaking at least as much as another, where the chosen one is judged.
 
         The half widths are combined as of independent people: of the same people the difference varies less.
         """
-        mine, theirs = self.judging, other.judging
-        gap, half = theirs.leak - mine.leak, math.hypot(theirs.leak - theirs.low, mine.high - mine.leak)
+        side, rival_side = self.judging, rival.judging
+        gap, half = rival_side.leak - side.leak, math.hypot(rival_side.leak - rival_side.low, side.high - side.leak)
         if gap <= 0.0:
             return 1.0
-        return math.erfc(normal_quantile(mine.accuracy.level) * gap / half / math.sqrt(2.0)) if half else 0.0
+        return math.erfc(normal_quantile(side.accuracy.level) * gap / half / math.sqrt(2.0)) if half else 0.0
 
-    def lead(self, other: Candidate) -> Estimate:
+    def lead(self, reference: Candidate) -> Estimate:
         """Return how much more accurate it is than another where it is judged, over the seeds both have, if any."""
-        rivals = {point.config.seed: point for point in other.points}
+        rivals = {point.config.seed: point for point in reference.points}
         gains = []
         for point in self.points:
             if (rival := rivals.get(point.config.seed)) is not None:
-                mine, theirs = point.judging.correct, rival.judging.correct
-                gains.append(paired_gain(int((mine & ~theirs).sum()), int((theirs & ~mine).sum()), mine.size))
+                right, rival_right = point.judging.correct, rival.judging.correct
+                gains.append(
+                    paired_gain(int((right & ~rival_right).sum()), int((rival_right & ~right).sum()), right.size)
+                )
         return mean_of(gains) if gains else not_measured()
 
 
@@ -166,19 +168,19 @@ class Choice:
     def leaks_least(self) -> bool:
         """Whether it was chosen for the smallest leak; not where no candidate is of use and measured whole."""
         chosen = self.chosen
-        return self.prefer == "leak" and chosen.useful(self.least_accuracy) and chosen.whole
+        return self.prefer == "leak" and chosen.useful(self.least_accuracy) and chosen.is_complete
 
     @cached_property
     def leak_more(self) -> tuple[Candidate, ...]:
         """The candidates that are shown to leak more than the chosen one, where that one is judged (Holm, 95%)."""
-        others = [each for each in self.candidates if each is not self.chosen]
-        chances = holm([self.chosen.as_leaky(each) for each in others])
-        return tuple(each for each, chance in zip(others, chances, strict=True) if chance < 0.05)
+        rivals = [candidate for candidate in self.candidates if candidate is not self.chosen]
+        chances = holm([self.chosen.as_leaky(candidate) for candidate in rivals])
+        return tuple(candidate for candidate, chance in zip(rivals, chances, strict=True) if chance < 0.05)
 
     @property
     def trained(self) -> int:
         """How many models there are, replicates counted."""
-        return sum(len(each.points) for each in self.candidates)
+        return sum(len(candidate.points) for candidate in self.candidates)
 
     @property
     def untried(self) -> int:
@@ -187,34 +189,36 @@ class Choice:
 
     def with_status(self, status: Status) -> tuple[Candidate, ...]:
         """Return the candidates with a verdict on the half that chooses."""
-        return tuple(each for each in self.candidates if each.choosing.status == status)
+        return tuple(candidate for candidate in self.candidates if candidate.choosing.status == status)
 
     @cached_property
     def able(self) -> tuple[Candidate, ...]:
         """The candidates within all limits on the half that chooses, and of use."""
-        return tuple(each for each in self.with_status(Status.PASS) if each.useful(self.least_accuracy))
+        return tuple(candidate for candidate in self.with_status(Status.PASS) if candidate.useful(self.least_accuracy))
 
     @cached_property
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates of which none other is as accurate and leaks as little, the smallest leak first."""
-        ordered = sorted(self.candidates, key=lambda one: (one.choosing.leak, -one.choosing.accuracy.value))
-        found: list[Candidate] = []
-        for each in ordered:
-            if not found or each.choosing.accuracy.value > found[-1].choosing.accuracy.value:
-                found.append(each)
-        return tuple(found)
+        ordered = sorted(
+            self.candidates, key=lambda candidate: (candidate.choosing.leak, -candidate.choosing.accuracy.value)
+        )
+        frontier: list[Candidate] = []
+        for candidate in ordered:
+            if not frontier or candidate.choosing.accuracy.value > frontier[-1].choosing.accuracy.value:
+                frontier.append(candidate)
+        return tuple(frontier)
 
     @cached_property
     def unconstrained(self) -> Candidate | None:
         """The most accurate candidate without a fairness constraint."""
-        free = [each for each in self.candidates if each.points[0].config.method == "unmitigated"]
-        return max(free, key=lambda one: one.choosing.accuracy.value, default=None)
+        free = [candidate for candidate in self.candidates if candidate.points[0].config.method == "unmitigated"]
+        return max(free, key=lambda candidate: candidate.choosing.accuracy.value, default=None)
 
     @cached_property
     def runner_up(self) -> Candidate | None:
         """The next most accurate candidate within all limits."""
-        others = [each for each in self.able if each is not self.chosen]
-        return max(others, key=lambda one: one.choosing.accuracy.value, default=None)
+        rivals = [candidate for candidate in self.able if candidate is not self.chosen]
+        return max(rivals, key=lambda candidate: candidate.choosing.accuracy.value, default=None)
 
     @cached_property
     def flattery(self) -> float:
@@ -225,7 +229,7 @@ class Choice:
         """
         able = self.able
         seed = able[0].points[0].config.seed
-        halves = [p.choosing for each in able for p in each.points if p.config.seed == seed]
+        halves = [p.choosing for candidate in able for p in candidate.points if p.config.seed == seed]
         right = np.array([half.correct for half in halves if half.accuracy.n == halves[0].accuracy.n], dtype=np.float64)
         n = right.shape[1]
         drawn = child_generator(0, "flattery of the best").multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
@@ -245,16 +249,20 @@ class Choice:
     @property
     def spent(self) -> float:
         """The privacy budget of all private candidates together, replicates counted; 0 where there are none."""
-        return sum(p.config.epsilon for each in self.candidates for p in each.points if p.config.method == "dp_id3")
+        return sum(
+            p.config.epsilon for candidate in self.candidates for p in candidate.points if p.config.method == "dp_id3"
+        )
 
 
-def mean_of(found: Sequence[Estimate]) -> Estimate:
+def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     """Return the mean over replicates on much the same people, with the mean of their ends as its interval.
 
     The deviation of a mean is at most the mean of the deviations, however much the replicates have in common.
     """
-    value, low, high = (float(np.mean([getattr(one, end) for one in found])) for end in ("value", "low", "high"))
-    return Estimate(value=value, low=low, high=high, n=found[0].n, level=found[0].level)
+    value, low, high = (
+        float(np.mean([getattr(estimate, end) for estimate in estimates])) for end in ("value", "low", "high")
+    )
+    return Estimate(value=value, low=low, high=high, n=estimates[0].n, level=estimates[0].level)
 
 
 def limits_for(points: Sequence[CandidatePoint], policy: Policy) -> tuple[Policy, tuple[str, ...]]:
@@ -262,12 +270,14 @@ def limits_for(points: Sequence[CandidatePoint], policy: Policy) -> tuple[Policy
 
     InputError if none of them is required.
     """
-    there = {name for point in points for name in (*point.choosing.checks, *point.choosing.broken)}
-    limits = tuple(limit for limit in policy.limits if limit.check in there)
+    measured_checks = {name for point in points for name in (*point.choosing.checks, *point.choosing.broken)}
+    limits = tuple(limit for limit in policy.limits if limit.check in measured_checks)
     if not any(limit.required for limit in limits):
-        known = ", ".join(sorted(there))
-        raise InputError(f"The policy must require a check that candidates are measured by ({known}), got none.")
-    return replace(policy, limits=limits), tuple(limit.check for limit in policy.limits if limit.check not in there)
+        names = ", ".join(sorted(measured_checks))
+        raise InputError(f"The policy must require a check that candidates are measured by ({names}), got none.")
+    return replace(policy, limits=limits), tuple(
+        limit.check for limit in policy.limits if limit.check not in measured_checks
+    )
 
 
 def choose(
@@ -284,24 +294,27 @@ def choose(
     """
     if not points:
         raise InputError("There must be at least one finished model to choose from, got none.")
-    own, left_out = limits_for(points, policy)
+    candidate_policy, left_out = limits_for(points, policy)
     recipes: dict[object, list[CandidatePoint]] = {}
     for point in points:
         recipes.setdefault(point.recipe, []).append(point)
     counted = {check.name for name in _COUNTED[settings.leak] for check in STUDIES[name].declared}
-    if settings.leak != "all" and not any(limit.required and limit.check in counted for limit in own.limits):
+    if settings.leak != "all" and not any(
+        limit.required and limit.check in counted for limit in candidate_policy.limits
+    ):
         raise InputError(f"The policy must require a check of the leak counted ({settings.leak}), got none.")
-    found = [
-        _candidate(sorted(each, key=lambda p: p.config.seed), own, attribute, counted) for each in recipes.values()
+    candidates = [
+        _candidate(sorted(replicates, key=lambda p: p.config.seed), candidate_policy, attribute, counted)
+        for replicates in recipes.values()
     ]
-    least = settings.least_accuracy
-    if least is None:
-        least = float(np.mean([point.majority.value for point in points]))
-    ordered = tuple(sorted(found, key=lambda one: _rank(one, least, settings.prefer)))
-    chosen = _preferred(ordered, least, settings.prefer)
+    least_accuracy = settings.least_accuracy
+    if least_accuracy is None:
+        least_accuracy = float(np.mean([point.majority.value for point in points]))
+    ordered = tuple(sorted(candidates, key=lambda candidate: _rank(candidate, least_accuracy, settings.prefer)))
+    chosen = _preferred(ordered, least_accuracy, settings.prefer)
     passes = chosen.choosing.status == Status.PASS
     may_pass = passes or chosen.choosing.status == Status.INCONCLUSIVE
-    accepted = chosen.useful(least)
+    accepted = chosen.useful(least_accuracy)
     if accepted and may_pass and chosen.judging.status == Status.PASS and chosen.judging.beats_majority:
         outcome = Outcomes.RECOMMENDED
     else:
@@ -310,38 +323,42 @@ def choose(
         candidates=ordered,
         chosen=chosen,
         outcome=outcome,
-        policy=own,
+        policy=candidate_policy,
         left_out=left_out,
-        least_accuracy=least,
+        least_accuracy=least_accuracy,
         planned=planned,
         attribute=attribute,
         prefer=settings.prefer,
     )
 
 
-def _rank(one: Candidate, least: float, prefer: str) -> tuple[bool | float, ...]:
+def _rank(candidate: Candidate, least_accuracy: float, prefer: str) -> tuple[bool | float, ...]:
     """Return a candidate's place: of those of use first those within all limits, by accuracy, then the nearest.
 
     Where the least leak is preferred, those within all limits by leak, then the others; of either last those without
     a number of some attack, which is no small leak, whether or not their policy excuses it.
     """
-    side = one.choosing
-    passes, useless = side.status == Status.PASS, not one.useful(least)
+    side = candidate.choosing
+    passes, useless = side.status == Status.PASS, not candidate.useful(least_accuracy)
     if prefer == "leak":
-        return useless, not passes, not one.whole, side.leak
-    return useless, not passes, 0.0 if passes else one.reach, -side.accuracy.value
+        return useless, not passes, not candidate.is_complete, side.leak
+    return useless, not passes, 0.0 if passes else candidate.reach, -side.accuracy.value
 
 
-def _preferred(ordered: Sequence[Candidate], least: float, prefer: str) -> Candidate:
+def _preferred(ordered: Sequence[Candidate], least_accuracy: float, prefer: str) -> Candidate:
     """Return the first, or the one that leaks least of those about as accurate (one standard error)."""
-    able = [one for one in ordered if one.useful(least) and one.choosing.status == Status.PASS]
+    able = [
+        candidate
+        for candidate in ordered
+        if candidate.useful(least_accuracy) and candidate.choosing.status == Status.PASS
+    ]
     if prefer != "balanced" or not able:
         return ordered[0]
-    found = able[0].choosing.accuracy
-    error = (found.high - found.low) / 2 / normal_quantile(found.level)
+    best_accuracy = able[0].choosing.accuracy
+    error = (best_accuracy.high - best_accuracy.low) / 2 / normal_quantile(best_accuracy.level)
     return min(
-        (one for one in able if one.choosing.accuracy.value >= found.value - error),
-        key=lambda one: (not one.whole, one.choosing.leak),
+        (candidate for candidate in able if candidate.choosing.accuracy.value >= best_accuracy.value - error),
+        key=lambda candidate: (not candidate.is_complete, candidate.choosing.leak),
     )
 
 
@@ -405,11 +422,11 @@ def _span(row: CheckVerdict, chance: float) -> float:
 def _relative(row: CheckVerdict, chance: float) -> tuple[float, float, float]:
     """Return a result's gain over chance, where its limit's is 1, with the ends of its interval; 0 for nan."""
     assert row.limit is not None
-    found = None if row.measurement is None else row.measurement.estimate
-    if found is None or math.isnan(found.value):
+    estimate = None if row.measurement is None else row.measurement.estimate
+    if estimate is None or math.isnan(estimate.value):
         return 0.0, 0.0, 0.0
     limit, span = float(row.limit.value), _span(row, chance)
-    value, low, high = (1.0 + (end - limit) / span for end in (found.value, found.low, found.high))
+    value, low, high = (1.0 + (end - limit) / span for end in (estimate.value, estimate.low, estimate.high))
     return value, low, high
 
 

@@ -184,7 +184,7 @@ class SelfTestsBeside:
     def _begin(self) -> Future[tuple[SelfTest, ...]]:
         if self._found is None:
             folder = default_cache_folder().parent / "self-test"
-            self._found = self._pool.submit(decision.self_test_apart, folder, report=self._progress)
+            self._found = self._pool.submit(decision.self_test_in_subprocess, folder, report=self._progress)
         return self._found
 
     def _progress(self, done: int, total: int) -> None:
@@ -337,6 +337,6 @@ def _row(row: CheckVerdict) -> list[str]:
         "" if row.found.estimate is None else row.found.basis,
         row.value if row.measured else "",
         row.interval,
-        row.limit_words,
+        row.limit_label,
         row.control,
     ]

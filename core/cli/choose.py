@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.choose import Asked, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose, measure_all
-from core.choose.findings import finding, numbers, order, report_section, rows, why_this_one
+from core.choose import CandidatePoint, CandidateSet, Choice, ChooseSettings, Outcomes, candidates, choose, measure_all
+from core.choose.findings import choice_reason, finding, numbers, order, report_section, rows
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return "fail" if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status) else "inconclusive"
 
 
-def _policy(arguments: argparse.Namespace, asked: Sequence[Asked]) -> Policy:
+def _policy(arguments: argparse.Namespace, asked: Sequence[CandidateSet]) -> Policy:
     """Return the policy that is named, or else the one that all plans name."""
     folders = [path.absolute().parent for path in arguments.plans] or [Path.cwd()]
     first, *others = (
@@ -101,22 +101,22 @@ def _policy(arguments: argparse.Namespace, asked: Sequence[Asked]) -> Policy:
     return first
 
 
-def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> Asked:
+def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> CandidateSet:
     """Return models to train on a dataset of the catalogue."""
     table, roles = table_and_roles(arguments)
     base = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, roles=roles)
     configs = candidates(base, settings, _seeds(arguments, base))
     plan = catalogue_plan(arguments.dataset, arguments.attribute or "")
-    return Asked(configs, build_dataset(table, roles), plan)
+    return CandidateSet(configs, build_dataset(table, roles), plan)
 
 
 def _seeds(arguments: argparse.Namespace, base: AuditConfig) -> tuple[int, ...]:
     return (base.seed,) if arguments.seeds is None else seeds_in(arguments.seeds)
 
 
-def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[Asked]:
+def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[CandidateSet]:
     """Return the model of each plan; of one plan to train by, models made of its settings."""
-    made: list[Asked] = []
+    made: list[CandidateSet] = []
     for name, default in (_OF_PLANS if len(arguments.plans) > 1 else _OF_PLAN).items():
         if (value := getattr(arguments, name, default)) != default:
             raise InputError(f"--{name.replace('_', '-')} must be left out where plans say it, got {told(value)}.")
@@ -137,7 +137,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[A
                 f'One plan must say how to train (model.kind = "train"), got {plan.model.kind!r}; name several plans '
                 "to compare their models."
             )
-        made.append(Asked(configs, dataset, plan, "" if trained else path.stem))
+        made.append(CandidateSet(configs, dataset, plan, "" if trained else path.stem))
     names = [each.name for each in made if each.name]
     if len(set(names)) < len(names):
         raise InputError(f"Plans must have different names, got {', '.join(names)}.")
@@ -147,7 +147,7 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[A
     return made
 
 
-def _plan(choice: Choice, asked: Sequence[Asked]) -> AuditPlan:
+def _plan(choice: Choice, asked: Sequence[CandidateSet]) -> AuditPlan:
     """Return the plan of the chosen model, with its first seed."""
     point = choice.chosen.points[0]
     own = next(each for each in asked if each.name == point.name)
@@ -156,14 +156,14 @@ def _plan(choice: Choice, asked: Sequence[Asked]) -> AuditPlan:
     return replace(own.plan, title="", config=replace(point.config, roles=own.plan.config.roles))
 
 
-def _outcome(choice: Choice, asked: Asked, plan: AuditPlan, policy: Policy, settings: ChooseSettings) -> Outcome:
+def _outcome(choice: Choice, asked: CandidateSet, plan: AuditPlan, policy: Policy, settings: ChooseSettings) -> Outcome:
     return Outcome(
         about=list(_about(choice, asked)),
         findings=[finding(choice)],
         tables={order(choice)[0]: rows(choice), "All numbers": numbers(choice)},
         details=["All numbers"],
         notes=[
-            f"Why: {why_this_one(choice)}",
+            f"Why: {choice_reason(choice)}",
             "One half of the people chooses, the other judges the chosen model. Do not choose by the other half, too.",
             "Worst leak: the largest gain of an attack relative to its limit; 1 is the limit.",
         ],
@@ -178,7 +178,7 @@ def _outcome(choice: Choice, asked: Asked, plan: AuditPlan, policy: Policy, sett
     )
 
 
-def _about(choice: Choice, asked: Asked) -> Iterator[str]:
+def _about(choice: Choice, asked: CandidateSet) -> Iterator[str]:
     dataset, policy = asked.dataset, choice.policy
     seeds = len({p.config.seed for each in choice.candidates for p in each.points})
     yield f"{dataset.title}: {dataset.n:,} records, {choice.attribute}."

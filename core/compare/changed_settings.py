@@ -25,15 +25,15 @@ class Changed(Result):
 def changed_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Changed, ...]:
     """Return everything that is not the same, part by part."""
     attribute = after["data"]["attribute"] or "the attribute"
-    was, now = _told(before, after, attribute), _told(after, before, attribute)
-    found = []
+    was, now = _parts(before, after, attribute), _parts(after, before, attribute)
+    changes = []
     for part, values in was.items():
         pairs = {what: (_value(part, what, values), _value(part, what, now[part])) for what in values | now[part]}
         pairs |= _settings(before, after, part)
         for what, (old, new) in pairs.items():
             if old != new and old not in (None, "") and new not in (None, ""):
-                found.append(Changed(part=part, what=what, before=_words(old), after=_words(new)))
-    return tuple(found)
+                changes.append(Changed(part=part, what=what, before=_text(old), after=_text(new)))
+    return tuple(changes)
 
 
 def same_people(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool | None:
@@ -52,17 +52,17 @@ def _split(document: Mapping[str, Any]) -> tuple[Any, ...]:
     return config["seed"], config["train_share"], document["data"]["sets"]
 
 
-def _told(document: Mapping[str, Any], other: Mapping[str, Any], attribute: str) -> dict[str, dict[str, Any]]:
+def _parts(document: Mapping[str, Any], reference: Mapping[str, Any], attribute: str) -> dict[str, dict[str, Any]]:
     """Return what a report tells of each part."""
     data, model, policy, provenance = (document[name] for name in ("data", "model", "policy", "provenance"))
-    own = [name for name in data["features"] if name not in other["data"]["features"]]
-    told = {
+    extra_columns = [name for name in data["features"] if name not in reference["data"]["features"]]
+    parts = {
         "Data": {
             "table": data["title"],
             "fingerprint": _short(data["fingerprint"]),
             "records": data["n"],
             **{f"{name} records": data["sets"].get(name) for name in ("train", "attack", "validation", "test")},
-            "columns": f"only here: {', '.join(own)}" if own else "none of its own",
+            "columns": f"only here: {', '.join(extra_columns)}" if extra_columns else "none of its own",
             "sensitive attribute": data["attribute"],
             "label": data["label"],
         },
@@ -85,20 +85,20 @@ def _told(document: Mapping[str, Any], other: Mapping[str, Any], attribute: str)
     }
     for limit in policy["limits"]:
         title = check_title(limit["check"], attribute)
-        told["Policy"] |= {
+        parts["Policy"] |= {
             f"limit: {title}": limit_text(limit["check"], limit["value"]),
             f"required: {title}": limit["required"],
             f"source: {title}": limit["source"] or "no source",
         }
-    return told
+    return parts
 
 
-def _value(part: str, what: str, told: Mapping[str, Any]) -> Any:
+def _value(part: str, what: str, values: Mapping[str, Any]) -> Any:
     """Return what one report tells, in words where it has no such package or limit."""
-    return told.get(what, "not installed" if part == "Code" else "no limit" if what.startswith("limit: ") else None)
+    return values.get(what, "not installed" if part == "Code" else "no limit" if what.startswith("limit: ") else None)
 
 
-def _words(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -111,24 +111,24 @@ def _short(digits: str) -> str:
 def _settings(before: Mapping[str, Any], after: Mapping[str, Any], part: str) -> dict[str, tuple[Any, Any]]:
     """Return what the plans ask for otherwise, by its place in their files, and of the data the roles of columns."""
     if part == "Data":
-        prefix, asked = "role of ", [document["plan"]["config"]["roles"] or {} for document in (before, after)]
+        prefix, settings = "role of ", [document["plan"]["config"]["roles"] or {} for document in (before, after)]
     elif part == "Plan":
-        prefix, asked = "", [_asked(document["plan"]) for document in (before, after)]
+        prefix, settings = "", [_requested_settings(document["plan"]) for document in (before, after)]
     else:
         return {}
-    was, now = map(_none_in_words, asked)
+    was, now = map(_with_none_text, settings)
     changes = changed_values(was, now)
     return {f"{prefix}{change.path.replace('config.', 'model.')}": (change.before, change.now) for change in changes}
 
 
-def _none_in_words(value: Any) -> Any:
+def _with_none_text(value: Any) -> Any:
     """Return settings with a word where there is none, so that a change from or to none is seen."""
     if isinstance(value, Mapping):
-        return {name: _none_in_words(one) for name, one in value.items()}
+        return {name: _with_none_text(item) for name, item in value.items()}
     return "none" if value in (None, "") else value
 
 
-def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
+def _requested_settings(plan: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a plan asks for; files, which may have any name, roles and seed aside."""
     config = {name: value for name, value in plan["config"].items() if name not in ("roles", "seed", "dataset")}
     studies = {name: values for name, values in plan.get("studies", ())}

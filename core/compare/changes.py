@@ -27,11 +27,11 @@ take ρ = 0: the half widths h, k of the two reports add as √(h² + k²), side
 Models, attackers and seeds are fixed: the intervals speak of these two versions of a model and of people like these,
 not of what another training would give.
 
-The verdict. "The change is exactly 0" is tested for all checks together, by the procedure with which a policy tests
-its limits (`core.policy.decisions.decide`: Holm 1979). Where nothing changed, the chance that any check is called worse
-or better is at most 5%. "Not distinguishable" is therefore no proof that nothing got worse: the interval says how much
-worse it may be. With a margin m, "no worse" is shown by an interval that leaves out m (`CheckChange.within`), again for
-all checks together.
+The verdict. "The change is exactly 0" is tested for all checks together, by the procedure with which a policy tests its
+limits (`core.policy.decisions.holm_decisions`: Holm 1979). Where nothing changed, the chance that any check is called
+worse or better is at most 5%. "Not distinguishable" is therefore no proof that nothing got worse: the interval says how
+much worse it may be. With a margin m, "no worse" is shown by an interval that leaves out m (`CheckChange.within`),
+again for all checks together.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from core.compare.changed_settings import Changed, changed_settings, same_people
 from core.errors import InputError
 from core.estimates import LEVEL, Estimate, certain, count_text, decimals_beside, number_text, quantile, weighted_sum
 from core.policy import CHECKS, UNITS, CheckVerdict, Status
-from core.policy.decisions import Claim, at_alpha, decide
+from core.policy.decisions import LimitTest, holm_decisions, interval_at_level
 from core.report.document import audit_day, audit_name, check_rows
 from core.serialize import Result
 from core.settings import told
@@ -205,8 +205,11 @@ def change_between(
     `freedoms` are those of the two estimates, `folded` says that they are sizes of a difference: half widths are then
     added. See the module's docstring for what the interval covers.
     """
-    freedom = min((own for own in freedoms if own is not None), default=None)
-    was, now = (_brought(one, own, freedom) for one, own in zip((before, after), freedoms, strict=True))
+    freedom = min((value for value in freedoms if value is not None), default=None)
+    was, now = (
+        _brought(estimate, estimate_freedom, freedom)
+        for estimate, estimate_freedom in zip((before, after), freedoms, strict=True)
+    )
     moved = replace(weighted_sum([(1.0, now), (-1.0, was)]), n=min(before.n, after.n), level=LEVEL)
     if folded:
         below, above = now.value - now.low + was.high - was.value, now.high - now.value + was.value - was.low
@@ -214,14 +217,14 @@ def change_between(
     return moved, freedom
 
 
-def _brought(estimate: Estimate, own: int | None, freedom: int | None) -> Estimate:
+def _brought(estimate: Estimate, estimate_freedom: int | None, freedom: int | None) -> Estimate:
     """Return an estimate at 95% with the half widths that fewer degrees of freedom give; nan where repeats agree."""
-    if own is not None and estimate.low == estimate.high:
+    if estimate_freedom is not None and estimate.low == estimate.high:
         return replace(estimate, low=math.nan, high=math.nan)
-    found = at_alpha(estimate, 1.0 - LEVEL, freedom=own)
-    wider = quantile(LEVEL, freedom) / quantile(LEVEL, own)
-    below, above = wider * (found.value - found.low), wider * (found.high - found.value)
-    return replace(found, low=found.value - below, high=found.value + above)
+    interval = interval_at_level(estimate, 1.0 - LEVEL, freedom=estimate_freedom)
+    wider = quantile(LEVEL, freedom) / quantile(LEVEL, estimate_freedom)
+    below, above = wider * (interval.value - interval.low), wider * (interval.high - interval.value)
+    return replace(interval, low=interval.value - below, high=interval.value + above)
 
 
 _OF_METRIC = ("unfairness", "correction_gain")
@@ -230,23 +233,23 @@ _OF_METRIC = ("unfairness", "correction_gain")
 
 def _question(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
     """Return check -> why its two numbers answer two questions; "" is for every check."""
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for name, title in (("label", "label"), ("attribute", "sensitive attribute")):
         if (was := before["data"][name]) != (now := after["data"][name]):
-            found[""] = f"The {title} was {was}, now it is {now}."
+            reasons[""] = f"The {title} was {was}, now it is {now}."
     if (was := before["model"]["metric"]) != (now := after["model"]["metric"]):
-        found |= dict.fromkeys(_OF_METRIC, f"The fairness metric was {was}, now it is {now}.")
-    return found
+        reasons |= dict.fromkeys(_OF_METRIC, f"The fairness metric was {was}, now it is {now}.")
+    return reasons
 
 
 def _paired(
     name: str, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str], same: bool
-) -> tuple[CheckChange, Claim | None]:
+) -> tuple[CheckChange, LimitTest | None]:
     """Return one check with its two numbers and what is to be decided, or why they are not compared."""
     either = now or was
     assert either is not None
     limits = [row.limit for row in (was, now) if row is not None and row.limit is not None]
-    found = CheckChange(
+    check_change = CheckChange(
         check=name,
         title=either.title or name,
         required=any(limit.required for limit in limits),
@@ -257,21 +260,23 @@ def _paired(
         after=_number(now),
         limit=float(limits[-1].value),
     )
-    turn, why = _apart(found, was, now, question)
-    if turn is not None or found.before is None or found.after is None:
-        fails = " It fails now." if found.now == Status.FAIL else ""
-        return replace(found, turn=turn or Turn.NOT_RUN, why=why + fails), None
+    turn, why = _incomparable(check_change, was, now, question)
+    if turn is not None or check_change.before is None or check_change.after is None:
+        fails = " It fails now." if check_change.now == Status.FAIL else ""
+        return replace(check_change, turn=turn or Turn.NOT_RUN, why=why + fails), None
     check = CHECKS[name]
     freedoms = (was.found.freedom if was else None, now.found.freedom if now else None)
-    if same and _equal(found.before, found.after):
-        change, freedom = certain(0.0, found.after.n), None
+    if same and _equal(check_change.before, check_change.after):
+        change, freedom = certain(0.0, check_change.after.n), None
     else:
-        change, freedom = change_between(found.before, found.after, freedoms=freedoms, folded=check.folded)
-    claim = Claim(estimate=change, limit=0.0, at_least=check.at_least, freedom=freedom)
-    if not (claim.bounded or claim.computed or _equal(found.before, found.after)):
+        change, freedom = change_between(
+            check_change.before, check_change.after, freedoms=freedoms, folded=check.folded
+        )
+    claim = LimitTest(estimate=change, limit=0.0, at_least=check.at_least, freedom=freedom)
+    if not (claim.bounded or claim.computed or _equal(check_change.before, check_change.after)):
         why = "A number has no interval: nothing can be said of its change."
-        return replace(found, turn=Turn.NO_INTERVAL, why=why), None
-    return replace(found, change=change), claim
+        return replace(check_change, turn=Turn.NO_INTERVAL, why=why), None
+    return replace(check_change, change=change), claim
 
 
 def _number(row: CheckVerdict | None) -> Estimate | None:
@@ -279,44 +284,49 @@ def _number(row: CheckVerdict | None) -> Estimate | None:
     return None if estimate is None or math.isnan(estimate.value) else estimate
 
 
-def _apart(
-    found: CheckChange, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str]
+def _incomparable(
+    check_change: CheckChange, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str]
 ) -> tuple[Turn | None, str]:
     """Return why two numbers are not compared, if they are not."""
     if now is None or now.measurement is None:
         return Turn.GONE, "The later audit does not have it."
     if was is None or was.measurement is None:
         return Turn.NEW, "The earlier audit does not have it."
-    if found.after is None:
+    if check_change.after is None:
         return Turn.NOT_RUN, now.found.reason or "There is no number."
-    if found.before is None:
+    if check_change.before is None:
         return Turn.NOT_RUN_BEFORE, was.found.reason or "There was no number."
     if was.definition != now.definition:
         return Turn.OTHER_DEFINITION, f"It was defined otherwise: {was.definition}"
-    why = question.get("") or question.get(found.check, "")
+    why = question.get("") or question.get(check_change.check, "")
     return (Turn.OTHER_DEFINITION, why) if why else (None, "")
 
 
-def _decided(paired: Sequence[tuple[CheckChange, Claim | None]], margin: float | None) -> tuple[CheckChange, ...]:
+def _decided(paired: Sequence[tuple[CheckChange, LimitTest | None]], margin: float | None) -> tuple[CheckChange, ...]:
     """Return the checks with what is decided of them, tested together."""
-    claims = {found.check: claim for found, claim in paired if claim is not None}
-    decisions = decide(claims, level=LEVEL)
-    kept: dict[str, bool] = {}
+    claims = {check_change.check: claim for check_change, claim in paired if claim is not None}
+    decisions = holm_decisions(claims, level=LEVEL)
+    within_margin: dict[str, bool] = {}
     if margin is not None:
-        apart = {name: replace(one, limit=-margin if one.at_least else margin) for name, one in claims.items()}
-        kept = {name: one.verdict == Status.PASS for name, one in decide(apart, level=LEVEL).items()}
+        margin_tests = {
+            name: replace(claim, limit=-margin if claim.at_least else margin) for name, claim in claims.items()
+        }
+        within_margin = {
+            name: decision.verdict == Status.PASS
+            for name, decision in holm_decisions(margin_tests, level=LEVEL).items()
+        }
     done = []
-    for found, _ in paired:
-        if (decision := decisions.get(found.check)) is not None:
-            turn = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(decision.verdict, found.turn)
-            found = replace(
-                found,
-                turn=Turn.UNCHANGED if _equal(found.before, found.after) else turn,
+    for check_change, _ in paired:
+        if (decision := decisions.get(check_change.check)) is not None:
+            turn = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(decision.verdict, check_change.turn)
+            check_change = replace(
+                check_change,
+                turn=Turn.UNCHANGED if _equal(check_change.before, check_change.after) else turn,
                 decided=decision.decided,
                 p_adjusted=decision.p_adjusted,
-                within=kept.get(found.check),
+                within=within_margin.get(check_change.check),
             )
-        done.append(found)
+        done.append(check_change)
     return tuple(done)
 
 
@@ -329,9 +339,9 @@ def _equal(before: Estimate | None, after: Estimate | None) -> bool:
     return all(was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends)
 
 
-def _rank(found: CheckChange) -> tuple[bool, bool, int]:
+def _rank(check_change: CheckChange) -> tuple[bool, bool, int]:
     """Return where a check stands: what is worse or lost first."""
-    return found.turn != Turn.WORSE, not found.lost, list(Turn).index(found.turn)
+    return check_change.turn != Turn.WORSE, not check_change.lost, list(Turn).index(check_change.turn)
 
 
 # ---------------------------------------------------------------------------------------------------- whole and words
@@ -339,21 +349,21 @@ def _rank(found: CheckChange) -> tuple[bool, bool, int]:
 
 def _overall(checks: Sequence[CheckChange], margin: float | None) -> tuple[Outlook, str]:
     """Return the verdict on the whole, and its sentence."""
-    required = [found for found in checks if found.required]
-    n, turns = len(required), Counter(found.turn for found in required)
-    lost = sum(found.lost for found in required)
-    open_ = sum(found.within is False for found in required)
+    required = [check for check in checks if check.required]
+    n, turns = len(required), Counter(check.turn for check in required)
+    lost = sum(check.lost for check in required)
+    open_ = sum(check.within is False for check in required)
     if turns[Turn.WORSE]:
         return Outlook.WORSE, f"Worse: {_of(turns[Turn.WORSE], n)} worse than before."
     if lost:
         return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(lost, n)} not comparable."
-    if not any(found.compared for found in required):
+    if not any(check.compared for check in required):
         return Outlook.INCONCLUSIVE, "Inconclusive: no required check can be compared."
     if open_:
         return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(open_, n)} not shown to be within the margin of {margin:g}."
     if turns[Turn.BETTER]:
         return Outlook.BETTER, f"Better: {_of(turns[Turn.BETTER], n)} better than before, none is worse."
-    if turns[Turn.UNCHANGED] == sum(found.compared for found in required):
+    if turns[Turn.UNCHANGED] == sum(check.compared for check in required):
         return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: every required check with a number is unchanged."
     return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: no required check is better or worse than before."
 
@@ -385,15 +395,15 @@ _OF_AUDIT = ("Data", "Plan", "Code", "Seeds")
 
 def _detail(checks: Sequence[CheckChange], changed: Sequence[Changed]) -> str:
     """Return what the headline leaves out."""
-    turns = Counter(found.turn for found in checks if not found.required)
+    turns = Counter(check.turn for check in checks if not check.required)
     parts = [
         f"{count} optional {'check is' if count == 1 else 'checks are'} {turn}."
         for turn in (Turn.WORSE, Turn.BETTER)
         if (count := turns[turn])
     ]
-    others = [part.lower() for part in _OF_AUDIT if any(one.part == part for one in changed)]
-    if others:
-        parts.append(f"Also changed: {', '.join(others)}. The model alone need not be the cause.")
+    changed_parts = [part.lower() for part in _OF_AUDIT if any(change.part == part for change in changed)]
+    if changed_parts:
+        parts.append(f"Also changed: {', '.join(changed_parts)}. The model alone need not be the cause.")
     return " ".join(parts)
 
 
@@ -413,27 +423,29 @@ def _audit(document: Mapping[str, Any]) -> Audit:
     )
 
 
-def change_text(found: CheckChange, *, unit: bool = True) -> str:
+def change_text(check_change: CheckChange, *, unit: bool = True) -> str:
     """Write the change of a check as "+0.7 points", or "+0.7"; empty where there is none."""
-    if found.change is None:
+    if check_change.change is None:
         return ""
-    of = UNITS[CHECKS[found.check].unit]
-    value = of.factor * found.change.value
-    places = decimals_beside([value], 0.0, of.decimals) if found.turn in (Turn.WORSE, Turn.BETTER) else of.decimals
+    of = UNITS[CHECKS[check_change.check].unit]
+    value = of.factor * check_change.change.value
+    places = (
+        decimals_beside([value], 0.0, of.decimals) if check_change.turn in (Turn.WORSE, Turn.BETTER) else of.decimals
+    )
     text = number_text(value, f"+.{places}f")
-    return f"{text}{_UNIT_WORDS.get(CHECKS[found.check].unit, '')}" if unit else text
+    return f"{text}{_UNIT_SUFFIXES.get(CHECKS[check_change.check].unit, '')}" if unit else text
 
 
-def change_range(found: CheckChange, *, decided: bool = False) -> str:
+def change_range(check_change: CheckChange, *, decided: bool = False) -> str:
     """Write the interval of a change as "−0.4 to +1.8"; empty where there is none."""
-    shown = found.decided if decided and found.decided is not None else found.change
-    if shown is None or math.isnan(shown.low) or shown.low == shown.high:
+    interval = check_change.decided if decided and check_change.decided is not None else check_change.change
+    if interval is None or math.isnan(interval.low) or interval.low == interval.high:
         return ""
-    of = UNITS[CHECKS[found.check].unit]
-    ends = [of.factor * shown.low, of.factor * shown.high]
+    of = UNITS[CHECKS[check_change.check].unit]
+    ends = [of.factor * interval.low, of.factor * interval.high]
     places = decimals_beside(ends, 0.0, of.decimals)
     return " to ".join(number_text(end, f"+.{places}f") for end in ends)
 
 
-_UNIT_WORDS = {"points": " points", "percent": " points", "bits": " bits", "columns": " columns"}
+_UNIT_SUFFIXES = {"points": " points", "percent": " points", "bits": " bits", "columns": " columns"}
 """Unit of a check -> what stands behind its change."""

@@ -17,120 +17,126 @@ COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
 """Verdict of a comparison, or of a check in it -> the verdict whose colour and mark it has; others have none."""
 
 
-def comparison_html(found: Comparison) -> str:
+def comparison_html(comparison: Comparison) -> str:
     """Return a comparison as a page."""
     from importlib.resources import files
 
     from jinja2 import ChoiceLoader, DictLoader
 
     source = (files("core.compare") / "compare.html").read_text(encoding="utf-8")
-    own = environment()
-    made = own.overlay(loader=ChoiceLoader([DictLoader({"compare.html": source}), own.loader]))  # type: ignore[list-item]
-    return made.get_template("compare.html").render(
-        found=found,
-        checks=[_row(one) for one in found.checks],
-        verdict=COLOURS.get(found.verdict, "not_run"),
+    base_environment = environment()
+    loader = ChoiceLoader([DictLoader({"compare.html": source}), base_environment.loader])  # type: ignore[list-item]
+    page_environment = base_environment.overlay(loader=loader)
+    return page_environment.get_template("compare.html").render(
+        found=comparison,
+        checks=[_row(check) for check in comparison.checks],
+        verdict=COLOURS.get(comparison.verdict, "not_run"),
         running="FairLeak comparison of two audits, internal",
-        fingerprint=found.after.fingerprint,
+        fingerprint=comparison.after.fingerprint,
         logo=logo(),
         no_proof=NO_PROOF,
-        margin="" if found.margin is None else f"{found.margin:g}",
+        margin="" if comparison.margin is None else f"{comparison.margin:g}",
     )
 
 
-def _row(found: CheckChange) -> dict[str, Any]:
-    words = [_words(found.check, one) for one in (found.before, found.after)]
-    verdicts = [VERDICT_TITLES[status] if status else "none" for status in (found.was, found.now)]
+def _row(check_change: CheckChange) -> dict[str, Any]:
+    numbers = [
+        _number_and_interval(check_change.check, estimate) for estimate in (check_change.before, check_change.after)
+    ]
+    verdicts = [VERDICT_TITLES[status] if status else "none" for status in (check_change.was, check_change.now)]
     return {
-        "title": found.title,
-        "turn": found.turn,
-        "colour": COLOURS.get(found.turn, "not_run"),
-        "required": found.required,
-        "before": words[0],
-        "after": words[1],
+        "title": check_change.title,
+        "turn": check_change.turn,
+        "colour": COLOURS.get(check_change.turn, "not_run"),
+        "required": check_change.required,
+        "before": numbers[0],
+        "after": numbers[1],
         "verdicts": " → ".join(verdicts),
-        "change": change_text(found),
-        "range": change_range(found),
-        "decided": change_range(found, decided=True),
-        "within": found.within,
-        "why": found.why,
-        "bar": _bar(found),
+        "change": change_text(check_change),
+        "range": change_range(check_change),
+        "decided": change_range(check_change, decided=True),
+        "within": check_change.within,
+        "why": check_change.why,
+        "bar": _bar(check_change),
     }
 
 
-def _words(check: str, estimate: Any) -> tuple[str, str]:
+def _number_and_interval(check: str, estimate: Any) -> tuple[str, str]:
     if estimate is None:
         return "no number", ""
     value, interval = estimate_text(check, estimate)
     return value, "" if interval == "no interval" else interval
 
 
-def _bar(found: CheckChange) -> Markup:
+def _bar(check_change: CheckChange) -> Markup:
     """Return the change with its adjusted interval; the stroke is no change, the ends are the limit to either side."""
-    if found.change is None:
+    if check_change.change is None:
         return Markup("")
-    shown = found.decided or found.change
-    span = abs(found.limit or 0.0) or max(abs(found.change.value), 0.05)
-    places = on_scale(found.change.value, shown, middle=0.0, span=span)
-    told = f"Change {change_text(found)}, {found.turn}. The middle is no change."
-    return bar(found.check, places, told, COLOURS.get(found.turn, "not_run"))
+    interval = check_change.decided or check_change.change
+    span = abs(check_change.limit or 0.0) or max(abs(check_change.change.value), 0.05)
+    places = on_scale(check_change.change.value, interval, middle=0.0, span=span)
+    description = f"Change {change_text(check_change)}, {check_change.turn}. The middle is no change."
+    return bar(check_change.check, places, description, COLOURS.get(check_change.turn, "not_run"))
 
 
-def since(found: CheckChange) -> tuple[str, str, str]:
+def since(check_change: CheckChange) -> tuple[str, str, str]:
     """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
-    number = change_text(found, unit=False) if found.turn != Turn.UNCHANGED else ""
-    return number, str(found.turn), COLOURS.get(found.turn, "")
+    number = change_text(check_change, unit=False) if check_change.turn != Turn.UNCHANGED else ""
+    return number, str(check_change.turn), COLOURS.get(check_change.turn, "")
 
 
-def comparison_junit(found: Comparison) -> bytes:
+def comparison_junit(comparison: Comparison) -> bytes:
     """Return the checks as test cases; failures are required ones, so that there is one wherever a check stops a gate.
 
     Skipped is what cannot be compared and is not `lost`, and what is worse but not required. A case of its own says
     what stops a gate where no check does: a self-test that failed, or that nothing can be compared.
     """
     return junit_xml(
-        f"FairLeak comparison: {found.before.name} → {found.after.name}",
+        f"FairLeak comparison: {comparison.before.name} → {comparison.after.name}",
         stopping(
-            [_case(one) for one in found.checks],
-            found.verdict in ("worse", "inconclusive"),
-            Case(name="Comparison", outcome="failure", kind=found.verdict, message=found.headline),
+            [_case(check) for check in comparison.checks],
+            comparison.verdict in ("worse", "inconclusive"),
+            Case(name="Comparison", outcome="failure", kind=comparison.verdict, message=comparison.headline),
         ),
         classname="fairleak.compare",
         properties={
-            "verdict": found.verdict,
-            "before": found.before.fingerprint,
-            "after": found.after.fingerprint,
-            "margin": "none" if found.margin is None else f"{found.margin:g}",
+            "verdict": comparison.verdict,
+            "before": comparison.before.fingerprint,
+            "after": comparison.after.fingerprint,
+            "margin": "none" if comparison.margin is None else f"{comparison.margin:g}",
         },
     )
 
 
-def _case(found: CheckChange) -> Case:
+def _case(check_change: CheckChange) -> Case:
     kind, message = "", ""
-    if found.turn == Turn.WORSE:
-        kind, message = "worse", f"Worse by {change_text(found).lstrip('+−')}, {change_range(found) or 'no interval'}."
-    elif not found.compared:
-        kind, message = "inconclusive", f"{found.turn.capitalize()}. {found.why}"
-    elif found.within is False:
-        interval = change_range(found, decided=True) or "no interval"
+    if check_change.turn == Turn.WORSE:
+        kind = "worse"
+        message = f"Worse by {change_text(check_change).lstrip('+−')}, {change_range(check_change) or 'no interval'}."
+    elif not check_change.compared:
+        kind, message = "inconclusive", f"{check_change.turn.capitalize()}. {check_change.why}"
+    elif check_change.within is False:
+        interval = change_range(check_change, decided=True) or "no interval"
         kind, message = "inconclusive", f"Not shown to be within the margin: {interval}."
-    stops = found.required and (found.compared or found.lost)
+    stops = check_change.required and (check_change.compared or check_change.lost)
     return Case(
-        name=found.title,
+        name=check_change.title,
         outcome="passed" if not kind else "failure" if stops else "skipped",
         kind=kind,
-        message=message + ("" if found.required or not kind else " It is not required."),
-        evidence="\n".join(_evidence(found)),
+        message=message + ("" if check_change.required or not kind else " It is not required."),
+        evidence="\n".join(_evidence(check_change)),
     )
 
 
-def _evidence(found: CheckChange) -> list[str]:
-    told = [f"Check: {found.check}"]
-    sides = (("Before", found.before, found.was), ("After", found.after, found.now))
+def _evidence(check_change: CheckChange) -> list[str]:
+    lines = [f"Check: {check_change.check}"]
+    sides = (("Before", check_change.before, check_change.was), ("After", check_change.after, check_change.now))
     for name, estimate, status in sides:
-        number = "no number" if estimate is None else ", ".join(filter(None, estimate_text(found.check, estimate)))
-        told.append(f"{name}: {number} ({VERDICT_TITLES[status].lower() if status else 'not there'})")
-    if found.compared:
-        told.append(f"Change: {change_text(found)}, 95% CI {change_range(found) or 'none'}")
-        told.append(f"Interval adjusted for several checks: {change_range(found, decided=True) or 'none'}")
-    return [*told, f"Verdict: {found.turn}", *([found.why] if found.why else [])]
+        number = (
+            "no number" if estimate is None else ", ".join(filter(None, estimate_text(check_change.check, estimate)))
+        )
+        lines.append(f"{name}: {number} ({VERDICT_TITLES[status].lower() if status else 'not there'})")
+    if check_change.compared:
+        lines.append(f"Change: {change_text(check_change)}, 95% CI {change_range(check_change) or 'none'}")
+        lines.append(f"Interval adjusted for several checks: {change_range(check_change, decided=True) or 'none'}")
+    return [*lines, f"Verdict: {check_change.turn}", *([check_change.why] if check_change.why else [])]

@@ -1,20 +1,29 @@
 """People at risk: whom the attacks find of the same training records, and what would free each. Internal use only."""
 
 from core.people.people_at_risk import PeopleAtRisk
-from core.people.people_attacks import ATTACKS, CERTAIN, KNOWN, MEMBERS, Found, PeopleAttacks
+from core.people.people_attacks import ATTACKS, CERTAIN, IMPUTABLE, MEMBERS, IdentifiedRecords, PeopleAttacks
 from core.people.people_study import PEOPLE
-from core.people.remedies import Effect, Remedy, effect_of, plan_text, plans, remedies_of, smallest_fixes, still_found
+from core.people.remedies import (
+    Effect,
+    Remedy,
+    effect_of,
+    plan_text,
+    plans,
+    remaining_leaks,
+    remedies_of,
+    smallest_fixes,
+)
 from core.people.settings import MOST_PEOPLE, PeopleSettings
 
 __all__ = [
     "ATTACKS",
     "CERTAIN",
-    "KNOWN",
+    "IMPUTABLE",
     "MEMBERS",
     "MOST_PEOPLE",
     "PEOPLE",
     "Effect",
-    "Found",
+    "IdentifiedRecords",
     "PeopleAtRisk",
     "PeopleAttacks",
     "PeopleSettings",
@@ -22,7 +31,7 @@ __all__ = [
     "effect_of",
     "plan_text",
     "plans",
+    "remaining_leaks",
     "remedies_of",
     "smallest_fixes",
-    "still_found",
 ]

@@ -12,7 +12,7 @@ from core.arrays import Codes, Ints, Mask
 from core.errors import InputError
 from core.estimates import Estimate, difference, proportion
 from core.model_card.pinned_people import CommonValue, common_values
-from core.people.people_attacks import Found
+from core.people.people_attacks import IdentifiedRecords
 from core.people.remedies import Effect, Plan
 from core.serialize import Result
 
@@ -33,7 +33,7 @@ class PeopleAtRisk(Result):
     """(n,): codes of their groups."""
     columns: pandas.DataFrame = field(repr=False)
     """Features as they read."""
-    attacks: tuple[Found, ...]
+    attacks: tuple[IdentifiedRecords, ...]
     """In the order of `ATTACKS`."""
     imputed: Mask = field(repr=False)
     """(n,): whose attribute imputation finds, without the model."""
@@ -110,8 +110,13 @@ class PeopleAtRisk(Result):
     def sets(self) -> tuple[tuple[tuple[bool, ...], int], ...]:
         """Attacks -> how many people exactly these find; by the number of attacks, then the largest set first."""
         patterns, counts = np.unique(self.leaks, axis=0, return_counts=True)
-        made = [(tuple(map(bool, pattern)), int(n)) for pattern, n in zip(patterns, counts, strict=True)]
-        return tuple(sorted((one for one in made if any(one[0])), key=lambda one: (sum(one[0]), -one[1], one[0])))
+        patterns_and_counts = [(tuple(map(bool, pattern)), int(n)) for pattern, n in zip(patterns, counts, strict=True)]
+        return tuple(
+            sorted(
+                (item for item in patterns_and_counts if any(item[0])),
+                key=lambda item: (sum(item[0]), -item[1], item[0]),
+            )
+        )
 
     def chosen(self, *, at_least: int = 1, group: str = "", record: str = "", hide_imputed: bool = True) -> Ints:
         """Return places of the people found by at least so many attacks: most attacks first, then by record.

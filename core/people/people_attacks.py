@@ -52,7 +52,7 @@ ATTACKS = {
 }
 """Attack -> what pages call it, in the order of their columns."""
 
-CERTAIN, KNOWN = SETTLED[1], UNSURE[1]
+CERTAIN, IMPUTABLE = SETTLED[1], UNSURE[1]
 """Probability from which on somebody is found; above which imputation finds them too."""
 
 _ALPHA = 0.025 / len(ATTACKS)
@@ -64,7 +64,7 @@ itself with a model trained in another way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found(Result):
+class IdentifiedRecords(Result):
     """Whom one attack finds of n people."""
 
     attack: str
@@ -83,50 +83,51 @@ class Found(Result):
     """Whether the leaks are more than chance alone gives, at 95% confidence for all attacks together."""
 
 
-def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> Found:
+def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> IdentifiedRecords:
     """Return whom an attribute attack finds, by probabilities of each group before and after it, both (n, K)."""
     n, k = prior.shape
-    own, sure = np.arange(n), after >= CERTAIN
-    claims = sure & (prior <= KNOWN)
+    records, sure = np.arange(n), after >= CERTAIN
+    claims = sure & (prior <= IMPUTABLE)
     inside = truth[:, np.newaxis] == np.arange(k)
     size, hits, claimed = inside.sum(axis=0), (claims & inside).sum(axis=0), claims.sum(axis=0)
     p_values = [_fisher(hits[g], size[g], claimed[g] - hits[g], n - size[g]) for g in range(k)]
-    return Found(
+    return IdentifiedRecords(
         attack=attack,
         setting=setting,
-        found=sure[own, truth],
-        leak=claims[own, truth],
+        found=sure[records, truth],
+        leak=claims[records, truth],
         chance=float(size @ ((claimed - hits) / np.maximum(n - size, 1))),
         beyond_chance=min(p_values) * k < _ALPHA,
     )
 
 
-def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = "") -> Found:
+def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = "") -> IdentifiedRecords:
     """Return which of the chosen, all members, score above the threshold that 1% of the non-members exceed.
 
-    `chosen` are places among the judged, whose scores are of shape (m,). The threshold is itself a non-member's score:
-    where nobody shares it, j + 1 of n + 1 people like the n non-members lie above the score that j of them exceed.
+    `chosen` are indices of the evaluated records, whose scores are of shape (m,). The threshold is itself a
+    non-member's score: where nobody shares it, j + 1 of n + 1 people like the n non-members lie above the score that
+    j of them exceed.
     """
     outside = np.sort(score[~member])[::-1]
     threshold = outside[int(FALSE_ALARMS * outside.size)]
-    found = score[chosen] > threshold
-    hits, above = int(found.sum()), int((outside > threshold).sum())
-    alone = int((outside == threshold).sum() == 1)
-    return Found(
+    flagged = score[chosen] > threshold
+    hits, above = int(flagged.sum()), int((outside > threshold).sum())
+    unshared = int((outside == threshold).sum() == 1)
+    return IdentifiedRecords(
         attack=attack,
         setting=setting,
-        found=found,
-        leak=found,
-        chance=chosen.size * (above + alone) / (outside.size + alone),
+        found=flagged,
+        leak=flagged,
+        chance=chosen.size * (above + unshared) / (outside.size + unshared),
         beyond_chance=_fisher(hits, chosen.size, above, outside.size) < _ALPHA,
     )
 
 
-def _fisher(hits: int, size: int, above: int, others: int) -> float:
-    """Return the p-value of `hits` among so many, or more, where `above` of all `others` are hit (one-sided)."""
+def _fisher(hits: int, size: int, above: int, reference_size: int) -> float:
+    """Return the one-sided p-value of `hits` or more among `size`, where `above` of `reference_size` others are hit."""
     from scipy.stats import hypergeom
 
-    return float(hypergeom.sf(hits - 1, size + others, size, hits + above))
+    return float(hypergeom.sf(hits - 1, size + reference_size, size, hits + above))
 
 
 class PeopleAttacks:
@@ -138,7 +139,7 @@ class PeopleAttacks:
     def __init__(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> None:
         self.settings, self._report, self._done = settings, report, 0
         self.subject, self.dataset = subject, subject.dataset
-        self._made: dict[object, Found] = {}
+        self._results: dict[object, IdentifiedRecords] = {}
         card, seed = CARDS.format(settings.models), subject.config.seed
         self.everybody: ReleasedPeople = subject.once(card, lambda: _everybody(subject, settings.models))
         self.chosen = drawn_people(self.everybody.n, settings.people, seed=seed)
@@ -154,7 +155,7 @@ class PeopleAttacks:
     @property
     def imputed(self) -> Mask:
         """(n,): whom imputation finds, without the model."""
-        return np.asarray(self.prior[np.arange(self.n), self.truth] > KNOWN)
+        return np.asarray(self.prior[np.arange(self.n), self.truth] > IMPUTABLE)
 
     def tick(self, steps: int = 1) -> None:
         """Report progress."""
@@ -162,17 +163,19 @@ class PeopleAttacks:
         if self._report is not None:
             self._report(self._done, max(self._done, self.settings.steps))
 
-    def run(self, attack: str, settings: PeopleSettings, training: tuple[str, float] | None = None) -> Found:
+    def run(
+        self, attack: str, settings: PeopleSettings, training: tuple[str, float] | None = None
+    ) -> IdentifiedRecords:
         """Return whom an attack finds, of the audited model or one trained by another (method, ε)."""
         made_by, reads = _RUN[attack]
         key = attack, tuple(getattr(settings, name) for name in reads), training
-        if key not in self._made:
+        if key not in self._results:
             try:
-                self._made[key] = made_by(self, self._subject(training), settings)
+                self._results[key] = made_by(self, self._subject(training), settings)
             except InputError as error:
                 nobody = np.zeros(self.n, dtype=np.bool_)
-                self._made[key] = Found(attack=attack, reason=str(error), found=nobody, leak=nobody)
-        return self._made[key]
+                self._results[key] = IdentifiedRecords(attack=attack, reason=str(error), found=nobody, leak=nobody)
+        return self._results[key]
 
     def _subject(self, training: tuple[str, float] | None) -> Subject:
         """Return the audited model, or it trained in another way on the same records."""
@@ -181,27 +184,27 @@ class PeopleAttacks:
         method, epsilon = training
 
         def train() -> Subject:
-            made = subject_of(replace(self.subject.config, method=method, epsilon=epsilon), self.dataset)
-            made.outputs = self.subject.outputs
-            return made
+            trained = subject_of(replace(self.subject.config, method=method, epsilon=epsilon), self.dataset)
+            trained.outputs = self.subject.outputs
+            return trained
 
         return self.subject.once(MODELS.format(method, epsilon), train)
 
-    def _correction(self, subject: Subject, settings: PeopleSettings) -> Found:
+    def _correction(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Tell the attacker the tolerance, raised until it holds for the training records."""
         rows, config, model = self.everybody.rows, subject.config, subject.model
-        told = config.tolerance if settings.tolerance is None else settings.tolerance
-        used = true_tolerance(told, model.unfairness_train)
+        disclosed = config.tolerance if settings.tolerance is None else settings.tolerance
+        applied = true_tolerance(disclosed, model.unfairness_train)
         after = soft_correct(
             self.everybody.posteriors,
             model.predictions[rows],
-            tolerance=used,
+            tolerance=applied,
             metric=config.metric,
             labels=self.dataset.labels[rows],
         )
-        return inferred("correction", self.prior, after[self.chosen], self.truth, f"disclosed tolerance {used:g}")
+        return inferred("correction", self.prior, after[self.chosen], self.truth, f"disclosed tolerance {applied:g}")
 
-    def _queries(self, subject: Subject, settings: PeopleSettings) -> Found:
+    def _queries(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Answer queries about the people the metric speaks of, all in one series."""
         if not settings.answers:
             raise InputError("No answers to bias queries are planned.")
@@ -209,8 +212,8 @@ class PeopleAttacks:
             raise InputError("Bias queries need scores; only predicted labels are given.")
         config, labels = subject.config, self.dataset.labels[self.rows]
         metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
-        _, asked = row_sets(metric, labels, self.n)[0]
-        inside = np.arange(self.n) if asked is None else np.flatnonzero(asked)
+        _, queried = row_sets(metric, labels, self.n)[0]
+        inside = np.arange(self.n) if queried is None else np.flatnonzero(queried)
         sizes = np.bincount(self.truth[inside], minlength=self.prior.shape[1])
         largest = int(np.bincount(self.dataset.sensitive).argmax())  # the advantaged one
         large = np.minimum(sizes, inside.size - sizes) >= FEWEST_IN_GROUP
@@ -226,13 +229,13 @@ class PeopleAttacks:
         after = self.prior.copy()
         for code in codes:
             s = (self.truth[inside] == code).astype(np.uint8)
-            made = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
-            answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if made is None else made.gaps
+            released = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
+            answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if released is None else released.gaps
             answered = Answered(
                 design="jitter",
                 scores=scores[np.newaxis],
                 answers=answers[np.newaxis],
-                released=[] if made is None else [made],
+                released=[] if released is None else [released],
                 prior=self.prior[np.newaxis, inside, code],
                 mechanism=mechanism,
                 n_advantaged=int(s.sum()),
@@ -242,12 +245,12 @@ class PeopleAttacks:
         setting = answers_text(m, answering) + _about(codes, after)
         return inferred("queries", self.prior, after, self.truth, setting)
 
-    def _card(self, subject: Subject, settings: PeopleSettings) -> Found:
+    def _card(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Publish the card of the audited model, and of its variants."""
         people = self.people
-        own = np.vstack([subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]])
+        predictions = np.vstack([subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]])
         card = ReleaseSettings(
-            count=len(own),
+            count=len(predictions),
             on="train",
             decimals=settings.decimals if settings.card_epsilon is None else None,
             epsilon=settings.card_epsilon,
@@ -259,11 +262,11 @@ class PeopleAttacks:
         if not codes:
             raise InputError("A card needs people of the group it is about, and others, with either label.")
         for code in codes:
-            found = measure_card(replace(people, group=names[code], predictions=own), card)
-            if found.status == "infeasible":
-                raise InputError(found.reason)
-            _write(after, np.arange(self.n), code, found.probability)
-        models = "one model" if len(own) == 1 else f"{len(own)} models"
+            measured_card = measure_card(replace(people, group=names[code], predictions=predictions), card)
+            if measured_card.status == "infeasible":
+                raise InputError(measured_card.reason)
+            _write(after, np.arange(self.n), code, measured_card.probability)
+        models = "one model" if len(predictions) == 1 else f"{len(predictions)} models"
         setting = f"{models}, {card.precision}" + _about(codes, after)
         return inferred("card", self.prior, after, self.truth, setting)
 
@@ -274,12 +277,12 @@ class PeopleAttacks:
         np.add.at(people, (self.truth, self.dataset.labels[self.rows]), 1)
         return np.asarray(((people > 0) & (people < people.sum(axis=0))).all(axis=1))
 
-    def _codes(self, one: int) -> list[int]:
+    def _codes(self, group_code: int) -> list[int]:
         """Return which groups are set against everybody else: of two that one, of more each."""
         k = self.prior.shape[1]
-        return [one] if k == 2 else list(range(k))
+        return [group_code] if k == 2 else list(range(k))
 
-    def _membership(self, subject: Subject, settings: PeopleSettings) -> Found:
+    def _membership(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
         """Judge training and test records; a threshold has its FPR on the test records."""
         guess: MemberGuess = subject.once(
             MEMBERS.format(settings.shadows), lambda: judged_members(subject, settings.shadows, lambda *_: self.tick())
@@ -287,8 +290,8 @@ class PeopleAttacks:
         member = np.isin(guess.rows, subject.splits.train)
         if reason := roc(guess.score, member).resolution_reason(FALSE_ALARMS):
             raise InputError(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
-        place = {row: i for i, row in enumerate(guess.rows.tolist())}
-        chosen = np.array([place[row] for row in self.rows.tolist()], dtype=np.intp)
+        position = {row: i for i, row in enumerate(guess.rows.tolist())}
+        chosen = np.array([position[row] for row in self.rows.tolist()], dtype=np.intp)
         return exceeding("membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR")
 
 
@@ -310,7 +313,7 @@ def _everybody(subject: Subject, models: int) -> ReleasedPeople:
     return released_people(subject.config, subject.dataset, card, audited=subject.model.predictions)
 
 
-_RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], Found], tuple[str, ...]]] = {
+_RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], IdentifiedRecords], tuple[str, ...]]] = {
     "correction": (PeopleAttacks._correction, ("tolerance",)),
     "queries": (PeopleAttacks._queries, ("answers", "noise", "answer_epsilon")),
     "card": (PeopleAttacks._card, ("decimals", "card_epsilon")),

@@ -17,7 +17,7 @@ from core.study import Finding, Report, Row, Study
 from core.subject import Subject
 
 
-class People(Study[PeopleSettings, PeopleAtRisk]):
+class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):
     """Whom the attacks find, and what would stop it."""
 
     name = "people"
@@ -34,8 +34,8 @@ class People(Study[PeopleSettings, PeopleAtRisk]):
         now = tuple(attacks.run(name, settings) for name in ATTACKS)
         remedies = remedies_of(subject, settings)
         strictest = strongest_plan(remedies)
-        tried = [*((one,) for one in remedies), *([strictest] if len(strictest) > 1 else [])]
-        somebody = any(found.leak.any() for found in now)
+        tried = [*((remedy,) for remedy in remedies), *([strictest] if len(strictest) > 1 else [])]
+        somebody = any(attack.leak.any() for attack in now)
         yield PeopleAtRisk(
             title=subject.dataset.title,
             attribute=subject.attribute,
@@ -58,4 +58,4 @@ class People(Study[PeopleSettings, PeopleAtRisk]):
         return {title: tuple(rows) for title, rows in wording.tables(result).items()}
 
 
-PEOPLE = People()
+PEOPLE = PeopleAtRiskStudy()

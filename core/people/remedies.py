@@ -61,52 +61,57 @@ def remedies_of(subject: Subject, settings: PeopleSettings) -> tuple[Remedy, ...
 
 def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
     config = subject.config
-    told = config.tolerance if settings.tolerance is None else settings.tolerance
-    told = true_tolerance(told, subject.model.unfairness_train)
-    for one in TOLERANCES:
-        if one > told:
-            yield Remedy(slot="correction", title=f"disclosed tolerance {one:g}", change=(("tolerance", one),))
+    disclosed = config.tolerance if settings.tolerance is None else settings.tolerance
+    disclosed = true_tolerance(disclosed, subject.model.unfairness_train)
+    for tolerance in TOLERANCES:
+        if tolerance > disclosed:
+            yield Remedy(
+                slot="correction", title=f"disclosed tolerance {tolerance:g}", change=(("tolerance", tolerance),)
+            )
     private = Answering(noise=settings.noise).private
-    for one in ANSWERS:
-        if settings.answers and not (private and one >= settings.answer_epsilon):
-            change = (("noise", "noisy_sums"), ("answer_epsilon", one))
-            yield Remedy(slot="queries", title=f"noisy answers (ε = {one:g})", change=change)
-    for places in DECIMALS:
-        if settings.card_epsilon is None and (settings.decimals is None or places < settings.decimals):
-            title = f"card with {precision_text(places, None)}"
-            yield Remedy(slot="card", title=title, change=(("decimals", places),))
-    for one in CARD:
-        if settings.card_epsilon is None or one < settings.card_epsilon:
-            yield Remedy(slot="card", title=f"card with noise (ε = {one:g})", change=(("card_epsilon", one),))
+    for epsilon in ANSWERS:
+        if settings.answers and not (private and epsilon >= settings.answer_epsilon):
+            change = (("noise", "noisy_sums"), ("answer_epsilon", epsilon))
+            yield Remedy(slot="queries", title=f"noisy answers (ε = {epsilon:g})", change=change)
+    for decimals in DECIMALS:
+        if settings.card_epsilon is None and (settings.decimals is None or decimals < settings.decimals):
+            title = f"card with {precision_text(decimals, None)}"
+            yield Remedy(slot="card", title=title, change=(("decimals", decimals),))
+    for epsilon in CARD:
+        if settings.card_epsilon is None or epsilon < settings.card_epsilon:
+            yield Remedy(slot="card", title=f"card with noise (ε = {epsilon:g})", change=(("card_epsilon", epsilon),))
     now = config.epsilon if config.method == "dp_id3" else math.inf
-    for one in TRAINING:
-        if subject.trainable and config.method != GIVEN and one < now:
-            yield Remedy(slot="training", title=f"private tree (ε = {one:g})", training=("dp_id3", one))
+    for epsilon in TRAINING:
+        if subject.trainable and config.method != GIVEN and epsilon < now:
+            yield Remedy(slot="training", title=f"private tree (ε = {epsilon:g})", training=("dp_id3", epsilon))
 
 
-def still_found(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
+def remaining_leaks(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
     """Return attack -> (n,): whom it still finds, imputation left aside, under a plan; all four are run again.
 
     One that cannot be run under the plan frees nobody: it finds whom it finds without.
     """
-    settings, training = attacks.settings, next((one.training for one in plan if one.slot == "training"), None)
+    settings, training = attacks.settings, next((remedy.training for remedy in plan if remedy.slot == "training"), None)
     for remedy in plan:
         settings = replace(settings, **dict(remedy.change))
-    found = {name: attacks.run(name, settings, training) for name in ATTACKS}
-    return {name: (attacks.run(name, attacks.settings) if one.reason else one).leak for name, one in found.items()}
+    results = {name: attacks.run(name, settings, training) for name in ATTACKS}
+    return {
+        name: (attacks.run(name, attacks.settings) if result.reason else result).leak
+        for name, result in results.items()
+    }
 
 
-def anybody(found: dict[str, Mask]) -> Mask:
+def anybody(leaks: dict[str, Mask]) -> Mask:
     """Return (n,): whom at least one attack finds."""
-    return np.asarray(np.logical_or.reduce(list(found.values())))
+    return np.asarray(np.logical_or.reduce(list(leaks.values())))
 
 
 def plans(remedies: tuple[Remedy, ...]) -> Iterator[Plan]:
     """Yield every set of remedies, one a slot at most, the smallest and mildest first."""
     rank = {remedy: i for i, remedy in enumerate(remedies)}
-    options = [(None, *(one for one in remedies if one.slot == slot)) for slot in SLOTS]
-    every = [tuple(one for one in chosen if one is not None) for chosen in product(*options)]
-    yield from sorted(filter(None, every), key=lambda plan: (len(plan), sum(rank[one] for one in plan)))
+    options = [(None, *(remedy for remedy in remedies if remedy.slot == slot)) for slot in SLOTS]
+    every = [tuple(remedy for remedy in chosen if remedy is not None) for chosen in product(*options)]
+    yield from sorted(filter(None, every), key=lambda plan: (len(plan), sum(rank[remedy] for remedy in plan)))
 
 
 def smallest_fixes(attacks: PeopleAttacks, remedies: tuple[Remedy, ...]) -> tuple[Plan, ...]:
@@ -114,16 +119,16 @@ def smallest_fixes(attacks: PeopleAttacks, remedies: tuple[Remedy, ...]) -> tupl
 
     A plan that leaves an attack that finds somebody as it is need not be run: what is the same finds the same.
     """
-    before = still_found(attacks, ())
+    before = remaining_leaks(attacks, ())
     fixes: list[Plan] = [()] * attacks.n
     left = anybody(before)
     for plan in plans(remedies):
         slots = {remedy.slot for remedy in plan}
         touched = ATTACKS.keys() if "training" in slots else slots & ATTACKS.keys()
-        candidates = left & ~anybody({name: found & (name not in touched) for name, found in before.items()})
+        candidates = left & ~anybody({name: leak & (name not in touched) for name, leak in before.items()})
         if not candidates.any():
             continue
-        freed = candidates & ~anybody(still_found(attacks, plan))
+        freed = candidates & ~anybody(remaining_leaks(attacks, plan))
         for person in np.flatnonzero(freed):
             fixes[person] = plan
         left &= ~freed
@@ -149,15 +154,15 @@ class Effect(Result):
 
 def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
     """Return how many people a plan frees, and how many are found under it."""
-    before, after = anybody(still_found(attacks, ())), anybody(still_found(attacks, plan))
+    before, after = anybody(remaining_leaks(attacks, ())), anybody(remaining_leaks(attacks, plan))
     counts = (int(np.count_nonzero(mask)) for mask in (before & ~after, after, after & ~before))
-    freed, found, new = counts
-    return Effect(plan=plan, freed=freed, found=found, new=new)
+    freed, remaining, new = counts
+    return Effect(plan=plan, freed=freed, found=remaining, new=new)
 
 
 def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:
     """Return the last remedy of every slot together."""
-    return tuple(own[-1] for slot in SLOTS if (own := [one for one in remedies if one.slot == slot]))
+    return tuple(options[-1] for slot in SLOTS if (options := [remedy for remedy in remedies if remedy.slot == slot]))
 
 
 def plan_text(plan: Plan) -> str:

@@ -21,17 +21,17 @@ from core.policy.limits import (
     value_text,
 )
 from core.policy.verdict import (
-    BASIS_WORDS,
+    BASIS_LABELS,
     CheckVerdict,
     Status,
     Verdict,
     bullet,
     headline_and_detail,
-    what_would_settle,
+    next_step,
 )
 
 __all__ = [
-    "BASIS_WORDS",
+    "BASIS_LABELS",
     "CHECKS",
     "NO_SOURCE",
     "UNITS",
@@ -49,11 +49,11 @@ __all__ = [
     "is_placeholder",
     "judge",
     "limit_text",
+    "next_step",
     "placeholders_text",
     "policy_text",
     "predictions_policy",
     "read_policy",
     "source_text",
     "value_text",
-    "what_would_settle",
 ]

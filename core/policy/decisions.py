@@ -37,12 +37,12 @@ from core.policy.verdict import CheckVerdict, Status, Verdict, headline_and_deta
 from core.settings import told
 from core.study import Basis, Measurement, Outcome
 
-_ALIKE = 1e-12
+_ROUNDING = 1e-12
 """Computed values no farther from their limit than this are at the limit: they differ by rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class LimitTest:
     """An estimate with a finite value, and the limit it is to keep to; `freedom` as of `core.policy.Measurement`."""
 
     estimate: Estimate
@@ -51,10 +51,10 @@ class Claim:
     freedom: int | None = None
 
     @property
-    def kept(self) -> bool:
+    def satisfied(self) -> bool:
         """Whether the value is on the limit's allowed side."""
         over = (self.estimate.value - self.limit) * (-1.0 if self.at_least else 1.0)
-        return over <= (_ALIKE if self.computed else 0.0)
+        return over <= (_ROUNDING if self.computed else 0.0)
 
     @property
     def computed(self) -> bool:
@@ -64,10 +64,10 @@ class Claim:
     @property
     def bounded(self) -> bool:
         """Whether there is an interval at all."""
-        found = self.estimate
-        if self.freedom is not None and found.low == found.high:
+        estimate = self.estimate
+        if self.freedom is not None and estimate.low == estimate.high:
             return False
-        return not (math.isnan(found.low) or math.isnan(found.high))
+        return not (math.isnan(estimate.low) or math.isnan(estimate.high))
 
     @property
     def within(self) -> bool:
@@ -75,13 +75,13 @@ class Claim:
         return self.estimate.low <= self.limit <= self.estimate.high
 
 
-def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, CheckVerdict]:
+def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str, CheckVerdict]:
     """Return what is decided about each claim, by its name.
 
     `level`, in [0.5, 1), is one minus the chance of any wrong pass or fail, for values at their limit.
     """
     done = {
-        name: CheckVerdict(check=name, verdict=Status.PASS if claim.kept else Status.FAIL, why="")
+        name: CheckVerdict(check=name, verdict=Status.PASS if claim.satisfied else Status.FAIL, why="")
         for name, claim in claims.items()
         if claim.computed
     }
@@ -90,31 +90,31 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, CheckVerdi
     raw = [_p_value(claims[name], alpha) for name in family]
     adjusted = holm(raw)
     rejected = sum(p < alpha for p in adjusted)
-    for rank, place in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
-        claim = claims[family[place]]
-        told_apart = adjusted[place] < alpha
-        verdict = Status.INCONCLUSIVE if not told_apart else Status.PASS if claim.kept else Status.FAIL
-        before = rank if told_apart else rejected  # the step that stopped the procedure is that of all that are left
+    for rank, index in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
+        claim = claims[family[index]]
+        decisive = adjusted[index] < alpha
+        verdict = Status.INCONCLUSIVE if not decisive else Status.PASS if claim.satisfied else Status.FAIL
+        before = rank if decisive else rejected  # the step that stopped the procedure is that of all that are left
         step = alpha / (len(family) - before)
-        done[family[place]] = CheckVerdict(
-            check=family[place],
+        done[family[index]] = CheckVerdict(
+            check=family[index],
             verdict=verdict,
             why="",
-            decided=_decided(claim, min(step, 1.0 - claim.estimate.level), told_apart) if claim.bounded else None,
-            p_value=raw[place],
-            p_adjusted=adjusted[place],
+            decided=_decided(claim, min(step, 1.0 - claim.estimate.level), decisive) if claim.bounded else None,
+            p_value=raw[index],
+            p_adjusted=adjusted[index],
         )
     return {name: done[name] for name in claims}
 
 
-def _p_value(claim: Claim, alpha: float) -> float:
+def _p_value(claim: LimitTest, alpha: float) -> float:
     """Return a claim's p-value, which does not reject a limit inside the measured interval at level 1 - alpha."""
     if not claim.bounded:
         return 1.0
-    p, own = p_value(claim.estimate, claim.limit, freedom=claim.freedom), 1.0 - claim.estimate.level
+    p, measured_alpha = p_value(claim.estimate, claim.limit, freedom=claim.freedom), 1.0 - claim.estimate.level
     if not claim.within:
         return p
-    return max(p, own) if own >= alpha else 1.0
+    return max(p, measured_alpha) if measured_alpha >= alpha else 1.0
 
 
 def p_value(estimate: Estimate, limit: float, *, freedom: int | None = None) -> float:
@@ -137,7 +137,7 @@ def p_value(estimate: Estimate, limit: float, *, freedom: int | None = None) -> 
     return min(1.0, 2.0 * float(stdtr(freedom, -t)))
 
 
-def at_alpha(estimate: Estimate, alpha: float, *, freedom: int | None = None) -> Estimate:
+def interval_at_level(estimate: Estimate, alpha: float, *, freedom: int | None = None) -> Estimate:
     """Return the estimate with its interval at level 1 - alpha, each side scaled by its own half width."""
     below, above = _half_widths(estimate)
     factor = _quantile(alpha, freedom) / _quantile(1.0 - estimate.level, freedom)
@@ -167,17 +167,17 @@ def _quantile(alpha: float, freedom: int | None) -> float:
     return -float(stdtrit(freedom, alpha / 2))
 
 
-def _decided(claim: Claim, alpha: float, told_apart: bool) -> Estimate:
+def _decided(claim: LimitTest, alpha: float, decisive: bool) -> Estimate:
     """Return the interval at the level of a step; rounding must not move it over the limit, or off it."""
-    found = at_alpha(claim.estimate, alpha, freedom=claim.freedom)
-    low, high = found.low, found.high
-    if told_apart and claim.limit > found.value:
+    interval = interval_at_level(claim.estimate, alpha, freedom=claim.freedom)
+    low, high = interval.low, interval.high
+    if decisive and claim.limit > interval.value:
         high = min(high, claim.limit)
-    elif told_apart:
+    elif decisive:
         low = max(low, claim.limit)
     else:
         low, high = min(low, claim.limit), max(high, claim.limit)
-    return replace(found, low=low, high=high)
+    return replace(interval, low=low, high=high)
 
 
 NO_LIMIT = "The policy sets no limit to it."
@@ -203,33 +203,34 @@ def judge(
     cannot take: both may come from a report that somebody wrote by hand.
     """
     check_policy(policy)
-    found = _by_check(measurements)
+    by_check = _by_check(measurements)
     limits = {limit.check: (item, limit) for item, limit in enumerate(policy.limits, start=1)}
-    claims = {name: claim for name, (_, limit) in limits.items() if (claim := _claim(limit, found.get(name)))}
-    decisions = decide(claims, level=policy.level)
-    rows = [_asked(item, limit, found.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
-    others = [name for name in CHECKS if name not in limits]
+    claims = {name: claim for name, (_, limit) in limits.items() if (claim := _claim(limit, by_check.get(name)))}
+    decisions = holm_decisions(claims, level=policy.level)
+    rows = [_limit_row(item, limit, by_check.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
+    unlimited = [name for name in CHECKS if name not in limits]
     rows += [
-        CheckVerdict(check=name, verdict=Status.NOT_ASKED, measurement=found.get(name), why=NO_LIMIT) for name in others
+        CheckVerdict(check=name, verdict=Status.NOT_ASKED, measurement=by_check.get(name), why=NO_LIMIT)
+        for name in unlimited
     ]
     rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
-    named = tuple(
+    titled = tuple(
         replace(row, title=check_title(row.check, attribute), definition=CHECKS[row.check].definition) for row in rows
     )
-    headline, detail = headline_and_detail(named, level=policy.level, failed_tests=failed_tests)
-    worst = overall(named, failed_tests=failed_tests)
-    return Verdict(overall=worst, headline=headline, detail=detail, rows=named, policy=policy, caveats=caveats)
+    headline, detail = headline_and_detail(titled, level=policy.level, failed_tests=failed_tests)
+    worst = overall(titled, failed_tests=failed_tests)
+    return Verdict(overall=worst, headline=headline, detail=detail, rows=titled, policy=policy, caveats=caveats)
 
 
 def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:
-    found: dict[str, Measurement] = {}
+    by_check: dict[str, Measurement] = {}
     for measurement in measurements:
         name = measurement.check
-        if name in found:
+        if name in by_check:
             raise InputError(f"A check must have one measurement at most, got two of {name}.")
         _check_measurement(measurement)
-        found[name] = measurement
-    return found
+        by_check[name] = measurement
+    return by_check
 
 
 def _check_measurement(measurement: Measurement) -> None:
@@ -244,19 +245,19 @@ def _check_measurement(measurement: Measurement) -> None:
         raise InputError(f"The interval of {name} must be finite and in order, got {estimate.low} to {estimate.high}.")
 
 
-def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
+def _claim(limit: Limit, measurement: Measurement | None) -> LimitTest | None:
     """Return what is to be decided, or None where there is no number."""
     if measurement is None or measurement.outcome != Outcome.DONE or measurement.estimate is None:
         return None
-    found, at_least = measurement.estimate, CHECKS[limit.check].at_least
-    if math.isnan(found.value):
+    estimate, at_least = measurement.estimate, CHECKS[limit.check].at_least
+    if math.isnan(estimate.value):
         return None
-    return Claim(estimate=found, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom)
+    return LimitTest(estimate=estimate, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom)
 
 
-def _asked(item: int, limit: Limit, measurement: Measurement | None, decided: CheckVerdict | None) -> CheckVerdict:
-    found = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
-    row = replace(found, limit=limit, item=item, measurement=measurement)
+def _limit_row(item: int, limit: Limit, measurement: Measurement | None, decided: CheckVerdict | None) -> CheckVerdict:
+    decision = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
+    row = replace(decision, limit=limit, item=item, measurement=measurement)
     row = replace(row, why=why(row) if decided else _why_not_run(limit, measurement))
     return replace(row, blocks=limit.required and row.verdict != Status.PASS and not row.excused)
 

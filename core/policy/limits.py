@@ -131,9 +131,9 @@ def check_policy(policy: Policy) -> None:
     validate(policy)
     limits, seen = policy.limits, dict[str, int]()
     for item, limit in enumerate(limits, start=1):
-        place = _place(item, limit.check)
-        validate(limit, but=("value",), place=place)
-        _check_value(limit.value, limit.check, place)
+        location = _location(item, limit.check)
+        validate(limit, but=("value",), place=location)
+        _check_value(limit.value, limit.check, location)
     if not limits:
         raise InputError("A policy must set at least one limit, got none.")
     for item, limit in enumerate(limits, start=1):
@@ -153,15 +153,15 @@ def in_range(value: object, check: str) -> bool:
     return unit.least <= value <= unit.most and abs(value) < _MOST_VALUE  # also leaves out nan and inf
 
 
-def _check_value(value: object, check: str, place: Place) -> None:
+def _check_value(value: object, check: str, location: Place) -> None:
     if not in_range(value, check):
-        raise place.error("value", f"be {UNITS[CHECKS[check].unit].rule}", value)
+        raise location.error("value", f"be {UNITS[CHECKS[check].unit].rule}", value)
 
 
-def _place(item: int, check: object) -> Place:
+def _location(item: int, check: object) -> Place:
     """Return how messages name a limit."""
-    named = f"limit {item} ({check})" if isinstance(check, str) and check in CHECKS else f"limit {item}"
-    return Place(named, f"{{}} of {named}")
+    label = f"limit {item} ({check})" if isinstance(check, str) and check in CHECKS else f"limit {item}"
+    return Place(label, f"{{}} of {label}")
 
 
 def read_policy(text: str | bytes, *, name: str) -> Policy:
@@ -174,30 +174,30 @@ def read_policy(text: str | bytes, *, name: str) -> Policy:
     with naming(name):
         if "schema" not in content:
             raise InputError(f"schema must be given, as in schema = {FORMAT}.")
-        found = read_table(content, POLICY_TABLES[""], place=_POLICY, others=("limit",))
-        _complete(found, ("name", "version", "author", "date", "rationale"), _POLICY)
+        values = read_table(content, POLICY_TABLES[""], place=_POLICY, others=("limit",))
+        _complete(values, ("name", "version", "author", "date", "rationale"), _POLICY)
         rows = content.get("limit", [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise broken("limit", "be tables that each begin with [[limit]]", rows)
-        policy = Policy(**found, limits=tuple(_limit(row, item) for item, row in enumerate(rows, start=1)))
+        policy = Policy(**values, limits=tuple(_limit(row, item) for item, row in enumerate(rows, start=1)))
         check_policy(policy)
     return policy
 
 
 def _limit(row: Mapping[str, Any], item: int) -> Limit:
     check = row.get("check")
-    place = _place(item, check)
+    location = _location(item, check)
     if "value" in row and isinstance(check, str) and check in CHECKS:
-        _check_value(row["value"], check, place)
-    found = read_table(row, POLICY_TABLES["[limit]"], place=place)
-    _complete(found, ("check", "value", "author", "date", "rationale"), place)
-    return Limit(**found)
+        _check_value(row["value"], check, location)
+    values = read_table(row, POLICY_TABLES["[limit]"], place=location)
+    _complete(values, ("check", "value", "author", "date", "rationale"), location)
+    return Limit(**values)
 
 
-def _complete(found: Mapping[str, Any], needed: tuple[str, ...], place: Place) -> None:
+def _complete(values: Mapping[str, Any], needed: tuple[str, ...], location: Place) -> None:
     for key in needed:
-        if not str(found.get(key, "")).strip():
-            raise InputError(f"{place.of(key)} must be given.")
+        if not str(values.get(key, "")).strip():
+            raise InputError(f"{location.of(key)} must be given.")
 
 
 def policy_text(policy: Policy) -> str:
@@ -295,9 +295,9 @@ def range_text(check: str, estimate: Estimate, limit: float) -> str:
 def limit_text(check: str, value: float) -> str:
     """Write a limit as "at most 5.0 points" or "at least 0.8", with all the decimals it has, six at most."""
     unit = CHECKS[check].unit
-    whole, _, rest = _number(unit, value, _MOST).partition(".")
+    integer, _, rest = _number(unit, value, _MOST).partition(".")
     rest = rest.rstrip("0").ljust(UNITS[unit].of_limit, "0")
-    text = f"{whole}.{rest}" if rest else whole
+    text = f"{integer}.{rest}" if rest else integer
     return f"{'at least' if CHECKS[check].at_least else 'at most'} {_with_unit(text, unit)}"
 
 

@@ -46,7 +46,7 @@ class Status(StrEnum):
     NOT_ASKED = "not_asked"
 
 
-BASIS_WORDS = {
+BASIS_LABELS = {
     "measured": ("Measured", "an attack was run, or the model's answers were counted"),
     "combined": ("Combined", "follows from measurements and from declared settings"),
     "declared": ("Declared", "calculated from declared settings; nothing was attacked"),
@@ -111,25 +111,25 @@ class CheckVerdict(Result):
     @property
     def basis(self) -> str:
         """How the number came about, in a word."""
-        return BASIS_WORDS[self.found.basis][0].lower() if self.found.outcome == Outcome.DONE else "not measured"
+        return BASIS_LABELS[self.found.basis][0].lower() if self.found.outcome == Outcome.DONE else "not measured"
 
     @property
     def value(self) -> str:
         """The number, such as "+7.0 points"; "no value" where there is none."""
-        return self._words[0]
+        return self._number_and_interval[0]
 
     @property
     def interval(self) -> str:
         """Its interval, such as "95%: 6.5 to 7.4"."""
-        return self._words[1]
+        return self._number_and_interval[1]
 
     @property
     def number(self) -> str:
         """Value and interval."""
-        return ", ".join(filter(None, self._words))
+        return ", ".join(filter(None, self._number_and_interval))
 
     @property
-    def limit_words(self) -> str:
+    def limit_label(self) -> str:
         """The limit, such as "at most 5.0 points"."""
         return "" if self.limit is None else limit_text(self.check, self.limit.value)
 
@@ -146,7 +146,7 @@ class CheckVerdict(Result):
     @property
     def settling(self) -> str:
         """What would settle it."""
-        return what_would_settle(self)
+        return next_step(self)
 
     @property
     def brief(self) -> str:
@@ -160,23 +160,23 @@ class CheckVerdict(Result):
     @property
     def lines(self) -> Iterator[tuple[str, str | tuple[str, ...] | dict[str, str]]]:
         """All that a reader is shown of it: a term, and a text, several sentences or numbers by name."""
-        found, limit = self.found, self.limit
+        measurement, limit = self.found, self.limit
         yield "Why this verdict", " ".join(filter(None, (self.why, self._p_value)))
         yield "Quantity", self.definition
-        broken = "The attack stopped with an error." if found.outcome == Outcome.FAILED else "No number."
-        yield "Result", self.number if self.measured else f"{broken} {found.reason}".strip()
-        yield "Check", found.attacked
-        yield "The attacker knows", found.knows
+        broken = "The attack stopped with an error." if measurement.outcome == Outcome.FAILED else "No number."
+        yield "Result", self.number if self.measured else f"{broken} {measurement.reason}".strip()
+        yield "Check", measurement.attacked
+        yield "The attacker knows", measurement.knows
         yield "Control", self.control
-        yield "Assumptions", found.assumptions
-        if found.estimate is not None:
-            yield "Evidence", "{}: {}.".format(*BASIS_WORDS[found.basis])
-        yield "Further numbers", {name: _number(value) for name, value in sorted((found.details or {}).items())}
+        yield "Assumptions", measurement.assumptions
+        if measurement.estimate is not None:
+            yield "Evidence", "{}: {}.".format(*BASIS_LABELS[measurement.basis])
+        yield "Further numbers", {name: _number(value) for name, value in sorted((measurement.details or {}).items())}
         if limit is not None:
             where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
             needed = f"required {where}" if limit.required else "shown, not required"
             who = ", ".join(filter(None, (limit.author or "no author", limit.date)))
-            yield "Limit", f"{self.limit_words}, item {self.item} of the policy, {needed}; set by {who}."
+            yield "Limit", f"{self.limit_label}, item {self.item} of the policy, {needed}; set by {who}."
             yield "Why this limit", limit.rationale.strip() or "No reason given."
             yield "Source", self.source
 
@@ -187,7 +187,7 @@ class CheckVerdict(Result):
         return "" if adjusted != adjusted else f"{small} (Holm-adjusted)."
 
     @property
-    def _words(self) -> tuple[str, str]:
+    def _number_and_interval(self) -> tuple[str, str]:
         """The number and its interval; a number that is computed, not estimated, has no interval to miss."""
         estimate = self.found.estimate
         if estimate is None or estimate.value != estimate.value:
@@ -204,18 +204,18 @@ class CheckVerdict(Result):
         control = self.found.control
         if control is None or control.value != control.value:
             return ""
-        told = control_text(self.check, control)
-        wide = control.low < control.high and told.endswith("%")
-        told = f"{told}, {level_text(control.level)}: {interval(control)}" if wide else told
-        return f"{self.found.control_name or 'control'}: {told}"
+        text = control_text(self.check, control)
+        wide = control.low < control.high and text.endswith("%")
+        text = f"{text}, {level_text(control.level)}: {interval(control)}" if wide else text
+        return f"{self.found.control_name or 'control'}: {text}"
 
 
 def _number(value: float) -> str:
     """Write a further number: a count whole, the rest to three decimals."""
     if abs(value) < 0.0005:
         return "0.0"
-    whole = value == round(value) and abs(value) > 1
-    return (f"{value:,.0f}" if whole else f"{value:.3f}").replace("-", "−")
+    is_count = value == round(value) and abs(value) > 1
+    return (f"{value:,.0f}" if is_count else f"{value:.3f}").replace("-", "−")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +238,7 @@ class Verdict(Result):
 
 _BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)
 _MISSED = "the attack missed a planted leak, or flagged a model without one"
-_ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
+_SINGULAR = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
 _SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
 
 
@@ -248,11 +248,11 @@ def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -
     A check that could not be run, where its limit allows that, is left out; of none that was run nothing passes.
     Where FairLeak's test of itself failed for an attack, pass is inconclusive.
     """
-    found = {row.verdict for row in rows if row.counts}
-    if not found:
+    verdicts = {row.verdict for row in rows if row.counts}
+    if not verdicts:
         return Status.NOT_RUN
     return next(
-        (verdict for verdict in _BLOCKING if verdict in found),
+        (verdict for verdict in _BLOCKING if verdict in verdicts),
         Status.INCONCLUSIVE if failed_tests else Status.PASS,
     )
 
@@ -270,31 +270,31 @@ def headline_and_detail(
 
 
 def _mistrust(failed_tests: Sequence[str]) -> str:
-    told = "; ".join(f"“{attack}”" for attack in failed_tests)
-    return f"It failed for {told}: no verdict here can be relied on until the cause is found."
+    attacks = "; ".join(f"“{attack}”" for attack in failed_tests)
+    return f"It failed for {attacks}: no verdict here can be relied on until the cause is found."
 
 
 def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
     required = Counter(row.verdict for row in rows if row.counts)
-    others = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
+    optional = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
     n, worst = required.total(), overall(rows)
     excused, calculated = _excused(rows), _calculated(rows)
     if not n:
-        return "Do not release yet: no required check could be run.", _joined(_optional(others))
+        return "Do not release yet: no required check could be run.", _joined(_optional(optional))
     if worst == Status.PASS:
         claim = (
             f"Decided at {level_text(level)} confidence over all limits together; "
             "it holds for these attacks on this model and this table, and says nothing about others."
         )
         about_model = any(CHECKS[row.check].needs for row in rows if row.counts)
-        kept = _kept(n, bool(others), bool(excused), about_model)
-        return kept, _joined(claim, calculated, excused, _optional(others))
+        satisfied = _satisfied_headline(n, bool(optional), bool(excused), about_model)
+        return satisfied, _joined(claim, calculated, excused, _optional(optional))
     warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
-        return headline, _joined(excused, _optional(others))
+        return headline, _joined(excused, _optional(optional))
     passing = f"{_sentence(count_text(required[Status.PASS]))} {_counted(required[Status.PASS], Status.PASS)}."
-    return headline, _joined(_further(required, worst), passing, calculated, excused, _optional(others))
+    return headline, _joined(_further(required, worst), passing, calculated, excused, _optional(optional))
 
 
 def _calculated(rows: Sequence[CheckVerdict]) -> str:
@@ -307,18 +307,18 @@ def _calculated(rows: Sequence[CheckVerdict]) -> str:
     return f"{_sentence(count_text(n))} {follow} from the plan alone, without an attack."
 
 
-def _kept(n: int, others: bool, excused: bool, about_model: bool) -> str:
-    kind = "required limit" if others or excused else "limit"
+def _satisfied_headline(n: int, has_optional: bool, excused: bool, about_model: bool) -> str:
+    kind = "required limit" if has_optional or excused else "limit"
     if n == 1:
-        other = "" if about_model else ", and it is about FairLeak, not about the model"
-        return f"The one {kind} of the policy is kept{other}{'' if others else '; no other check was judged'}."
+        addition = "" if about_model else ", and it is about FairLeak, not about the model"
+        return f"The one {kind} of the policy is kept{addition}{'' if has_optional else '; no other check was judged'}."
     return f"{'Both' if n == 2 else f'All {count_text(n)}'} {kind}s of the policy are kept."
 
 
 def _of_all(count: int, n: int, verdict: Status) -> str:
     """Write "two of six checks fail", "the only check fails", "both checks fail", "all six checks fail"."""
     if n == 1:
-        return f"the only required check {_ONE[verdict]}"
+        return f"the only required check {_SINGULAR[verdict]}"
     if count == n:
         return f"{'both' if n == 2 else f'all {count_text(n)}'} checks {_SEVERAL[verdict]}"
     return f"{count_text(count)} of {count_text(n)} checks {_counted(count, verdict)}"
@@ -330,9 +330,9 @@ def _further(required: Counter[Status], worst: str) -> str:
     total = sum(rest.values())
     if not total:
         return ""
-    told = " and ".join(f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in rest.items())
+    clause = " and ".join(f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in rest.items())
     also = {1: "it also blocks", 2: "both also block"}.get(total, f"all {count_text(total)} also block")
-    return f"{_sentence(told)}; {also} a release."
+    return f"{_sentence(clause)}; {also} a release."
 
 
 def _excused(rows: Sequence[CheckVerdict]) -> str:
@@ -341,22 +341,22 @@ def _excused(rows: Sequence[CheckVerdict]) -> str:
     return f"Not tested, and not blocking under this policy: {joined(titles)}." if titles else ""
 
 
-def _optional(others: Counter[Status]) -> str:
+def _optional(optional: Counter[Status]) -> str:
     """Write what became of the limits that are not required."""
-    n = others.total()
+    n = optional.total()
     if not n:
         return ""
-    found = [(verdict, others[verdict]) for verdict in (*_BLOCKING, Status.PASS) if others[verdict]]
+    counts = [(verdict, optional[verdict]) for verdict in (*_BLOCKING, Status.PASS) if optional[verdict]]
     if n == 1:
-        return f"One further check does not count for the decision; it {_ONE[found[0][0]]}."
-    told = [f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in found]
-    if len(found) == 1:
-        told = [f"{'both' if n == 2 else f'all {count_text(n)}'} {_SEVERAL[found[0][0]]}"]
-    return f"{_sentence(count_text(n))} further checks do not count for the decision; {joined(told)}."
+        return f"One further check does not count for the decision; it {_SINGULAR[counts[0][0]]}."
+    clauses = [f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in counts]
+    if len(counts) == 1:
+        clauses = [f"{'both' if n == 2 else f'all {count_text(n)}'} {_SEVERAL[counts[0][0]]}"]
+    return f"{_sentence(count_text(n))} further checks do not count for the decision; {joined(clauses)}."
 
 
 def _counted(count: int, verdict: Status) -> str:
-    return (_ONE if count <= 1 else _SEVERAL)[verdict]
+    return (_SINGULAR if count <= 1 else _SEVERAL)[verdict]
 
 
 def _sentence(text: str) -> str:
@@ -395,12 +395,12 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     return on_scale(estimate.value, row.decided or estimate, middle=limit, span=span)
 
 
-def on_scale(value: float, shown: Estimate, *, middle: float, span: float) -> Bullet:
+def on_scale(value: float, interval: Estimate, *, middle: float, span: float) -> Bullet:
     """Return the positions of a value and the interval shown on a scale of `span` to either side of the middle."""
-    ends = [value if math.isnan(x) else x for x in (value, shown.low, shown.high)]
-    places = [0.5 + (x - middle) / span / 2 for x in ends]
-    beyond = {place > 0.5 for place in places if not -1e-9 <= place <= 1 + 1e-9}
-    at, low, high = (min(1.0, max(0.0, place)) for place in places)
+    ends = [value if math.isnan(x) else x for x in (value, interval.low, interval.high)]
+    positions = [0.5 + (x - middle) / span / 2 for x in ends]
+    beyond = {position > 0.5 for position in positions if not -1e-9 <= position <= 1 + 1e-9}
+    at, low, high = (min(1.0, max(0.0, position)) for position in positions)
     return Bullet(value=at, low=low, high=high, arrows=tuple(sorted(beyond)))
 
 
@@ -432,7 +432,7 @@ _ADD_SETS = (
 )
 
 
-def what_would_settle(row: CheckVerdict, *, table: bool = False) -> str:
+def next_step(row: CheckVerdict, *, table: bool = False) -> str:
     """Return what would turn a verdict into a pass, or a certain one; empty where the policy sets no limit.
 
     `table` counts in tables as large as this one, where the check is of a part of its people.
@@ -449,7 +449,7 @@ def what_would_settle(row: CheckVerdict, *, table: bool = False) -> str:
 def _page(check: str) -> str:
     """Return the page about a check."""
     for name, study in STUDIES.items():
-        if any(one.name == check for one in study.declared):
+        if any(declared.name == check for declared in study.declared):
             return _PAGES.get(name, study.title)
     return "see the study"
 
@@ -471,37 +471,37 @@ def _not_run(row: CheckVerdict) -> str:
 
 def _inconclusive(row: CheckVerdict, table: bool) -> str:
     """Return how many more records are needed, or that it is to be decided in writing."""
-    limit, found, measurement = row.limit, row.decided, row.measurement
+    limit, decided, measurement = row.limit, row.decided, row.measurement
     assert limit is not None
     assert measurement is not None and measurement.estimate is not None
     if measurement.reason:
         return f"Not everybody could be measured: {measurement.reason} Supply more records, or decide in writing."
-    if found is None:
+    if decided is None:
         return "There is no interval, so the records needed are unknown. Decide in writing."
     bound, unit = float(limit.value), "records" if measurement.freedom is None else "repetitions"
     wider = ""
     if not measurement.estimate.low <= bound <= measurement.estimate.high:
         # the interval beside it does not hold the limit; the one of Holm's procedure does
-        wider = f"Judged with all limits at {level_text(found.level)}: {range_text(row.check, found, bound)}. "
-    times = times_needed(found, bound)
-    beyond = found.value != bound and (found.value > bound) != CHECKS[row.check].at_least
+        wider = f"Judged with all limits at {level_text(decided.level)}: {range_text(row.check, decided, bound)}. "
+    times = times_needed(decided, bound)
+    beyond = decided.value != bound and (decided.value > bound) != CHECKS[row.check].at_least
     if times > _MOST_TIMES:
         how = f"{_two_digits(times):,} times the {unit}" if times < 1000 else f"no number of {unit} is enough"
         return f"{wider}Too close to the limit: {how}{', likely a fail' if beyond else ''}. Decide in writing."
     if table and unit == "records":
-        words = f"A table about {_tenths(times):g} times as large as this"
-    elif found.n > 0:
-        more = _two_digits(found.n * (times - 1.0))
-        words = f"About {more:,} more {unit if more > 1 else unit[:-1]}"
+        amount = f"A table about {_tenths(times):g} times as large as this"
+    elif decided.n > 0:
+        more = _two_digits(decided.n * (times - 1.0))
+        amount = f"About {more:,} more {unit if more > 1 else unit[:-1]}"
     else:
-        words = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
-    return f"{wider}{words}{' would likely make this a fail' if beyond else ', or accept the risk in writing'}."
+        amount = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
+    return f"{wider}{amount}{' would likely make this a fail' if beyond else ', or accept the risk in writing'}."
 
 
-def times_needed(found: Estimate, limit: float) -> float:
+def times_needed(estimate: Estimate, limit: float) -> float:
     """Return by how much n must grow until the interval ends at a limit inside it: (half width / distance)²."""
-    distance = abs(found.value - limit)
-    half = found.value - found.low if limit < found.value else found.high - found.value
+    distance = abs(estimate.value - limit)
+    half = estimate.value - estimate.low if limit < estimate.value else estimate.high - estimate.value
     return math.inf if distance == 0.0 else max(1.0, (half / distance) ** 2)
 
 
@@ -512,6 +512,6 @@ def _tenths(times: float) -> float:
 
 def _two_digits(number: float) -> int:
     """Return the next larger whole number, rounded up to two digits."""
-    whole = math.floor(number) + 1
-    step = 10 ** max(0, len(str(whole)) - 2)
-    return math.ceil(whole / step) * step
+    integer = math.floor(number) + 1
+    step = 10 ** max(0, len(str(integer)) - 2)
+    return math.ceil(integer / step) * step

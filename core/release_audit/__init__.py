@@ -25,7 +25,7 @@ from core.release_audit.result import (
     verdict_caveats,
 )
 from core.release_audit.run import audit_steps, run_audit
-from core.release_audit.self_tests import cached_self_test, self_test_apart
+from core.release_audit.self_tests import cached_self_test, self_test_in_subprocess
 from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 from core.subject import OutputsPlan
 
@@ -62,7 +62,7 @@ __all__ = [
     "provenance",
     "read_plan",
     "run_audit",
-    "self_test_apart",
+    "self_test_in_subprocess",
     "suggested_outputs",
     "suggested_plan",
     "verdict_caveats",

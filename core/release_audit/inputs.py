@@ -144,11 +144,11 @@ def checked_dataset(plan: AuditPlan, table: Table, *, model_file: ModelFile | No
 
 def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
     """Return query access to a model file, about records put together of the dataset's people."""
-    known = select(table.frame, replace(dataset.roles, prediction="", score="")).known
+    columns = select(table.frame, replace(dataset.roles, prediction="", score="")).known
     roles = as_written(table.frame, dataset.roles)
     access = file_access(
         model_file,
-        table.frame[known],
+        table.frame[columns],
         positive=plan.model.positive or roles.positive,
         threshold=plan.model.threshold,
         features=plan.model.features,
@@ -160,12 +160,12 @@ def roles_of(plan: AuditPlan, table: Table) -> Roles:
     """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
     if plan.config.roles is not None:
         return plan.config.roles
-    wanted = table.roles_for(plan.data.attribute)
-    if wanted is None:
-        known = ", ".join(roles.key for roles in table.roles) or "none"
-        told = f"must be one of {known} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
-        raise InputError(f"data.attribute {told}", key="data.attribute")
-    return wanted
+    suggested_roles = table.roles_for(plan.data.attribute)
+    if suggested_roles is None:
+        offered = ", ".join(roles.key for roles in table.roles) or "none"
+        rule = f"must be one of {offered} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
+        raise InputError(f"data.attribute {rule}", key="data.attribute")
+    return suggested_roles
 
 
 def _content(folder: Path, file: str, key: str) -> bytes:

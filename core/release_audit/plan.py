@@ -44,7 +44,7 @@ UPLOAD = "upload"
 """What `core.datasets.read_table` calls a user's own table."""
 
 MOST_BUDGET = 1_000.0
-_SHOWN = 3
+_MOST_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,55 +204,55 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     """
     content = parsed(text, name=name)
     with naming(name):
-        found = read_tables(content, plan_tables())
-        data, model, config = read_source(found)
-        parts: dict[str, Any] = {title: built(part, found[title], title) for title, part in PARTS.items()}
+        tables = read_tables(content, plan_tables())
+        data, model, config = read_source(tables)
+        parts: dict[str, Any] = {title: built(part, tables[title], title) for title, part in PARTS.items()}
         more: tuple[tuple[str, Any], ...] = tuple(
-            (name, built(part, found[name], name)) for name, part in own_tables().items() if name in content
+            (name, built(part, tables[name], name)) for name, part in own_tables().items() if name in content
         )
-        return built(AuditPlan, found[""], data=data, model=model, config=config, studies=more, **parts)
+        return built(AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts)
 
 
-def read_source(found: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
+def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
     """Return what the tables [data] and [model] tell.
 
     Refused are keys that contradict each other, and a [data] that names no table: left empty it is not meant to be
     about the demo.
     """
-    data, model = found["data"], found["model"]
+    data, model = tables["data"], tables["model"]
     if not {"dataset", "file"} & data.keys():
-        only = f"only {', '.join(map(told, list(data)[:_SHOWN]))}" if data else "neither"
+        only = f"only {', '.join(map(told, list(data)[:_MOST_LISTED]))}" if data else "neither"
         raise InputError(f"[data] must name a dataset of the catalogue or a file, got {only}.")
     plan = built(ModelPlan, model, "model")
     if plan.kind == "file" and not plan.file:
         raise place_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
     source, roles = _data(data, plan.kind)
-    given = {} if plan.kind == "train" else {"method": GIVEN}
-    config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | given
+    preset = {} if plan.kind == "train" else {"method": GIVEN}
+    config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | preset
     return source, plan, built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles)
 
 
 def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     """Return where the table comes from, and its roles where the plan gives them."""
-    place, own_roles = place_of("data"), any(key in data for key in params(Roles))
+    location, own_roles = place_of("data"), any(key in data for key in params(Roles))
     if "file" in data:
         for key in ("dataset", "attribute"):
             if key in data:
-                raise place.error(key, "be left out where data.file names a table", data[key])
+                raise location.error(key, "be left out where data.file names a table", data[key])
         if not data["file"]:
-            raise place.error("file", "name a file", "")
+            raise location.error("file", "name a file", "")
     elif "attribute" in data:
         entry = CATALOG[data.get("dataset", "demo")]
         if own_roles:
-            raise place.error("attribute", "be left out where label and sensitive are given", data["attribute"])
+            raise location.error("attribute", "be left out where label and sensitive are given", data["attribute"])
         if not entry.offers(data["attribute"]):
-            raise place.error("attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"])
+            raise location.error("attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"])
     source = DataPlan(dataset=data.get("dataset", ""), file=data.get("file", ""), attribute=data.get("attribute", ""))
     roles = None
     if source.file or own_roles:
         for key in ("label", "positive", "sensitive"):
             if not data.get(key):
-                raise place.error(key, "be given", "")
+                raise location.error(key, "be given", "")
         roles = built(Roles, data, "data")
     if kind == "predictions" and (roles is None or not roles.gives_predictions):
         raise InputError('data.prediction or data.score must be given where model.kind is "predictions", got neither.')
@@ -272,10 +272,10 @@ def commented_plan(
 ) -> str:
     """Return the plan as TOML with a comment over every key; `notes` and `instead` as of `core.settings.toml_text`."""
     entry = CATALOG.get(plan.data.dataset)
-    words = {"attributes": ", ".join(entry.attributes) if entry else ""}
+    texts = {"attributes": ", ".join(entry.attributes) if entry else ""}
     studies = [(name, plan.settings_of(name, settings)) for name, settings in other_studies().items()]
     studies += [(name, settings) for name, settings in plan.studies if name == PEOPLE.name]
-    return toml_text(plan_tables(), _values(plan, studies), words=words, notes=notes, instead=instead)
+    return toml_text(plan_tables(), _values(plan, studies), words=texts, notes=notes, instead=instead)
 
 
 def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
@@ -298,14 +298,14 @@ def plan_of(report: Mapping[str, Any]) -> AuditPlan:
     InputError if there is no plan in it, one of another format, or one that no plan file could say: it must keep every
     rule of `core.release_audit.read_plan`.
     """
-    told = report.get("plan")
-    if not isinstance(told, dict):
-        raise InputError(f"The report's plan must be an object, got {told!r:.40}.")
-    check_format(told.get("schema"), thing="The report's plan")
-    known = own_tables()
+    document = report.get("plan")
+    if not isinstance(document, dict):
+        raise InputError(f"The report's plan must be an object, got {document!r:.40}.")
+    check_format(document.get("schema"), thing="The report's plan")
+    tables = own_tables()
     try:
-        plan = loads(json.dumps({**told, "studies": []}, allow_nan=False), AuditPlan)
-        more: Any = [(name, loads(json.dumps(values), known[name])) for name, values in told.get("studies", ())]
+        plan = loads(json.dumps({**document, "studies": []}, allow_nan=False), AuditPlan)
+        more: Any = [(name, loads(json.dumps(values), tables[name])) for name, values in document.get("studies", ())]
         plan = replace(plan, studies=tuple(more))
         written = plan_text(plan)
     except (RecordError, ValueError, TypeError, KeyError) as error:

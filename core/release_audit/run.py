@@ -47,20 +47,20 @@ Rows = tuple[Row, ...]
 
 def tables(audited: Audited) -> dict[str, Rows]:
     """Return title -> rows; of a study that broke, one row under the study's title, which says why."""
-    shown: dict[str, Rows] = {}
+    rows_by_title: dict[str, Rows] = {}
     for study in STUDIES.values():
-        shown |= _tables_of(study, audited) if study.declared else {}
-    return {title: shown[title] for title in (*TableTitle, *shown) if title in shown}
+        rows_by_title |= _tables_of(study, audited) if study.declared else {}
+    return {title: rows_by_title[title] for title in (*TableTitle, *rows_by_title) if title in rows_by_title}
 
 
 def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
     if study.unavailable(audited, audited.plan.settings_of(study.name, study.settings)):
         return {}  # which its checks say
     try:
-        found = study.tables(*result_of(study, audited))
+        study_tables = study.tables(*result_of(study, audited))
     except Exception as error:
         return {study.title: ({"not made": _broken(error)[1]},)}
-    return {title: tuple(map(plain_row, rows)) for title, rows in found.items() if rows}
+    return {title: tuple(map(plain_row, rows)) for title, rows in study_tables.items() if rows}
 
 
 def _broken(error: Exception) -> tuple[Outcome, str]:
@@ -69,8 +69,8 @@ def _broken(error: Exception) -> tuple[Outcome, str]:
         raise error
     if isinstance(error, (InputError, DataUnavailableError)):
         return Outcome.NOT_RUN, str(error)
-    own = isinstance(error, FairLeakError)
-    return Outcome.FAILED, str(error) if own else f"The attack stopped with an error ({type(error).__name__})."
+    has_message = isinstance(error, FairLeakError)
+    return Outcome.FAILED, str(error) if has_message else f"The attack stopped with an error ({type(error).__name__})."
 
 
 Report = Callable[[int, int], None]
@@ -110,7 +110,7 @@ def run_audit(
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, guesses=guesses, report=report)
     measurements = tuple(measured(check, audited) for check in CHECKS)
-    shown = tables(audited)
+    audit_tables = tables(audited)
     people = people_section(audited)
     audited.progress.reach(audited.progress.total)
     tests = tuple(self_tests() if callable(self_tests) else self_tests)
@@ -129,7 +129,7 @@ def run_audit(
         model=model_summary(audited, model_file),
         measurements=measurements,
         verdict=verdict,
-        tables=shown,
+        tables=audit_tables,
         findings=(*findings_of(audited), *((chosen,) if chosen else ())),
         people=people,
         self_tests=tests,
@@ -176,7 +176,7 @@ def audited_of(
 
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    study = next(each for each in STUDIES.values() if check in {own.name for own in each.declared})
+    study = next(study for study in STUDIES.values() if check in {declared.name for declared in study.declared})
     try:
         return checks_of(study, audited)[check]
     except Exception as error:  # a check that broke blocks a release
@@ -196,13 +196,13 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
         settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
             raise InputError(reason)
-        progress, other = audited.progress, study.name in other_studies()
+        progress, is_additional = audited.progress, study.name in other_studies()
 
         def report(done: int, total: int) -> None:
-            progress.reach(progress.done + (0 if other else 1))
+            progress.reach(progress.done + (0 if is_additional else 1))
 
         *_, result = study.run(audited, settings, report)
-        progress.reach(progress.done + int(other))  # whose steps `audit_steps` counts as one
+        progress.reach(progress.done + int(is_additional))  # whose steps `audit_steps` counts as one
         return result, settings
 
     return audited.once(f"result {study.name}", make)
@@ -219,9 +219,9 @@ def people_section(audited: Audited) -> PeopleSection | None:
 
     try:
         if settings.shadows == audited.plan.membership.shadows:  # judged already
-            judged = result_of(STUDIES["membership"], audited)[0].guesses
-            if "lira" in judged:
-                audited.once(MEMBERS.format(settings.shadows), lambda: judged["lira"])
+            guesses = result_of(STUDIES["membership"], audited)[0].guesses
+            if "lira" in guesses:
+                audited.once(MEMBERS.format(settings.shadows), lambda: guesses["lira"])
     except Exception as error:
         _broken(error)  # which its own checks say
     try:
@@ -229,14 +229,14 @@ def people_section(audited: Audited) -> PeopleSection | None:
     except Exception as error:
         reason = f"People at risk were not looked for: {_broken(error)[1]}"
         return PeopleSection(findings=(Finding(point=reason),), tables={})
-    found = {title: rows for title, rows in PEOPLE.tables(result, settings).items() if rows}
-    shown: dict[str, Rows] = {title: tuple(map(plain_row, rows)) for title, rows in found.items()}
-    return PeopleSection(findings=PEOPLE.findings(result, settings), tables=shown)
+    people_tables = {title: rows for title, rows in PEOPLE.tables(result, settings).items() if rows}
+    plain_tables: dict[str, Rows] = {title: tuple(map(plain_row, rows)) for title, rows in people_tables.items()}
+    return PeopleSection(findings=PEOPLE.findings(result, settings), tables=plain_tables)
 
 
 def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:
     """Return what the audit's studies found, each in its own words; of those that broke their checks say why."""
-    told = []
+    sections = []
     for study in STUDIES.values():
         if study.declared:
             try:
@@ -244,5 +244,7 @@ def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:
             except Exception as error:
                 _broken(error)
                 continue
-            told.append(StudyFindings(study=study.name, title=study.title, findings=study.findings(result, settings)))
-    return tuple(told)
+            sections.append(
+                StudyFindings(study=study.name, title=study.title, findings=study.findings(result, settings))
+            )
+    return tuple(sections)

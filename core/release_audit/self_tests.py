@@ -75,7 +75,7 @@ def self_test(
     """
     tried = trials() if tried is None else tried
     total = sum(sum(_runs_of(plant, runs)) for _, plant in tried)
-    done, found = 0, []
+    done, results = 0, []
     for study, plant in tried:
         called = []
         for planted, number in zip((False, True), _runs_of(plant, runs), strict=True):
@@ -88,8 +88,8 @@ def self_test(
                     report(done, total)
             called.append(proportion(leaks, number))
         rates = dict(zip(("false_alarms", "detected"), called, strict=True))
-        found.append(SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.told))
-    return tuple(found)
+        results.append(SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.told))
+    return tuple(results)
 
 
 def allowed_false_alarms(runs: int) -> float:
@@ -109,7 +109,7 @@ def _runs_of(plant: Plant[Any], runs: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept(Result):
+class _CachedTests(Result):
     """What a file holds: the results, and the SHA-256 of them and of what they rest on."""
 
     tests: tuple[SelfTest, ...]
@@ -122,28 +122,28 @@ def cached_self_test(folder: Path, *, report: Report | None = None) -> tuple[Sel
     The folder is made if it is not there; a file in it that is damaged or of another origin is written again. Where it
     cannot be written to, the test is done all the same, and again the next time; of two at once the later one stays.
     """
-    kept = there(folder)
-    if kept is not None:
-        return kept
+    cached = cached_results(folder)
+    if cached is not None:
+        return cached
     tests = self_test(report=report)
     with contextlib.suppress(OSError, InputError):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        write_file(kept_file(folder), dumps(_kept(tests)).encode(), what="the self-test's file")
+        write_file(kept_file(folder), dumps(_cached_tests(tests)).encode(), what="the self-test's file")
     return tests
 
 
-def there(folder: Path) -> tuple[SelfTest, ...] | None:
+def cached_results(folder: Path) -> tuple[SelfTest, ...] | None:
     """Return what a folder holds of the test as it would be made now; None if it does not."""
     try:
-        kept = loads(kept_file(folder).read_text(encoding="utf-8"), _Kept)
+        cached = loads(kept_file(folder).read_text(encoding="utf-8"), _CachedTests)
     except (OSError, UnicodeDecodeError, RecordError):
         return None
-    return kept.tests if kept == _kept(kept.tests) else None
+    return cached.tests if cached == _cached_tests(cached.tests) else None
 
 
-def _kept(tests: tuple[SelfTest, ...]) -> _Kept:
+def _cached_tests(tests: tuple[SelfTest, ...]) -> _CachedTests:
     rests_on = (code_fingerprint(), versions(), kind_of_machine(), SELF_TEST_SEED, RUNS)
-    return _Kept(tests=tests, digest=content_fingerprint(*rests_on, *tests))
+    return _CachedTests(tests=tests, digest=content_fingerprint(*rests_on, *tests))
 
 
 def kept_file(folder: Path) -> Path:
@@ -151,15 +151,15 @@ def kept_file(folder: Path) -> Path:
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
 
 
-def self_test_apart(folder: Path, *, report: Report) -> tuple[SelfTest, ...]:
+def self_test_in_subprocess(folder: Path, *, report: Report) -> tuple[SelfTest, ...]:
     """Return `cached_self_test`, made by a process of its own unless it is there.
 
     `report` is called several times a second; what it raises ends the process and is raised here. FairLeakError if the
     process ends without results.
     """
-    kept = there(folder)
-    if kept is not None:
-        return kept
-    place = Path(folder).absolute()
-    (tests,) = run_in_subprocess(lambda heard: cached_self_test(place, report=heard), report)
+    cached = cached_results(folder)
+    if cached is not None:
+        return cached
+    path = Path(folder).absolute()
+    (tests,) = run_in_subprocess(lambda heard: cached_self_test(path, report=heard), report)
     return tests

@@ -203,9 +203,9 @@ def merged(dataset: AuditDataset) -> tuple[AuditDataset, Change] | None:
     cuts = dataset.roles.cuts
     if cuts:
         below = np.cumsum(sizes)[: len(cuts)]
-        place = int(np.abs(below - dataset.n / 2).argmin())
-        first = dataset.sensitive <= place
-        change: Change = ("at_most", cuts[place])
+        cut_index = int(np.abs(below - dataset.n / 2).argmin())
+        first = dataset.sensitive <= cut_index
+        change: Change = ("at_most", cuts[cut_index])
     else:
         largest = int(sizes.argmax())
         first = dataset.sensitive == largest
@@ -218,9 +218,9 @@ def _impossible(
     dataset: AuditDataset, config: AuditConfig, reason: str
 ) -> tuple[SizeProblem, tuple[AuditDataset, AuditConfig] | None]:
     """Return the problem with the smallest change that solves it, and the dataset and settings with that change."""
-    for candidate, other, changes in _candidates(dataset, config):
-        if not split_problem(candidate, other):
-            return SizeProblem(reason=reason, blocks=True, changes=changes), (candidate, other)
+    for candidate, changed_config, changes in _candidates(dataset, config):
+        if not split_problem(candidate, changed_config):
+            return SizeProblem(reason=reason, blocks=True, changes=changes), (candidate, changed_config)
     more = "Other seeds, training shares and two groups instead of several do not help: more people are needed."
     return SizeProblem(reason=reason, blocks=True, more=more), None
 
@@ -316,10 +316,12 @@ def _enough(dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int
             drawn = {check: people[check] * (1 - share) / 2 for check in needed}
             if dataset.sets is None and any(drawn[check] < records for check, records in needed.items()):
                 continue  # about so many test records are drawn: nothing to try
-            other = replace(config, train_share=share)
-            if split_problem(candidate, other):
+            changed_config = replace(config, train_share=share)
+            if split_problem(candidate, changed_config):
                 continue
-            sizes = {check: _fewest(candidate, other, by_group=check == "membership_gap")[0] for check in needed}
+            sizes = {
+                check: _fewest(candidate, changed_config, by_group=check == "membership_gap")[0] for check in needed
+            }
             if all(sizes[check] >= records for check, records in needed.items()):
                 changes = {} if share == config.train_share else {"model.train_share": share}
                 return {**groups, **changes}

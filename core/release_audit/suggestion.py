@@ -103,13 +103,13 @@ def suggested_plan(
     fairness is measured where one is given. InputError if no column can be the label or the sensitive attribute, if a
     given one is not in the table or has one value only, if both are the same, or if the label lacks a given value.
     """
-    _check_named(table, attribute=attribute, label=label, prediction=prediction)
+    _check_columns(table, attribute=attribute, label=label, prediction=prediction)
     suggestion = suggest_roles(
         table.frame, attribute=attribute, label=label, prediction=prediction, model=model_file is not None
     )
     roles, reasons = suggestion.roles, dict(suggestion.reasons)
-    for role, found in (("attribute", roles.sensitive), ("label", roles.label)):
-        if not found:
+    for role, column in (("attribute", roles.sensitive), ("label", roles.label)):
+        if not column:
             reason = reasons["sensitive" if role == "attribute" else role]
             raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
     check_values(table.frame, roles)
@@ -118,8 +118,8 @@ def suggested_plan(
     kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
     unnamed = model_file.width or 0 if model_file and not model_file.feature_names else 0
     attributes = {roles.sensitive, *crossed_columns(table.frame, roles.sensitive)}
-    others = {label, roles.label, *attributes, roles.sets, *roles.excluded}
-    features = [str(name) for name in table.frame.columns if str(name) not in others]
+    excluded = {label, roles.label, *attributes, roles.sets, *roles.excluded}
+    features = [str(name) for name in table.frame.columns if str(name) not in excluded]
     plan = AuditPlan(
         title=table.title,
         data=DataPlan(dataset="", file=file),
@@ -140,8 +140,8 @@ def suggested_plan(
 
 def _with_values(table: Table, roles: Roles, reasons: dict[str, str], *, positive: str, favourable: str) -> Roles:
     """Return the roles with these values of the label, where they are given; refuse others than the label takes."""
-    given = {"positive": positive, "favourable": favourable}
-    answers: dict[str, Any] = {name: value for name, value in given.items() if value}
+    requested = {"positive": positive, "favourable": favourable}
+    answers: dict[str, Any] = {name: value for name, value in requested.items() if value}
     roles = as_written(table.frame, replace(roles, **answers))
     values = [str(value) for value in as_text(table.frame[roles.label]).value_counts().index]
     for name in answers:
@@ -179,8 +179,8 @@ def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
         raise InputError("A tolerance that is kept to needs predictions, got none.")
     rows = split(dataset, train_share=config.train_share, seed=config.seed).train
     labels, groups = dataset.labels[rows], dataset.sensitive[rows]
-    found = unfairness(dataset.predictions[rows], groups, metric=config.metric, labels=labels)
-    return round(true_tolerance(0.0, found), 3)
+    achieved = unfairness(dataset.predictions[rows], groups, metric=config.metric, labels=labels)
+    return round(true_tolerance(0.0, achieved), 3)
 
 
 def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) -> AuditPlan:
@@ -189,7 +189,7 @@ def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) 
         return plan
     try:
         dataset = _provisional(source)
-        kept = kept_tolerance(dataset, plan.config)
+        tolerance = kept_tolerance(dataset, plan.config)
     except FairLeakError:
         return plan
     outputs = suggested_outputs(dataset, plan.model.kind)
@@ -198,7 +198,7 @@ def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) 
         reasons["released"] = "no scores are given"
     elif outputs.decimals is not None:
         reasons["decimals"] = "as many as the scores show"
-    return replace(plan, config=replace(plan.config, tolerance=kept), outputs=outputs)
+    return replace(plan, config=replace(plan.config, tolerance=tolerance), outputs=outputs)
 
 
 def _provisional(source: AuditInput) -> AuditDataset:
@@ -221,7 +221,7 @@ def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
     return size_problems(people, plan.config, policy)
 
 
-def _check_named(table: Table, *, attribute: str, label: str, prediction: str) -> None:
+def _check_columns(table: Table, *, attribute: str, label: str, prediction: str) -> None:
     is_number = attribute in table.frame.columns and is_numeric(table.frame[attribute])
     values_of = "" if is_number else attribute  # the groups of a number are made by a limit
     check_values(table.frame, Roles(label=label, positive="", sensitive=values_of, prediction=prediction))

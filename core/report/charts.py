@@ -64,7 +64,7 @@ def bullet(row: CheckVerdict) -> Markup:
     """
     if not row.limit:
         return Markup("")
-    told = f"{row.number if row.measured else row.value.capitalize()}. Limit: {row.limit_words}."
+    told = f"{row.number if row.measured else row.value.capitalize()}. Limit: {row.limit_label}."
     return bar(row.check, places_of(row), told, row.verdict)
 
 

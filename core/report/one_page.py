@@ -176,7 +176,7 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
         "interval": interval,
         "sides": sides if bar else ["empty", "empty"],
         "bar": bar,
-        "limit": row.limit_words,
+        "limit": row.limit_label,
         "source": "placeholder" if row.placeholder else plain_words(row.source, 80, prose=True),
         "placeholder": row.placeholder,
     }

@@ -22,7 +22,7 @@ from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_smallest, largest_difference
 from core.glossary import chapters
 from core.membership import REGISTRY
-from core.policy import BASIS_WORDS, VERDICT_TITLES, CheckVerdict, placeholders_text
+from core.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.report.canonical import estimate_of, number_of, parse_json, to_json
 from core.report.charts import bullet, clean, element, group_chart, line_chart
 from core.report.document import METRIC_RATES, PEOPLE_AT_RISK, Document, caveats_of, check_rows, policy_of
@@ -142,7 +142,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "title": told["plan"]["title"] or told["data"]["title"],
         "day": str(told["times"].get("started", ""))[:10],
         "logo": logo(),
-        "basis_words": BASIS_WORDS,
+        "basis_words": BASIS_LABELS,
         "rows": rows,
         "placeholders": placeholders_text(policy_of(told)),
         "contents": _contents(findings, tables=bool(tables)),

@@ -178,7 +178,7 @@ def _checks(document: Mapping[str, Any]) -> ReportTable:
 
 
 def _policy(document: Mapping[str, Any]) -> ReportTable:
-    worded = {row.check: (row.title, row.limit_words) for row in check_rows(document)}
+    worded = {row.check: (row.title, row.limit_label) for row in check_rows(document)}
     rows = []
     for item, limit in enumerate(document["policy"]["limits"], 1):
         title, written = worded.get(limit["check"]) or (limit["check"], str(limit["value"]))

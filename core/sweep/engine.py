@@ -60,15 +60,17 @@ def measure_in_process(
 
 
 def measure_on_cluster(
-    index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure, wanted: tuple[str, ...]
+    index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure, versions: tuple[str, ...]
 ) -> Measured:
-    """Measure on a cluster's worker, provided it has the versions `wanted`.
+    """Measure on a cluster's worker, provided it has these versions.
 
     Raises `InputError` if its versions are others: its numbers might differ.
     """
-    if environment() != wanted:
-        other = ", ".join(sorted(set(environment()) - set(wanted)))
-        raise InputError(f"Dask workers must have the versions of this machine ({', '.join(wanted)}), one has {other}.")
+    if environment() != versions:
+        different = ", ".join(sorted(set(environment()) - set(versions)))
+        raise InputError(
+            f"Dask workers must have the versions of this machine ({', '.join(versions)}), one has {different}."
+        )
     _one_thread()
     return index, dumps(measure(config, dataset))
 
@@ -131,15 +133,15 @@ def measured_on_cluster(scheduler: str, jobs: Jobs, dataset: AuditDataset, measu
         ]
         for future in as_completed(futures, loop=client.loop):
             try:
-                found: Measured = future.result()
+                measured: Measured = future.result()
             except FairLeakError:
                 raise
             except Exception as error:
-                told = " ".join(str(error).split())[:200]
+                message = " ".join(str(error).split())[:200]
                 raise FairLeakError(
-                    f"A Dask worker could not measure a configuration: {type(error).__name__}: {told}"
+                    f"A Dask worker could not measure a configuration: {type(error).__name__}: {message}"
                 ) from error
-            yield found
+            yield measured
     finally:
         client.cancel(futures)
         client.close()
@@ -208,15 +210,15 @@ def sweep(
         What `measure` returns: a frozen dataclass that `core.serialize` can write and read.
     """
     _check(dataset, n_jobs, scheduler, store)
-    wanted = list(dict.fromkeys(configs))
+    unique_configs = list(dict.fromkeys(configs))
     more = getattr(measure, "parts", ())
-    keys = [point_key(config, dataset, result, *more) for config in wanted] if store is not None else []
+    keys = [point_key(config, dataset, result, *more) for config in unique_configs] if store is not None else []
     stored = {i: store.load(key, result) for i, key in enumerate(keys)} if store is not None else {}
-    kept = {i: found for i, found in stored.items() if found is not None}
-    done, left = len(kept), [(i, config) for i, config in enumerate(wanted) if i not in kept]
+    restored = {i: point for i, point in stored.items() if point is not None}
+    done, left = len(restored), [(i, config) for i, config in enumerate(unique_configs) if i not in restored]
     if report is not None:
-        report(done, len(wanted))
-    yield from kept.values()
+        report(done, len(unique_configs))
+    yield from restored.values()
     with closing(_measured(left, dataset, n_jobs, scheduler, measure)) as measured:
         for index, record in measured:
             point = loads(record, result)
@@ -224,7 +226,7 @@ def sweep(
                 store.save(keys[index], point)
             done += 1
             if report is not None:
-                report(done, len(wanted))
+                report(done, len(unique_configs))
             yield point
 
 
@@ -259,8 +261,8 @@ def _in_processes(jobs: Jobs, dataset: AuditDataset, n_jobs: int, measure: Measu
 
     work = joblib.delayed(measure_in_process)
     # Its folder for memory mapping stays empty; it would lie in /dev/shm.
-    own = {"temp_folder": tempfile.gettempdir()}
-    with joblib.parallel_config("loky", inner_max_num_threads=1, **own), _workers_born_deaf():
+    backend_options = {"temp_folder": tempfile.gettempdir()}
+    with joblib.parallel_config("loky", inner_max_num_threads=1, **backend_options), _workers_born_deaf():
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", max_nbytes=None, batch_size=1)
         results = parallel(work(index, config, dataset, measure, os.getpid()) for index, config in jobs)
     try:

@@ -26,21 +26,21 @@ def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_publ
         point = "Sweep over trained tolerances"
     elif helps or misleads:
         does = ((helps, "helps"), (misleads, "misleads"))
-        told = " and ".join(f"{verb} the attacker significantly at {n}" for n, verb in does if n)
-        point = f"Disclosure {told} of {len(gains)} tolerances"
+        effect = " and ".join(f"{verb} the attacker significantly at {n}" for n, verb in does if n)
+        point = f"Disclosure {effect} of {len(gains)} tolerances"
     else:
         point = "Disclosure has no statistically significant effect at any of these tolerances"
     attribute = config.roles.attribute if config.roles else "attribute"
     holds = "raised until it holds" if as_published else "hollow: it does not hold for the model"
     counted = " Significant: the 95% CI excludes 0; not corrected for the number of tolerances."
-    others = "" if config.method == "exponentiated_gradient" else " All are trained by exponentiated gradient."
+    training_note = "" if config.method == "exponentiated_gradient" else " All are trained by exponentiated gradient."
     effects = ""
     if len(gains) >= 4 and (helps or misleads):
         effects = f" {_before_disclosure(rows)}{counted}"
     return Finding(
         point=point,
         evidence=f"Accuracy at inferring {attribute}. Each point is a model trained for that tolerance, which is "
-        f"disclosed; {holds}.{others}{effects}",
+        f"disclosed; {holds}.{training_note}{effects}",
     )
 
 
@@ -78,36 +78,38 @@ def _before_after(row: SweepRow) -> str:
     return both if row.after.seeds == len(row.seeds) else f"{both} ({row.after.seeds} of {len(row.seeds)} seeds)"
 
 
-def tension(found: Landscape) -> Finding:
+def tension(landscape: Landscape) -> Finding:
     """Return what a map shows of fairness and privacy together, in how many seeds, at what cost."""
-    point, cell = _spoken_of(found)
-    controls, n = found.controls(), len(found.plan.seeds)
+    point, cell = _tension_point(landscape)
+    controls, n = landscape.controls(), len(landscape.plan.seeds)
     over = f"mean of {n} seeds" if n > 1 else "one seed"
     bold = " Bold: statistically significant (95% CI excludes 0; not corrected for the number of cells)." * (n > 1)
-    below = _below(found)
+    below = _below(landscape)
     holds, cost = "", ""
     if cell is not None:
         at, tolerance = f"At ε = {epsilon_text(cell.epsilon)}", f"tolerance {cell.tolerance:g}"
         holds = f" {at} {tolerance} holds in {cell.n_true} of {cell.n_seeds} seeds."
-        noiseless = math.inf in found.plan.epsilons and not math.isinf(cell.epsilon)
-        without = f"{percent(found.cell(cell.tolerance, math.inf).accuracy)} without noise; " if noiseless else ""
+        noiseless = math.inf in landscape.plan.epsilons and not math.isinf(cell.epsilon)
+        without = f"{percent(landscape.cell(cell.tolerance, math.inf).accuracy)} without noise; " if noiseless else ""
         majority = percent(controls["majority_label"])
         cost = f"{at} and {tolerance} model accuracy is {percent(cell.accuracy)} ({without}majority class {majority})."
-    other = f"{n} other splits" if n > 1 else "another split"
-    unlike = f"The map uses private decision trees and {other} of the table, so its numbers differ from the headline's."
+    splits = f"{n} other splits" if n > 1 else "another split"
+    unlike = (
+        f"The map uses private decision trees and {splits} of the table, so its numbers differ from the headline's."
+    )
     return Finding(
         point=point,
-        evidence=f"Accuracy (%) of the published attack at inferring {found.attribute} after disclosure; {over}.{bold} "
-        f"Imputation without the model: {percent(controls['strong'], decimals=1)}. "
-        f"Baseline, always “{found.majority_name}”: {percent(controls['majority'], decimals=1)}.{below}{holds}",
+        evidence=f"Accuracy (%) of the published attack at inferring {landscape.attribute} after disclosure; {over}."
+        f"{bold} Imputation without the model: {percent(controls['strong'], decimals=1)}. "
+        f"Baseline, always “{landscape.majority_name}”: {percent(controls['majority'], decimals=1)}.{below}{holds}",
         caveats=(cost, unlike) if cost else (unlike,),
     )
 
 
-def _below(found: Landscape) -> str:
+def _below(landscape: Landscape) -> str:
     """Return that all cells lie below imputation, or below the majority-class baseline, where they do."""
-    controls = found.controls()
-    measured = [cell for cell in found.cells if not math.isnan(cell.after.value)]
+    controls = landscape.controls()
+    measured = [cell for cell in landscape.cells if not math.isnan(cell.after.value)]
     if max(cell.after.value for cell in measured) < controls["majority"].value:
         return " Every cell is below the baseline."
     if all(cell.lead.value < 0 for cell in measured):
@@ -126,19 +128,19 @@ def added(cell: MapCell, imputation: Estimate) -> str:
     return f"{adds}, not significantly different from imputation without the model ({alone})"
 
 
-def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
+def _tension_point(landscape: Landscape) -> tuple[str, MapCell | None]:
     """Return what a map shows of the tension between fairness and privacy, and its cell, if it is about one.
 
     Of each budget that is the cell of the tightest tolerance that holds in half of the seeds: an untrue one is no
     disclosure.
     """
-    if len(found.plan.seeds) < 2:
+    if len(landscape.plan.seeds) < 2:
         return "One seed has no intervals: effects of a disclosed tolerance on this attack are not tested", None
-    disclosed = [cell for cell in found.cells if cell.tolerance is not None and 2 * cell.n_true >= cell.n_seeds]
+    disclosed = [cell for cell in landscape.cells if cell.tolerance is not None and 2 * cell.n_true >= cell.n_seeds]
     cells: dict[float, MapCell] = {}
-    for cell in sorted(disclosed, key=lambda one: (one.epsilon, one.tolerance or 0.0)):  # the most noise first
+    for cell in sorted(disclosed, key=lambda cell: (cell.epsilon, cell.tolerance or 0.0)):  # the most noise first
         cells.setdefault(cell.epsilon, cell)
-    noiseless, imputation = cells.get(math.inf), found.controls()["strong"]
+    noiseless, imputation = cells.get(math.inf), landscape.controls()["strong"]
     for epsilon, cell in cells.items():
         if noiseless is None or math.isinf(epsilon):
             break
@@ -155,8 +157,9 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
         return f"{helps}: tolerance {noiseless.tolerance:g} {added(noiseless, imputation)}", noiseless
     if not helped:
         return "No disclosed tolerance that holds helps this attack significantly on this map", None
-    most = max(helped, key=lambda cell: cell.gain.value)
+    strongest = max(helped, key=lambda cell: cell.gain.value)
     return (
         f"Disclosure helps this attack significantly in {len(helped)} of {len(disclosed)} cells where it holds; "
-        f"at most, tolerance {most.tolerance:g} at ε = {epsilon_text(most.epsilon)} {added(most, imputation)}"
-    ), most
+        f"at most, tolerance {strongest.tolerance:g} at ε = {epsilon_text(strongest.epsilon)} "
+        f"{added(strongest, imputation)}"
+    ), strongest

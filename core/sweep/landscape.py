@@ -224,25 +224,28 @@ class Landscape(Result):
         return MapCell(
             tolerance=readings.tolerance,
             epsilon=readings.epsilon,
-            after=rate_over_repeats(_there(readings.after)),
-            gain=mean_over_repeats(_there(changes)),
-            lead=mean_over_repeats(_there(leads)),
+            after=rate_over_repeats(_without_nan(readings.after)),
+            gain=mean_over_repeats(_without_nan(changes)),
+            lead=mean_over_repeats(_without_nan(leads)),
             **{name: rate_over_repeats(getattr(readings, name)) for name in _RATES},
-            told=float(np.mean(_there(readings.told) or [math.nan])),
-            n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),
+            told=float(np.mean(_without_nan(readings.told) or [math.nan])),
+            n_true=sum(
+                unfairness <= disclosed + 1e-6
+                for unfairness, disclosed in zip(readings.unfairness_train, readings.told, strict=True)
+            ),
             n_seeds=len(readings.after),
         )
 
     def controls(self) -> dict[str, Estimate]:
         """Return what the map's numbers are to be compared with, over the seeds."""
-        named = {name: getattr(self, name) for name in ("majority", "before", "strong", "majority_label")}
-        return {name: rate_over_repeats(values) for name, values in named.items()}
+        rates = {name: getattr(self, name) for name in ("majority", "before", "strong", "majority_label")}
+        return {name: rate_over_repeats(values) for name, values in rates.items()}
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a cell, with the controls in every row."""
         import pandas as pd
 
-        beside = {name: found.value for name, found in self.controls().items()}
+        beside = {name: control.value for name, control in self.controls().items()}
         rows = []
         for cell in self.cells:
             row: dict[str, object] = {
@@ -262,7 +265,7 @@ class Landscape(Result):
         return pd.DataFrame(rows)
 
 
-def _there(values: Sequence[float]) -> list[float]:
+def _without_nan(values: Sequence[float]) -> list[float]:
     return [value for value in values if not math.isnan(value)]
 
 
@@ -273,9 +276,9 @@ def landscape_key(dataset: AuditDataset, plan: LandscapePlan) -> str:
     return content_fingerprint("landscape", *arrays, [list(dataset.categories), dataset.roles.missing, sets], plan)
 
 
-def write_landscape(made: Landscape, path: Path) -> None:
+def write_landscape(result: Landscape, path: Path) -> None:
     """Write a map; raises `InputError` if the file cannot be written."""
-    lines = dumps(made).replace('},{"tolerance"', '},\n{"tolerance"')
+    lines = dumps(result).replace('},{"tolerance"', '},\n{"tolerance"')
     write_file(path, f"{lines}\n".encode(), what="The map")
 
 
@@ -309,14 +312,14 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
     """
     done = 0
     controls: list[NumberByName] = []
-    found: dict[tuple[float | None, float], list[NumberByName]] = {}
+    numbers_by_cell: dict[tuple[float | None, float], list[NumberByName]] = {}
     for seed in plan.seeds:
         models = _Models(dataset, plan, seed)
         controls.append(models.controls())
         for epsilon in (None, *plan.epsilons):
             if epsilon is not None:
                 for tolerance, numbers in models.row(epsilon):
-                    found.setdefault((tolerance, epsilon), []).append(numbers)
+                    numbers_by_cell.setdefault((tolerance, epsilon), []).append(numbers)
             done += 1
             if report is not None:
                 report(done, landscape_steps(plan))
@@ -327,7 +330,7 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
         majority_name=dataset.group_names[int(np.bincount(dataset.sensitive).argmax())],
         readings=tuple(
             Readings(tolerance=tolerance, epsilon=epsilon, **_by_name(numbers))
-            for (tolerance, epsilon), numbers in found.items()
+            for (tolerance, epsilon), numbers in numbers_by_cell.items()
         ),
         made_from=landscape_key(dataset, plan),
         made_by=environment()[:-1],  # no model of a map is fairlearn's
@@ -339,7 +342,10 @@ def _by_name(numbers: list[NumberByName]) -> dict[str, tuple[float, ...]]:
     """Return the seeds' numbers by name, rounded to the digits that are kept."""
     # one nan, so that equal maps compare equal
     return {
-        name: tuple(math.nan if math.isnan(one[name]) else round(float(one[name]), _DIGITS) for one in numbers)
+        name: tuple(
+            math.nan if math.isnan(seed_numbers[name]) else round(float(seed_numbers[name]), _DIGITS)
+            for seed_numbers in numbers
+        )
         for name in numbers[0]
     }
 
@@ -405,8 +411,8 @@ class _Models:
             for name, of in (("unfairness", unfairness), ("difference", difference_between_groups))
             for part, rows in (("train", train), ("test", test))
         }
-        told, after = self.corrected(drawn, tolerance)
-        return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
+        disclosed, after = self.corrected(drawn, tolerance)
+        return {"told": disclosed, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
 
     def corrected(self, drawn: Codes, tolerance: float | None) -> tuple[float, float]:
         """Return the disclosed tolerance and the accuracy after correction; nan and that before it without one."""
@@ -415,15 +421,15 @@ class _Models:
             return math.nan, float((attacked.guess == attacked.truth).mean())
         metric, k = self.plan.metric, self.data.n_groups
         closest = smallest_tolerance(attacked.predictions, metric=metric, labels=attacked.labels, n_groups=k)
-        told = max(tolerance, closest)
-        if told > 1:  # no tolerance can be met
+        disclosed = max(tolerance, closest)
+        if disclosed > 1:  # no tolerance can be met
             return math.nan, math.nan
         held_out = replace(self.attack.held_out, predictions=drawn[self.splits.validation])
-        found = disclose(attacked, held_out, tolerance=told, metric=metric, draws=0)
-        return told, math.nan if found.after is None else found.after.value
+        disclosure = disclose(attacked, held_out, tolerance=disclosed, metric=metric, draws=0)
+        return disclosed, math.nan if disclosure.after is None else disclosure.after.value
 
     def members(self, tree: PrivateFairTree) -> float:
         """Return how well the tree's score of people's own label tells members from others."""
         scores = tree.tree.predict_proba(self.data.features)[:, 1]
-        own = np.log(np.maximum(true_label_probability(scores, self.data.labels), _LEAST))
-        return area(own[self.splits.train], own[self.splits.test]).value
+        log_probability = np.log(np.maximum(true_label_probability(scores, self.data.labels), _LEAST))
+        return area(log_probability[self.splits.train], log_probability[self.splits.test]).value

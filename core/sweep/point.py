@@ -93,7 +93,7 @@ def grid(
     for name, values in (("tolerances", tolerances), ("methods", methods), ("metrics", metrics), ("seeds", seeds)):
         if not len(values):
             raise InputError(f"{name} must hold at least one value, got none.")
-    found = [
+    configs = [
         replace(
             base,
             method=method,
@@ -105,7 +105,7 @@ def grid(
         for seed, method, metric in product(seeds, methods, metrics)
         for tolerance in (tolerances if method in SWEPT_METHODS else (0.0,))
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(configs))
 
 
 _DECISIVE = ("numpy", "scipy", "scikit-learn", "fairlearn")
@@ -194,6 +194,8 @@ class StudyMeasure:
         if reason := self.study.unavailable(subject, self.settings):
             raise InputError(reason)
         *_, result = self.study.run(subject, self.settings)
-        found = self.study.checks(result, self.settings)
-        checks = {name: one.estimate for name, one in found.items() if one.estimate is not None}
+        measurements = self.study.checks(result, self.settings)
+        checks = {
+            name: measurement.estimate for name, measurement in measurements.items() if measurement.estimate is not None
+        }
         return StudyPoint.of(config, subject.model, study=self.study.name, checks=checks)

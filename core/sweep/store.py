@@ -44,8 +44,8 @@ class MemoryStore:
 
     def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
         """Return the point of this kind filed under a key, or None."""
-        found: P | None = self.points.get(key)
-        return found
+        point: P | None = self.points.get(key)
+        return point
 
     def save(self, key: str, point: Result) -> None:
         """File a point."""
@@ -63,17 +63,17 @@ class FolderStore:
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         self.notes: list[str] = []
-        self._own = self.folder / environment_name()
+        self._version_folder = self.folder / environment_name()
         try:
-            self._own.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=self._own):
+            self._version_folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._version_folder):
                 pass
         except (OSError, ValueError) as error:
             raise InputError(
                 f"The store must be a folder that can be written to, got {quoted(folder, 200)}: {why(error)}."
             ) from None
         self._sweep_up()
-        self._look_at_others()
+        self._note_other_versions()
 
     def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
         """Return the point filed under a key, or None; a damaged record counts as none and is noted."""
@@ -96,26 +96,26 @@ class FolderStore:
         header = {"format": FORMAT, "key": key, "sha256": hashlib.sha256(body.encode()).hexdigest()}
         content = f"{json.dumps(header)}\n{body}".encode()
         write_file(self._path(key), content, what="A finished point", mode=0o600)
-        _flush_names(self._own)
+        _flush_names(self._version_folder)
 
     def __len__(self) -> int:
         """Return the number of records of this version."""
-        return sum(1 for _ in self._own.glob("*.jsonl"))
+        return sum(1 for _ in self._version_folder.glob("*.jsonl"))
 
     def _path(self, key: str) -> Path:
-        return self._own / f"{key}.jsonl"
+        return self._version_folder / f"{key}.jsonl"
 
     def _sweep_up(self) -> None:
-        for half in self._own.glob("*.part"):
+        for half in self._version_folder.glob("*.part"):
             with contextlib.suppress(OSError):
                 if time.time() - half.stat().st_mtime > _STALE:
                     half.unlink()
 
-    def _look_at_others(self) -> None:
-        for other in sorted(self.folder.glob("fairleak-*")):
-            count = sum(1 for _ in other.glob("*.jsonl")) if other != self._own else 0
+    def _note_other_versions(self) -> None:
+        for folder in sorted(self.folder.glob("fairleak-*")):
+            count = sum(1 for _ in folder.glob("*.jsonl")) if folder != self._version_folder else 0
             if count:
-                self.notes.append(f"Records of another version are ignored: {count:,} in {other.name}.")
+                self.notes.append(f"Records of another version are ignored: {count:,} in {folder.name}.")
 
 
 PointStore = MemoryStore | FolderStore
@@ -123,11 +123,11 @@ PointStore = MemoryStore | FolderStore
 
 
 def _checked(key: str, header: str, body: str, kind: type[P]) -> P:
-    told = json.loads(header)
-    if not isinstance(told, dict):
+    fields = json.loads(header)
+    if not isinstance(fields, dict):
         raise RecordError("it has no header")
-    check_format(told.get("format"), thing="it")
-    if told.get("key") != key or told.get("sha256") != hashlib.sha256(body.encode()).hexdigest():
+    check_format(fields.get("format"), thing="it")
+    if fields.get("key") != key or fields.get("sha256") != hashlib.sha256(body.encode()).hexdigest():
         raise RecordError("it is damaged")
     return loads(body, kind)
 

@@ -94,15 +94,15 @@ def summarise(points: Sequence[SweepPoint]) -> tuple[SweepRow, ...]:
 
 
 def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str]) -> SweepRow:
-    config, told = points[0].config, [point.disclosures[attacker] for point in points]
+    config, disclosures = points[0].config, [point.disclosures[attacker] for point in points]
 
-    def over(found: Sequence[Any], name: str) -> Any:
-        values = [getattr(one, name) for one in found]
+    def over(records: Sequence[Any], name: str) -> Any:
+        values = [getattr(record, name) for record in records]
         if all(value is None for value in values):
             return None
         return summarize_seeds(values, least=-1.0 if name == "gain" else 0.0, most=1.0)
 
-    numbers = {name: over(told, name) for name in _OF_GUESSES if name != "before_corrected"}
+    numbers = {name: over(disclosures, name) for name in _OF_GUESSES if name != "before_corrected"}
     numbers |= {name: over(points, source) for name, source in _OF_MODEL.items()}
     return SweepRow(
         method=config.method,
@@ -112,8 +112,8 @@ def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str]) -> SweepR
         protocol=attacker[1],
         cost=attacker[2],
         seeds=tuple(point.config.seed for point in points),
-        n_true=sum(d.is_true for d in told),
-        before_corrected=over([d for d in told if d.after is not None], "before"),
+        n_true=sum(d.is_true for d in disclosures),
+        before_corrected=over([d for d in disclosures if d.after is not None], "before"),
         **numbers,
     )
 
@@ -123,7 +123,7 @@ def _line(row: SweepRow) -> dict[str, Any]:
     line |= {"n_seeds": len(row.seeds), "n_true": row.n_true}
     for name in (*_OF_GUESSES, *_OF_MODEL):
         spread: Spread | None = getattr(row, name)
-        line |= _told(name, spread)
+        line |= _spread_columns(name, spread)
         line[f"{name}_n"] = 0 if spread is None else spread.seeds
         line[f"{name}_interval"] = "" if spread is None else spread.over
     return line
@@ -151,27 +151,27 @@ def table_three(
 
     lines = []
     for metric in dict.fromkeys(row.metric for row in rows):
-        least = min(row.tolerance for row in rows if row.metric == metric)
-        here = {row.adversary: row for row in rows if (row.metric, row.tolerance) == (metric, least)}
-        lines.append(_table_line(metric, here))
+        tightest = min(row.tolerance for row in rows if row.metric == metric)
+        rows_by_adversary = {row.adversary: row for row in rows if (row.metric, row.tolerance) == (metric, tightest)}
+        lines.append(_table_line(metric, rows_by_adversary))
     return pd.DataFrame(lines)
 
 
 def _table_line(metric: str, rows: dict[str, SweepRow]) -> dict[str, Any]:
-    some = next(iter(rows.values()))
-    line: dict[str, Any] = {"metric": metric, "tolerance": some.tolerance, "n_seeds": len(some.seeds)}
+    first = next(iter(rows.values()))
+    line: dict[str, Any] = {"metric": metric, "tolerance": first.tolerance, "n_seeds": len(first.seeds)}
     fairness = ("unfairness_train", "unfairness_test", "difference_train", "difference_test")
     for name in ("model_train", "model_test", *fairness, "majority"):
-        line |= _told(name, getattr(some, name))
+        line |= _spread_columns(name, getattr(first, name))
     for adversary, row in rows.items():
         for name in ("before", "after", "gain"):
             spread = (row.before_corrected or row.before) if name == "before" else getattr(row, name)
-            line |= _told(f"{_ADVERSARIES.get(adversary, adversary)} {name}", spread)
+            line |= _spread_columns(f"{_ADVERSARIES.get(adversary, adversary)} {name}", spread)
         line[f"{_ADVERSARIES.get(adversary, adversary)} n"] = 0 if row.after is None else row.after.seeds
     return line
 
 
-def _told(name: str, spread: Spread | None) -> dict[str, Any]:
+def _spread_columns(name: str, spread: Spread | None) -> dict[str, Any]:
     """Return a number's columns."""
     parts = {name: "value"} | {f"{name}_{part}": part for part in ("sd", "low", "high")}
     return {column: None if spread is None else getattr(spread, part) for column, part in parts.items()}

@@ -26,7 +26,7 @@ from core.errors import InputError
 from core.fingerprint import fingerprint
 from core.settings import params
 from pages.common import cached, panels, state
-from pages.common.background import Background, Job, Store, need, time_left
+from pages.common.background import Background, Job, Store, require_result, time_left
 from pages.common.controls import bound, control
 
 if TYPE_CHECKING:
@@ -111,11 +111,11 @@ def _own_ratings() -> Ratings:
         "guard_upload",
         _read_ratings,
         doing="Reading your ratings",
-        again=cached.own(state.OWN_RATINGS) is None,
+        again=cached.uploaded_data(state.OWN_RATINGS) is None,
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
     )
-    ratings: Ratings | None = cached.own(state.OWN_RATINGS)
+    ratings: Ratings | None = cached.uploaded_data(state.OWN_RATINGS)
     if ratings is None:
         st.caption(
             "A CSV with a row for each rating and the columns person, item, rating and attribute, the sensitive one. A "
@@ -128,13 +128,13 @@ def _own_ratings() -> Ratings:
 
 def _remove_ratings() -> None:
     st.session_state["guard_upload_removed"] = True
-    cached.keep_own(state.OWN_RATINGS)
+    cached.store_upload(state.OWN_RATINGS)
 
 
 def _read_ratings(file: Any) -> None:
     from core.datasets import ratings_from_csv
 
-    cached.keep_own(state.OWN_RATINGS, ratings_from_csv(file.getvalue(), file.name))
+    cached.store_upload(state.OWN_RATINGS, ratings_from_csv(file.getvalue(), file.name))
 
 
 _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -290,7 +290,7 @@ def change(who: People, chosen: TableSettings) -> None:
 
 def budget(exposure: Exposure) -> float:
     """Return the budget; the slider that sets it stands under its chart."""
-    return state.standing(_slider_key(exposure), first_budget(exposure), most=last_budget(exposure))
+    return state.slider_position(_slider_key(exposure), first_budget(exposure), most=last_budget(exposure))
 
 
 def budget_slider(exposure: Exposure) -> None:
@@ -383,7 +383,7 @@ class DefenceStudy(Background):
     def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
         """Return something else about these people, made by a function that reports; waits while it is computed."""
         key = fingerprint(name, self.key, repr(self.who.config))
-        return need(self.store, key, label, lambda job: job.apart(make))
+        return require_result(self.store, key, label, lambda job: job.apart(make))
 
     def _attackers(self) -> str:
         """Say how many attackers are drawn; one trained at several budgets is one."""

@@ -33,7 +33,7 @@ _log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what i
 Work = Callable[["Job"], Any]
 
 
-class Lane:
+class JobQueue:
     """So many places for jobs of a kind on this server.
 
     A free place goes to the session that holds the fewest, of these to the one that has waited longest since its last;
@@ -49,18 +49,18 @@ class Lane:
 
     def acquire(self, session: str, look: Callable[[], None]) -> None:
         """Wait for a place; `look` is called meanwhile, and what it raises ends the waiting."""
-        mine = (session, time.monotonic())
+        request = (session, time.monotonic())
         with self._changed:
-            self._waiting.append(mine)
+            self._waiting.append(request)
             try:
-                while not (self._free and self._next() is mine):
+                while not (self._free and self._next() is request):
                     self._changed.wait(_STEP)
                     look()
                 self._free, self._turn = self._free - 1, self._turn + 1
                 self._held[session] += 1
                 self._last[session] = self._turn
             finally:
-                self._waiting = [one for one in self._waiting if one is not mine]
+                self._waiting = [waiting for waiting in self._waiting if waiting is not request]
                 self._changed.notify_all()
 
     def release(self, session: str) -> None:
@@ -69,24 +69,24 @@ class Lane:
             self._free += 1
             self._held[session] -= 1
             self._held = +self._held
-            there = {*self._held, *(one[0] for one in self._waiting)}
-            self._last = {one: turn for one, turn in self._last.items() if one in there}
+            sessions = {*self._held, *(request[0] for request in self._waiting)}
+            self._last = {session: turn for session, turn in self._last.items() if session in sessions}
             self._changed.notify_all()
 
     def _next(self) -> tuple[str, float]:
         first = self._waiting[0]
         if time.monotonic() - first[1] > _LONG_ENOUGH:
             return first
-        return min(self._waiting, key=lambda one: (self._held[one[0]], self._last.get(one[0], 0)))
+        return min(self._waiting, key=lambda request: (self._held[request[0]], self._last.get(request[0], 0)))
 
 
-_LONG = Lane(os.cpu_count() or 1)
+_LONG = JobQueue(os.cpu_count() or 1)
 """Places of all that takes minutes."""
 
 _PLACES = {"audit": 4, "fetch": 4, "sweep": 1, "questions": 12, "self_test": 1}
 """How many jobs of another kind run at a time; on a user's own table, which may be large, they have other places."""
 
-_LANES = {f"{whose}{kind}": Lane(places) for whose in ("", "own ") for kind, places in _PLACES.items()}
+_LANES = {f"{prefix}{kind}": JobQueue(places) for prefix in ("", "own ") for kind, places in _PLACES.items()}
 _LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
 
 _LONG_ENOUGH = 5.0
@@ -152,10 +152,10 @@ class Job:
 
     def remaining(self) -> float | None:
         """Return the seconds left, judged by the steps so far; None while unknown."""
-        made, now = self.done - self._given, time.monotonic()
-        if not made:
+        new_steps, now = self.done - self._given, time.monotonic()
+        if not new_steps:
             return None
-        step = (self._moved - self.started) / made
+        step = (self._moved - self.started) / new_steps
         left = step * (self.total - self.done) - (now - self._moved)
         return left if left > 0 else None  # the step under way takes longer than those before
 
@@ -177,13 +177,13 @@ class Job:
 
     def apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
         """Return what is made in a process of its own, see `core.apart`."""
-        (made,) = self.each_apart(make, about=about)
-        return made
+        (result,) = self.each_apart(make, about=about)
+        return result
 
     def each_apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
-        own, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
-        nice, then = (step + 5 * own for step in _NICE.get(kind, (10, 10)))
+        is_own_data, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
+        nice, then = (step + 5 * is_own_data for step in _NICE.get(kind, (10, 10)))
         return run_in_subprocess(make, self.report, about=about, nice=nice, then=then)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
@@ -203,25 +203,25 @@ class Job:
             raise Cancelled("Stopped.")
 
     def _run(self, work: Work, keep: Callable[[Any], None]) -> None:
-        asked = self.started
+        requested_at = self.started
         try:
             self._lane.acquire(self._session, self._look)
             try:
                 self.state, self.started = State.RUNNING, time.monotonic()
                 self._moved = self.started
-                made = work(self)
+                result = work(self)
             finally:
                 self._lane.release(self._session)
             self._look()  # cancelled meanwhile: the result is not wanted
-            keep(made)
+            keep(result)
             end = State.FINISHED
         except Cancelled:
             end = State.CANCELLED
         except Exception as error:
             self.error, end = _sentence(error), State.FAILED
-        waited, ran = self.started - asked, time.monotonic() - self.started
-        told = (self._kind, self._session[:8], waited, end, ran)
-        _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *told)
+        waited, ran = self.started - requested_at, time.monotonic() - self.started
+        log_entry = (self._kind, self._session[:8], waited, end, ran)
+        _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *log_entry)
         self.state = end
 
 
@@ -271,11 +271,11 @@ class Store:
 
     def remember(self, key: str, make: Callable[[], Any]) -> Any:
         """Return the result, making it here and now if need be."""
-        found = self.get(key)
-        if found is None:
-            found = make()
-            self.put(key, found)
-        return found
+        result = self.get(key)
+        if result is None:
+            result = make()
+            self.put(key, result)
+        return result
 
     def job(self, key: str) -> Job | None:
         """Return the job last started for this key."""
@@ -289,8 +289,8 @@ class Store:
         """
         with self._lock:
             job = self._jobs.get(key)
-            made = job is not None and job.state == State.FINISHED and key in self._results
-            if job is not None and (made or (job.busy and not job.stopping)):
+            is_finished = job is not None and job.state == State.FINISHED and key in self._results
+            if job is not None and (is_finished or (job.busy and not job.stopping)):
                 return job
             began = self._generation
 
@@ -301,8 +301,8 @@ class Store:
             session = context.session_id if context else ""
             job = self._jobs[key] = Job(work, self._whose + lane, keep, total, partial, session)
             halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
-            kept = {key, *halves[-self._entries :], *self._results}
-            self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept}
+            kept_keys = {key, *halves[-self._entries :], *self._results}
+            self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept_keys}
             return job
 
     def release(self) -> None:
@@ -367,13 +367,13 @@ class Background:
         """Whether this session has stopped it."""
         return (self.store, self.key) in st.session_state.get(f"{self.name}_stopped", ())
 
-    def there(self) -> list[Any]:
+    def initial_partial(self) -> list[Any]:
         """Return what a new job begins with."""
         return self.partial
 
     def go_on(self) -> Job:
         """Start it or go on with it, whatever else this session wants."""
-        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.there())
+        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.initial_partial())
 
     def begin(self, *about: Any) -> None:
         """Start it if nobody has begun it, or one like it about the same; after that it is started by hand."""
@@ -385,9 +385,9 @@ class Background:
         """Whether somebody has begun it, or one like it about the same."""
         return bool(self.store.get(fingerprint("begun", *about or [self.key])))
 
-    def show(self, doing: Callable[[Job], str], go_on: str, **told: str) -> None:
+    def show(self, doing: Callable[[Job], str], go_on: str, **arguments: str) -> None:
         """Show how far it is, as `show_works` does; `doing` tells what stands at the job's bar."""
-        show_works([self], lambda jobs: doing(jobs[0]), go_on, **told)
+        show_works([self], lambda jobs: doing(jobs[0]), go_on, **arguments)
 
     def watch(self, show: Callable[[], None], *, every: float = 1.5, drawn: Any = None) -> None:
         """Show how far it is, by itself while it runs; the page is drawn again once there is more than it has drawn."""
@@ -411,15 +411,15 @@ class Background:
             state.note_drawn()
         return latest
 
-    def hold(self, there: Callable[[], bool]) -> None:
+    def hold(self, is_ready: Callable[[], bool]) -> None:
         """Wait until enough is there, while the page keeps the result it showed before, greyed; not without one.
 
         The browser keeps what an unfinished run of a page has not drawn again.
         """
-        if not state.drawn() or not self.busy or there():
+        if not state.drawn() or not self.busy or is_ready():
             return
         st.session_state["updating"] = (self.store, self.key)
-        while (job := self.job) is not None and job.busy and not there():
+        while (job := self.job) is not None and job.busy and not is_ready():
             steps = f"step {min(job.done + 1, job.total)} of {job.total}, " if job.total else ""
             shell.update(f"Updating: {steps}{pace(job)}. Still shown: the result before.")
             time.sleep(_STEP)
@@ -468,8 +468,8 @@ def show_works(
         bar, button = st.columns([5, 1], vertical_alignment="center")
         steps = sum(job.total for job in busy)
         bar.progress(sum(job.done for job in busy) / steps if steps else 0.0, text=doing(busy))
-        told: dict[str, Any] = {"key": f"cancel_{widget}", "on_click": stop, "args": tuple(works)}
-        button.button("Cancel", width="stretch", disabled=all(job.stopping for job in busy), **told)
+        arguments: dict[str, Any] = {"key": f"cancel_{widget}", "on_click": stop, "args": tuple(works)}
+        button.button("Cancel", width="stretch", disabled=all(job.stopping for job in busy), **arguments)
         return
     if all(work.result is not None or work.state == State.FINISHED for work in works):
         return
@@ -483,13 +483,13 @@ def show_works(
         st.rerun()
 
 
-def want(*works: Background, patience: float = _PATIENCE) -> bool:
+def ensure_started(*works: Background, patience: float = _PATIENCE) -> bool:
     """Start works of one name unless they are there, have failed or were stopped by this session; others are stopped.
 
     Waits as many seconds for the first that is there of each, and returns whether any of them waits or runs.
     """
-    stopped, wanted = f"{works[0].name}_stopped", want_instead(*works)
-    if st.session_state.get(stopped) != wanted:
+    stopped, requested = f"{works[0].name}_stopped", want_instead(*works)
+    if st.session_state.get(stopped) != requested:
         st.session_state.pop(stopped, None)
         end = time.monotonic() + patience
         for work in works:
@@ -502,20 +502,22 @@ def want(*works: Background, patience: float = _PATIENCE) -> bool:
 
 def want_instead(*works: Background) -> list[tuple[Store, str]]:
     """Stop what this session wanted before in the place of these works, and return where these are kept."""
-    name, wanted = f"{works[0].name}_wanted", [(work.store, work.key) for work in works]
+    name, requested = f"{works[0].name}_wanted", [(work.store, work.key) for work in works]
     for store, key in st.session_state.get(name, ()):
         job = store.job(key)
-        if job is not None and job.busy and (store, key) not in wanted:
+        if job is not None and job.busy and (store, key) not in requested:
             job.cancel()
-    st.session_state[name] = wanted
-    return wanted
+    st.session_state[name] = requested
+    return requested
 
 
-def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = _PATIENCE) -> Any:
+def require_result(
+    store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = _PATIENCE
+) -> Any:
     """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
-    found = store.get(key)
-    if found is not None:
-        return found
+    result = store.get(key)
+    if result is not None:
+        return result
     needed = Background(key, store, key, work, lane=lane, widget=key[:16])
     if needed.state in (None, State.FINISHED) or _stopped_elsewhere(needed):  # finished, but since dropped
         job = needed.go_on()

@@ -15,7 +15,7 @@ from core.fingerprint import fingerprint
 from core.queries import Answering, Asking, Leak, QueryPool, RevealSettings, Trials, repeats_for
 from core.settings import params
 from pages.common import cached, panels, state
-from pages.common.background import Background, Job, Store, need, show_works
+from pages.common.background import Background, Job, Store, require_result, show_works
 from pages.common.controls import bound
 
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
@@ -43,7 +43,7 @@ def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
         model = cached.trained_model(store, config, dataset)
         return job.apart(lambda _: query_pool(config, dataset, model), about=dataset)  # type: ignore[no-any-return]
 
-    return need(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
+    return require_result(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
 
 
 class QueryTrials(Trials):
@@ -58,23 +58,23 @@ class QueryTrials(Trials):
 
     def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
         """Return what an attacker recovers: from the curve where it is there."""
-        there = (leak for leak in self.curves(mechanism).get(decoder, ()) if leak.m == m)
-        return next(there, None) or super().leak(m, mechanism, decoder)
+        stored = (leak for leak in self.curves(mechanism).get(decoder, ()) if leak.m == m)
+        return next(stored, None) or super().leak(m, mechanism, decoder)
 
     def marked(self, m: int, mechanism: Any) -> int:
         """Return the number of answers to speak of: with many people the finished one nearest to the slider."""
         if self.live:
             return m
-        there = [leak.m for leak in self.curves(mechanism)[CURVES[-1]]]  # the last of each number
-        return min(there, key=lambda number: abs(number - m), default=0)
+        stored = [leak.m for leak in self.curves(mechanism)[CURVES[-1]]]  # the last of each number
+        return min(stored, key=lambda number: abs(number - m), default=0)
 
     def background(self, mechanism: Any) -> Background:
         """Return the work that fills the curve."""
         key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.numbers)
 
         def work(job: Job) -> list[Leak]:
-            known = {(leak.m, leak.decoder) for leak in job.partial}
-            left = [point for point in self.curve(CURVES) if point not in known]
+            measured = {(leak.m, leak.decoder) for leak in job.partial}
+            left = [point for point in self.curve(CURVES) if point not in measured]
             return job.collect(self._filed(job, left, mechanism))
 
         return Background("curves", self.store, key, work, lane="questions", total=total)
@@ -86,9 +86,9 @@ class QueryTrials(Trials):
         def file(m: int, decoder: str) -> str:
             return fingerprint(self.key, repr(mechanism), m, decoder, list(environment()))
 
-        there = {} if self.live else {point: self.filed.load(file(*point), Leak) for point in left}
-        yield from (leak for leak in there.values() if leak is not None)
-        measure = partial(_measured, self.pool, self.asking, mechanism, [p for p in left if there.get(p) is None])
+        stored = {} if self.live else {point: self.filed.load(file(*point), Leak) for point in left}
+        yield from (leak for leak in stored.values() if leak is not None)
+        measure = partial(_measured, self.pool, self.asking, mechanism, [p for p in left if stored.get(p) is None])
         for leak in job.each_apart(measure):
             if not self.live:
                 self.filed.save(file(leak.m, leak.decoder), leak)
@@ -156,9 +156,9 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
             help="Smaller is more private and less accurate. Smooth Laplace keeps it for ε below 1 only, and may fail "
             "with probability δ = 0.00001.",
         )
-    there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
-    value = 100 if 100 in there else there[-1]
-    size: dict[str, Any] = {"options": there, "value": value, "help": None}
+    sizes = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
+    value = 100 if 100 in sizes else sizes[-1]
+    size: dict[str, Any] = {"options": sizes, "value": value, "help": None}
     n = int(bound(_ASKING["n"], "people_asked", "select_slider", place=next(places), **size))
     with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
         absolute, design = _queries()
@@ -206,15 +206,15 @@ def _first_answers(people: QueryTrials) -> int:
 def number_of_answers(people: QueryTrials) -> int:
     """Return the number of answers; the slider that sets it stands under its chart."""
     last = people.numbers[-1]
-    return int(state.standing(f"answered_{last}", _first_answers(people), most=last))
+    return int(state.slider_position(f"answered_{last}", _first_answers(people), most=last))
 
 
 def answers_slider(people: QueryTrials) -> None:
     """Draw the slider of the number of answers."""
     last = people.numbers[-1]
-    words: dict[str, Any] = {"kind": "select_slider", "options": people.numbers}
+    options: dict[str, Any] = {"kind": "select_slider", "options": people.numbers}
     if people.live:
-        words = {"kind": "slider", "max_value": last}
-    words["value"] = _first_answers(people)
+        options = {"kind": "slider", "max_value": last}
+    options["value"] = _first_answers(people)
     more = "With noise all answers share the budget ε: more answers, each noisier."
-    bound(params(RevealSettings)["questions"], f"answered_{last}", help=more, **words)
+    bound(params(RevealSettings)["questions"], f"answered_{last}", help=more, **options)

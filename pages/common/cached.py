@@ -23,7 +23,7 @@ from core.datasets.roles import Roles
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from pages.common import panels, shell, state
-from pages.common.background import Job, Store, need
+from pages.common.background import Job, Store, require_result
 from pages.common.state import OWN_RATINGS, PENDING, UPLOAD
 
 if TYPE_CHECKING:
@@ -56,20 +56,22 @@ class OwnModel:
 
     def taken_out(self, roles: Roles) -> Roles:
         """Return roles that do not name the columns of its answers."""
-        own = (self.prediction, self.score)
+        answer_columns = (self.prediction, self.score)
         return replace(
             roles,
-            prediction="" if roles.prediction in own else roles.prediction,
-            score="" if roles.score in own else roles.score,
-            excluded=tuple(column for column in roles.excluded if column not in own),
+            prediction="" if roles.prediction in answer_columns else roles.prediction,
+            score="" if roles.score in answer_columns else roles.score,
+            excluded=tuple(column for column in roles.excluded if column not in answer_columns),
         )
 
     def put_in(self, roles: Roles) -> Roles:
         """Return roles with its answers in place of the table's own; left out where the roles have another label."""
         if (roles.label, roles.positive) != (self.label, self.positive):
             return replace(roles, excluded=(*roles.excluded, *filter(None, (self.prediction, self.score))))
-        own = filter(None, (roles.prediction, roles.score))
-        return replace(roles, prediction=self.prediction, score=self.score, excluded=(*roles.excluded, *own))
+        replaced_columns = filter(None, (roles.prediction, roles.score))
+        return replace(
+            roles, prediction=self.prediction, score=self.score, excluded=(*roles.excluded, *replaced_columns)
+        )
 
 
 @st.cache_resource(show_spinner=False)
@@ -90,23 +92,23 @@ def test_sets() -> Store:
 
 def store_of(dataset: str) -> Store:
     """Return where results of a dataset are kept."""
-    own = {UPLOAD: "session store", PENDING: "session pending", OWN_RATINGS: "session ratings"}
-    return _session_store(own[dataset]) if dataset in own else _shared_store()
+    store_names = {UPLOAD: "session store", PENDING: "session pending", OWN_RATINGS: "session ratings"}
+    return _session_store(store_names[dataset]) if dataset in store_names else _shared_store()
 
 
-def own(dataset: str) -> Any | None:
+def uploaded_data(dataset: str) -> Any | None:
     """Return the session's own table (`UPLOAD`, or `PENDING`) or ratings (`OWN_RATINGS`), if there are any."""
     return store_of(dataset).given.get("own")
 
 
-def keep_own(dataset: str, data: Table | Ratings | None = None, model: OwnModel | None = None) -> None:
+def store_upload(dataset: str, data: Table | Ratings | None = None, model: OwnModel | None = None) -> None:
     """Make a table, perhaps with a model's answers, or ratings the session's own, or none if there are none.
 
     What followed from earlier ones is dropped.
     """
     store = store_of(dataset)
     store.release()
-    store.given = {key: kept for key, kept in (("own", data), ("own model", model)) if kept is not None}
+    store.given = {key: item for key, item in (("own", data), ("own model", model)) if item is not None}
 
 
 def own_model(dataset: str = UPLOAD) -> OwnModel | None:
@@ -129,9 +131,9 @@ def adopt(table: Table, roles: Roles) -> None:
     """
     dataset, model = built(table, roles), own_model(PENDING)
     adopted = replace(table, name=UPLOAD)
-    keep_own(UPLOAD, adopted, model and replace(model, asked=replace(model.asked, name=UPLOAD)))
+    store_upload(UPLOAD, adopted, model and replace(model, asked=replace(model.asked, name=UPLOAD)))
     store_of(UPLOAD).put(_dataset(adopted, roles)[0], dataset)
-    keep_own(PENDING)
+    store_upload(PENDING)
 
 
 def google_play() -> Path | None:
@@ -150,13 +152,13 @@ def ratings_of(name: str) -> Ratings:
 
         return demo_ratings() if folder is None else read_ratings(folder)
 
-    return need(_shared_store(), f"ratings:{name}", "Reading the ratings", fetch, lane="fetch")  # type: ignore[no-any-return]
+    return require_result(_shared_store(), f"ratings:{name}", "Reading the ratings", fetch, lane="fetch")  # type: ignore[no-any-return]
 
 
 def table_of(dataset: str) -> Table:
     """Return a table by name; waits with a progress bar while it is read or fetched."""
     if dataset == UPLOAD:
-        table: Table | None = own(UPLOAD)
+        table: Table | None = uploaded_data(UPLOAD)
         if table is None:
             st.info("Your table is gone with the connection it came through. Add it again on the Data page.")
             shell.link("data")
@@ -169,13 +171,13 @@ def table_of(dataset: str) -> Table:
         local = os.environ.get("FAIRLEAK_DATA")
         return load(dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
 
-    return need(_shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch")  # type: ignore[no-any-return]
+    return require_result(_shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch")  # type: ignore[no-any-return]
 
 
-def once(make: Callable[..., T], table: Table, *parts: Any, **named: Any) -> T:
+def once(make: Callable[..., T], table: Table, *parts: Any, **options: Any) -> T:
     """Return what a function makes of a table's cells and some other arguments, made once."""
-    key = fingerprint(make.__name__, table.fingerprint, *parts, named)
-    return store_of(table.name).remember(key, lambda: make(table.frame, *parts, **named))  # type: ignore[no-any-return]
+    key = fingerprint(make.__name__, table.fingerprint, *parts, options)
+    return store_of(table.name).remember(key, lambda: make(table.frame, *parts, **options))  # type: ignore[no-any-return]
 
 
 def kept_tolerance(table: Table, config: AuditConfig) -> float:
@@ -212,7 +214,7 @@ def _dataset(table: Table, roles: Roles | None) -> tuple[str, Callable[[], Audit
 def dataset_of(table: Table, roles: Roles | None) -> AuditDataset:
     """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
     key, make = _dataset(table, roles)
-    return need(store_of(table.name), key, "Preparing the table", lambda _: make())  # type: ignore[no-any-return]
+    return require_result(store_of(table.name), key, "Preparing the table", lambda _: make())  # type: ignore[no-any-return]
 
 
 def built(table: Table, roles: Roles | None) -> AuditDataset:
@@ -229,19 +231,19 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
     dataset = dataset_of(table, config.roles)
 
     def make(report: Report) -> CorrectionResult:
-        made = run(config, report, dataset=dataset)
-        made.curve(report=report, **ATTACKER)
-        return made
+        result = run(config, report, dataset=dataset)
+        result.curve(report=report, **ATTACKER)
+        return result
 
     store, key = store_of(config.dataset), audit_key(config, dataset)
-    return need(store, key, "Auditing", lambda job: job.apart(make, about=dataset))  # type: ignore[no-any-return]
+    return require_result(store, key, "Auditing", lambda job: job.apart(make, about=dataset))  # type: ignore[no-any-return]
 
 
 def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
     """Disclose every tolerance of the curve to an attacker; waits with a progress bar while that is computed."""
     store, label = store_of(result.config.dataset), "Telling the attacker every tolerance"
     key = fingerprint("curve", audit_key(result.config, result.subject.dataset), attacker)
-    need(store, key, label, lambda job: bool(result.curve(report=job.report, **attacker)))
+    require_result(store, key, label, lambda job: bool(result.curve(report=job.report, **attacker)))
 
 
 def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[str, Any]) -> tuple[MoreDisclosed, ...]:
@@ -252,7 +254,7 @@ def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[st
     def work(job: Job) -> Any:
         return job.apart(lambda _: disclose_more(result, tolerance, **attacker), about=result.subject.dataset)
 
-    return need(store, key, "Telling the attacker more", work)  # type: ignore[no-any-return]
+    return require_result(store, key, "Telling the attacker more", work)  # type: ignore[no-any-return]
 
 
 _CHOICE = "choice_of_subject"
@@ -266,8 +268,8 @@ def keep_choice(config: AuditConfig, table: Table, choice: Choice) -> None:
 def kept_choice(config: AuditConfig, table: Table) -> Choice | None:
     """Return the last finished choice of this session if it is about these people, else None."""
     key, choice = st.session_state.get(_CHOICE, ("", None))
-    found: Choice | None = choice if key == _choice_key(config, table) else None
-    return found
+    current: Choice | None = choice if key == _choice_key(config, table) else None
+    return current
 
 
 def _choice_key(config: AuditConfig, table: Table) -> str:

@@ -36,7 +36,7 @@ from core.models import GIVEN
 from core.release_audit.card_plan import ReleasePlan
 from core.settings import params
 from pages.common import cached, state
-from pages.common.background import Background, Job, Store, need, want
+from pages.common.background import Background, Job, Store, ensure_started, require_result
 from pages.common.controls import bound, control
 from pages.common.report_plan import plan_of, subject
 
@@ -237,7 +237,7 @@ class Card:
     @property
     def wanted(self) -> int:
         """Where the slider stands, which is drawn under its chart."""
-        value = int(state.standing(f"release_count_{self.most}", self.first, most=self.most))
+        value = int(state.slider_position(f"release_count_{self.most}", self.first, most=self.most))
         return value if value in self.counts else self.first
 
     def slider(self) -> None:
@@ -261,9 +261,9 @@ class Card:
         if everybody is None:
             first = self.first
             key, label = fingerprint(self._key, first), "Training the attacker and the models"
-            everybody = need(self.store, key, label, lambda job: self._train(job, first))
+            everybody = require_result(self.store, key, label, lambda job: self._train(job, first))
             if wanted > first:
-                want(self.whole, patience=0.0)
+                ensure_started(self.whole, patience=0.0)
         about: ReleasedPeople = replace(everybody, group=self.settings.group or everybody.group_names[1])
         return about.some(self.settings.people, seed=self.config.seed)
 
@@ -299,7 +299,7 @@ class Card:
 
     def _apart(self, key: str, label: str, make: Callable[[Report], Any]) -> Any:
         """Return what is made in a process of its own; waits, with a progress bar if it takes longer."""
-        return need(self.store, key, label, lambda job: job.apart(make), lane="questions", patience=_PATIENCE)
+        return require_result(self.store, key, label, lambda job: job.apart(make), lane="questions", patience=_PATIENCE)
 
     def advice(self, study: ReleaseStudy) -> Background:
         """Return the work on the advice for so many models; it is the same for every precision."""

@@ -103,14 +103,14 @@ class _Draft:
         self.table, self.current = table, current
         self.columns: tuple[ColumnSummary, ...] = cached.once(summarise_columns, table)
         self.guess = None if current else cached.once(role_suggestion.suggest_roles, table)
-        kept = st.session_state.get("preset_roles")
-        asked = kept[1] if kept and kept[0] == table.fingerprint else None
-        self.before = None if current or asked else _roles_before(table)
-        preset = current or asked or self.before or (self.guess.roles if self.guess else None)
+        stored = st.session_state.get("preset_roles")
+        requested = stored[1] if stored and stored[0] == table.fingerprint else None
+        self.before = None if current or requested else _roles_before(table)
+        preset = current or requested or self.before or (self.guess.roles if self.guess else None)
         assert preset is not None
         self.preset: Roles = preset
         self.mark = f"{table.fingerprint[:12]}_{fingerprint(self.preset)[:8]}"
-        self.keys = {column.name: f"role_{self.mark}_{place}" for place, column in enumerate(self.columns)}
+        self.keys = {column.name: f"role_{self.mark}_{index}" for index, column in enumerate(self.columns)}
         self.assigned: dict[str, str] = {}
         crossed = crossed_columns(table.frame, self.preset.sensitive)
         for column in self.columns:
@@ -166,9 +166,9 @@ class _Draft:
         """Return the column that has a role; "" if none has."""
         return next((name for name, has in self.assigned.items() if has == role), "")
 
-    def suggestion(self, **known: str) -> Suggestion:
+    def suggestion(self, **columns: str) -> Suggestion:
         """Return what is guessed where some columns are known."""
-        return cached.once(role_suggestion.suggest_roles, self.table, **known)
+        return cached.once(role_suggestion.suggest_roles, self.table, **columns)
 
     def reason(self, reason: str | None) -> str:
         """Return why a field holds its guess, as a sentence; nothing of roles in use."""
@@ -183,7 +183,7 @@ def _roles_before(table: Table) -> Roles | None:
     What was confirmed of that table is not confirmed of this one.
     """
     model = cached.own_model()
-    before: Table | None = model.asked if model else cached.own(state.UPLOAD)
+    before: Table | None = model.asked if model else cached.uploaded_data(state.UPLOAD)
     if before is None or list(before.frame.columns) != list(table.frame.columns):
         return None
     roles = state.chosen_roles(before)
@@ -260,7 +260,7 @@ def _row(draft: _Draft, column: ColumnSummary, *, keep: bool) -> None:
         format_func=COLUMN_ROLES.__getitem__,
         key=draft.keys[column.name],
         label_visibility="collapsed",
-        on_change=_only_one,
+        on_change=_clear_previous_role,
         args=(tuple(draft.keys.values()), draft.keys[column.name]),
         persist_state="session",
     )
@@ -268,13 +268,13 @@ def _row(draft: _Draft, column: ColumnSummary, *, keep: bool) -> None:
     why.html(f'<div class="fl-why">{html.escape(reason)}</div>')
 
 
-def _cells(name: str, *others: str, head: bool = False) -> str:
+def _cells(name: str, *texts: str, head: bool = False) -> str:
     first = f"<span>{html.escape(name)}</span>" if head else f"<strong>{html.escape(name)}</strong>"
-    rest = "".join(f'<span title="{html.escape(other)}">{html.escape(other)}</span>' for other in others)
+    rest = "".join(f'<span title="{html.escape(text)}">{html.escape(text)}</span>' for text in texts)
     return f'<div class="fl-column{" fl-why" * head}">{first}{rest}</div>'
 
 
-def _only_one(keys: Sequence[str], chosen: str) -> None:
+def _clear_previous_role(keys: Sequence[str], chosen: str) -> None:
     """Make the column that had a role before a feature, where only one can have it."""
     role = st.session_state[chosen]
     if role in (FEATURE, LEFT_OUT):
@@ -301,25 +301,27 @@ def _cautions(draft: _Draft, roles: Roles, facts: Sequence[Fact]) -> int:
         to_check += 1
     # what the user leaves out is still looked at, so that the choice beside its caution stays
     excluded = tuple(name for name in draft.preset.excluded if name in roles.excluded)
-    found = cached.once(cautions, draft.table, replace(roles, excluded=excluded))
-    for number, caution in enumerate(found):
+    warnings = cached.once(cautions, draft.table, replace(roles, excluded=excluded))
+    for number, caution in enumerate(warnings):
         with _notice(f"{draft.mark}_{number}", (caution.point, caution.more)):
             columns = [name for name in caution.columns if draft.assigned[name] in (FEATURE, LEFT_OUT)]
             if columns:
                 _keep_or_leave(draft, columns, number)
-    return to_check + len(found)
+    return to_check + len(warnings)
 
 
 def _sizes(draft: _Draft, roles: Roles) -> tuple[SizeProblem, ...]:
     """Return why the people of a table that waits are too few, for an audit with the settings of the sidebar."""
     if draft.current is not None or not (roles.label and roles.positive and roles.sensitive):
         return ()
-    given = roles.gives_predictions
+    has_predictions = roles.gives_predictions
     config = AuditConfig(
         dataset=draft.table.name,
-        method=GIVEN if given else state.setting("method"),
+        method=GIVEN if has_predictions else state.setting("method"),
         metric=state.setting("metric"),
-        train_share=float(state.default("train_share") if given or roles.sets else state.setting("train_share")),
+        train_share=float(
+            state.default("train_share") if has_predictions or roles.sets else state.setting("train_share")
+        ),
         seed=int(state.setting("seed")),
     )
     same = replace(roles, favourable="", confirmed=())  # the sizes do not depend on them
@@ -341,14 +343,14 @@ def _gone(draft: _Draft, roles: Roles) -> list[str]:
     before = draft.preset
     if not draft.before or not roles.group or roles.sensitive != before.sensitive:
         return []
-    there = values_of(draft.table.frame, roles.sensitive)
-    return [value for value in before.group if value not in there]
+    values = values_of(draft.table.frame, roles.sensitive)
+    return [value for value in before.group if value not in values]
 
 
-def _notice(key: str, words: Notice) -> Any:
+def _notice(key: str, notice: Notice) -> Any:
     """Write something to check; return the place of its choice."""
     with line(f"s_ask_caution_{key}"):
-        st.markdown(line_text("caution", *words), width="stretch")
+        st.markdown(line_text("caution", *notice), width="stretch")
         return st.container(horizontal=True, width="content")
 
 
@@ -356,19 +358,19 @@ def _keep_or_leave(draft: _Draft, columns: Sequence[str], number: int) -> None:
     """Choose whether columns are features or left out; the same choice as in their rows."""
     keys = [draft.keys[name] for name in columns]
     now = {st.session_state[key] for key in keys}
-    own = f"keep_{draft.mark}_{number}"
-    st.session_state[own] = now.pop() if len(now) == 1 else None
+    widget_key = f"keep_{draft.mark}_{number}"
+    st.session_state[widget_key] = now.pop() if len(now) == 1 else None
 
     def assign() -> None:
-        if st.session_state[own]:
+        if st.session_state[widget_key]:
             for key in keys:
-                st.session_state[key] = st.session_state[own]
+                st.session_state[key] = st.session_state[widget_key]
 
     st.segmented_control(
         f"Use of {shell.escape(', '.join(columns))}",
         [LEFT_OUT, FEATURE],
         format_func={LEFT_OUT: "Leave out", FEATURE: "Keep"}.__getitem__,
-        key=own,
+        key=widget_key,
         label_visibility="collapsed",
         on_change=assign,
     )
@@ -392,8 +394,8 @@ def _values(draft: _Draft, gate: Gate) -> Roles:
     if draft.column_of("score") and not draft.column_of("prediction"):
         from core.release_audit.plan import ModelPlan
 
-        told: dict[str, Any] = {"value": draft.preset.threshold, "help": None}
-        chosen["threshold"] = float(control(params(ModelPlan)["threshold"], draft.key("threshold"), **told))
+        arguments: dict[str, Any] = {"value": draft.preset.threshold, "help": None}
+        chosen["threshold"] = float(control(params(ModelPlan)["threshold"], draft.key("threshold"), **arguments))
     chosen["missing"] = panels.pick(
         "Records with a missing feature",
         ["keep", "drop"],
@@ -457,22 +459,22 @@ def _positive(draft: _Draft, gate: Gate, label: str) -> str:
 
 def _value(title: str, values: Sequence[str], preset: str, key: str, **more: Any) -> str:
     """Draw the choice of a value of the label, side by side where they are few; "" while none is chosen."""
-    told: dict[str, Any] = {"key": key, "label_visibility": "collapsed", "persist_state": "session", **more}
+    arguments: dict[str, Any] = {"key": key, "label_visibility": "collapsed", "persist_state": "session", **more}
     start = preset if preset in values else None
     if len(values) <= _SIDE_BY_SIDE and max(map(len, values), default=0) <= _SHORT:
-        value = st.segmented_control(title, values, default=start, required=True, format_func=shell.escape, **told)
+        value = st.segmented_control(title, values, default=start, required=True, format_func=shell.escape, **arguments)
     else:
         index = None if start is None else values.index(start)
-        value = st.selectbox(title, values, index=index, placeholder="choose", **told)
+        value = st.selectbox(title, values, index=index, placeholder="choose", **arguments)
     return value or ""
 
 
 def _shares(frame: pandas.DataFrame, label: str, values: Sequence[str]) -> str:
     """Return the most frequent values of a label with their records: "yes (817) and no (783)"."""
     sizes = as_text(frame[label]).value_counts()
-    named = [f"{value} ({count(int(sizes[value]))})" for value in values[:_SIDE_BY_SIDE]]
-    more = len(values) - len(named)
-    return joined([*named, f"{more} more"] if more else named)
+    listed = [f"{value} ({count(int(sizes[value]))})" for value in values[:_SIDE_BY_SIDE]]
+    more = len(values) - len(listed)
+    return joined([*listed, f"{more} more"] if more else listed)
 
 
 def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
@@ -480,14 +482,14 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
     frame, mark = draft.table.frame, draft.mark
     same = draft.preset if draft.preset.sensitive == sensitive else None
     guess = draft.suggestion(label=label, attribute=sensitive) if draft.table.uploaded else None
-    known = same or (guess.roles if guess else None)
+    preset = same or (guess.roles if guess else None)
     limit = suggested_limit(frame[sensitive])
-    many, words = ("each", "each value") if limit is None else ("ranges", "ranges")
+    many, many_label = ("each", "each value") if limit is None else ("ranges", "ranges")
     way = panels.pick(
         "Groups",
-        {"two": "two groups", many: words},
+        {"two": "two groups", many: many_label},
         key=f"way_{mark}_{sensitive}",
-        default=many if known and (known.each or known.cuts) else "two",
+        default=many if preset and (preset.each or preset.cuts) else "two",
         help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
     )
     groups: dict[str, Any]
@@ -496,11 +498,11 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
     elif way == "ranges":
         groups = {"cuts": _cuts(frame, sensitive, same, mark)}
     elif limit is not None:
-        kept = same.at_most if same else None
+        upper_limit = same.at_most if same else None
         groups = {
             "at_most": st.number_input(
                 "Group 1: values up to",
-                value=limit if kept is None else float(kept),
+                value=limit if upper_limit is None else float(upper_limit),
                 key=f"limit_{mark}_{sensitive}",
                 persist_state="session",
                 help="Preset: the lowest quarter. Everybody else is group 2.",
@@ -515,11 +517,11 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
 
 def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[str, ...]:
     """Ask for the values of the first group."""
-    kept = same.group if same else ()
+    first_group = same.group if same else ()
     options = values_of(frame, sensitive, _MOST_VALUES)
-    there = set(as_text(frame[sensitive]).dropna().unique()) if kept else set()
-    options += [value for value in kept if value in there and value not in options]
-    preset = [value for value in kept if value in options]
+    present = set(as_text(frame[sensitive]).dropna().unique()) if first_group else set()
+    options += [value for value in first_group if value in present and value not in options]
+    preset = [value for value in first_group if value in options]
     return tuple(
         st.multiselect(
             "Group 1 (values)",
@@ -610,10 +612,10 @@ def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> 
     sensitive = crossed_columns(frame, roles.sensitive) or (roles.sensitive,)
     needed = [roles.label, *sensitive, roles.prediction or roles.score, roles.sets]
     needed += features if roles.missing == "drop" else []
-    there = frame[[name for name in needed if name]].notna()
-    kept, all_of = int(there.all(axis=1).sum()), len(frame)
-    if kept == all_of:
-        return f"{count(kept)} records"
-    gaps = (~there).sum()
+    is_present = frame[[name for name in needed if name]].notna()
+    n_complete, all_of = int(is_present.all(axis=1).sum()), len(frame)
+    if n_complete == all_of:
+        return f"{count(n_complete)} records"
+    gaps = (~is_present).sum()
     most = f"{shell.escape(str(gaps.idxmax()))} is empty in {count(int(gaps.max()))}"
-    return f"{count(kept)} of {count(all_of)} records ({most})"
+    return f"{count(n_complete)} of {count(all_of)} records ({most})"

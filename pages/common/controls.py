@@ -24,7 +24,7 @@ from core.models import GIVEN, METHOD_TITLES
 from core.settings import Setting, params
 from pages.common import panels, shell, signin, state
 from pages.common.background import cancel_update
-from pages.common.cached import kept_tolerance, own
+from pages.common.cached import kept_tolerance, uploaded_data
 
 Kind = Literal[
     "toggle", "selectbox", "multiselect", "slider", "select_slider", "number_input", "text_input", "text_area"
@@ -56,7 +56,7 @@ S = TypeVar("S")
 _AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 
 
-def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **told: Any) -> Any:
+def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **options: Any) -> Any:
     """Draw the widget of a setting as its `Param` declares it, and return its value.
 
     The session keeps it unless `persist_state` says otherwise. Without a `kind` a flag is switched, a name chosen,
@@ -65,32 +65,32 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
     each, another `value`.
     """
     param, kind = setting.param, kind or _kind(setting)
-    told = {"label": param.title, "help": setting.comment, "persist_state": "session", **told}
-    start = told.pop("value", setting.default)
+    options = {"label": param.title, "help": setting.comment, "persist_state": "session", **options}
+    start = options.pop("value", setting.default)
     if param.infinite:
-        told = {"options": EPSILONS, "format_func": epsilon_text, **told}
+        options = {"options": EPSILONS, "format_func": epsilon_text, **options}
     if kind in ("selectbox", "multiselect", "select_slider"):
-        names = told.get("options", param.options) or ()
-        told["options"] = list(names)
+        names = options.get("options", param.options) or ()
+        options["options"] = list(names)
         if isinstance(names, Mapping):
-            told.setdefault("format_func", names.__getitem__)
+            options.setdefault("format_func", names.__getitem__)
     if kind == "selectbox":
-        told["index"] = told["options"].index(start) if start in told["options"] else 0
+        options["index"] = options["options"].index(start) if start in options["options"] else 0
     elif kind == "multiselect":
-        told["default"] = list(start)
+        options["default"] = list(start)
     elif start is not MISSING:
-        told["value"] = start
+        options["value"] = start
     if kind in ("slider", "number_input"):
         least, most = (None if end is None else setting.base(end) for end in (param.least, param.most))
-        told = {"min_value": least, "max_value": most, "step": param.step, **told}
+        options = {"min_value": least, "max_value": most, "step": param.step, **options}
     elif kind in ("text_input", "text_area") and param.most:
-        told["max_chars"] = int(param.most)
-    return getattr(place, kind)(key=key, **told)
+        options["max_chars"] = int(param.most)
+    return getattr(place, kind)(key=key, **options)
 
 
-def bound(setting: Setting, key: str, kind: Kind | None = None, **told: Any) -> Any:
+def bound(setting: Setting, key: str, kind: Kind | None = None, **options: Any) -> Any:
     """Draw the widget of a setting that defines what a page says: its value is in the address, and in copied links."""
-    return control(setting, key, kind, **state.bind(key), **told)
+    return control(setting, key, kind, **state.bind(key), **options)
 
 
 def _kind(setting: Setting) -> Kind:
@@ -105,14 +105,14 @@ def _kind(setting: Setting) -> Kind:
     return "text_area" if setting.param.form == "prose" else "text_input"
 
 
-def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **told: Any) -> dict[str, Any]:
+def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **options: Any) -> dict[str, Any]:
     """Draw some settings of a part of a plan or a policy, a place each, as they are set there; return their values.
 
     `key` has the place of the name in braces. The session does not keep what is typed: a form hands it over.
     """
-    settings, told = params(type(part)), {"persist_state": None, **told}
+    settings, options = params(type(part)), {"persist_state": None, **options}
     return {
-        name: control(settings[name], key.format(name), place=place, **{"value": getattr(part, name), **told})
+        name: control(settings[name], key.format(name), place=place, **{"value": getattr(part, name), **options})
         for name, place in zip(names, places, strict=True)
     }
 
@@ -162,16 +162,20 @@ def audit_settings(page: str) -> None:
     if signin.role() is signin.Role.ASKER:
         return
     visible = page not in _WITHOUT_AUDIT
-    on_data, on_model = page == "data" and own(state.PENDING) is None, page == "model"
+    on_data, on_model = page == "data" and uploaded_data(state.PENDING) is None, page == "model"
     warning = st.container()
-    opening, data_place, model_place = _place(on_data or on_model), _place(on_data), _place(on_model)
+    opening, data_container, model_container = (
+        _container(on_data or on_model),
+        _container(on_data),
+        _container(on_model),
+    )
     with st.sidebar:
         summary = st.empty()
         with st.expander("Audit settings", key="audit_settings" if visible else "unseen_settings"):
-            places = {name: _place(not on_data) for name in _TABLE_SETTINGS}
-            places |= {name: _place(not on_model) for name in _MODEL_SETTINGS}
+            places = {name: _container(not on_data) for name in _TABLE_SETTINGS}
+            places |= {name: _container(not on_model) for name in _MODEL_SETTINGS}
     if on_data:
-        with data_place:
+        with data_container:
             st.session_state["page_parts"] = PageParts(opening, _data_settings())
     else:
         _audited(places, *_TABLE_SETTINGS)
@@ -181,7 +185,7 @@ def audit_settings(page: str) -> None:
             _warn_without(page)
     if on_model:
         st.session_state["page_parts"] = PageParts(opening, opening)
-        with model_place:
+        with model_container:
             _model_settings()
     else:
         _sidebar_settings(places)
@@ -189,7 +193,7 @@ def audit_settings(page: str) -> None:
         summary.markdown(_summary())
 
 
-def _place(used: bool) -> DeltaGenerator:
+def _container(used: bool) -> DeltaGenerator:
     """Return a place for what is drawn later, or empty it now, if something was drawn there before."""
     return st.container() if used else st.empty()
 
@@ -205,7 +209,7 @@ def _sidebar_settings(places: dict[str, DeltaGenerator]) -> None:
     left, right = places["row"].columns(2)
     places = {**places, "tolerance": left, "seed": right, "train_share": places["share"]}
     _audited(places, "metric", "seed", "tolerance")
-    if state.given():
+    if state.has_predictions():
         places["method"].caption("Audited are the predictions in your table; no model is trained.")
     else:
         _audited(places, "method", *_depth(), *_train_share())
@@ -231,7 +235,7 @@ def _note_missing(*, another_page: bool) -> None:
         if another_page and st.session_state["link_without"] == "gone":
             st.session_state["link_without"] = ""
         return
-    table = st.query_params.get("dataset") == _OWN_TABLE and own(state.UPLOAD) is None
+    table = st.query_params.get("dataset") == _OWN_TABLE and uploaded_data(state.UPLOAD) is None
     without = "roles" if "roles" in st.query_params else ""
     if table:
         without = "gone" if history else "table"
@@ -241,9 +245,9 @@ def _note_missing(*, another_page: bool) -> None:
 def _warn_without(page: str) -> None:
     """Say that an address was made for what is not in it, as long as something else is shown instead."""
     without = st.session_state["link_without"]
-    replaced = own(state.UPLOAD) is not None
+    replaced = uploaded_data(state.UPLOAD) is not None
     if without != "gone":
-        replaced = replaced or own(state.PENDING) is not None or state.chosen_roles() is not None
+        replaced = replaced or uploaded_data(state.PENDING) is not None or state.chosen_roles() is not None
     if replaced:
         st.session_state["link_without"] = without = ""
     if not without:
@@ -263,16 +267,16 @@ def _summary() -> str:
     """Return what is audited, in two lines: data and attribute, constraint and seed, with a depth that was chosen."""
     dataset = state.dataset_name()
     names = state.attributes(dataset)
-    uploaded = own(state.UPLOAD)
+    uploaded = uploaded_data(state.UPLOAD)
     title = CATALOG[dataset].title if dataset in CATALOG else uploaded.title if uploaded else _OWN_TABLE
     attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
     metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
-    depth = f" · depth {state.setting('depth')}" if _depth() and not state.given() else ""
-    method = GIVEN if state.given() else state.setting("method")
-    told = "" if method == state.default("method") else f"{METHOD_TITLES[method]}\n\n"
+    depth = f" · depth {state.setting('depth')}" if _depth() and not state.has_predictions() else ""
+    method = GIVEN if state.has_predictions() else state.setting("method")
+    options = "" if method == state.default("method") else f"{METHOD_TITLES[method]}\n\n"
     return (
         f"#### Audited\n\n{shell.escape(title)} · {shell.escape(attribute)}\n\n"
-        f"{told}{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)}{depth} · seed {seed}"
+        f"{options}{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)}{depth} · seed {seed}"
     )
 
 
@@ -288,7 +292,7 @@ def _data_settings() -> DeltaGenerator:
 
 def _model_settings() -> None:
     """Draw, on the Model page, how the model is trained; of given predictions only what is asked of them."""
-    if state.given():
+    if state.has_predictions():
         shell.whisper("The predictions in your table", "Nothing is trained; which columns they are is on the Data page")
         _audited_in_row(metric=2, tolerance=1, seed=1)
         return
@@ -329,13 +333,13 @@ def _audited(places: Mapping[str, DeltaGenerator], *names: str) -> None:
 
 
 def _setting(name: str) -> Any:
-    told = {"value": state.default(name), **_TOLD[name]}
-    if isinstance(told["help"], tuple):
-        told["help"] = told["help"][state.given()]
-    return bound(_AUDIT[name], name, **told)
+    options = {"value": state.default(name), **_OPTIONS[name]}
+    if isinstance(options["help"], tuple):
+        options["help"] = options["help"][state.has_predictions()]
+    return bound(_AUDIT[name], name, **options)
 
 
-_TOLD: dict[str, dict[str, Any]] = {
+_OPTIONS: dict[str, dict[str, Any]] = {
     "metric": {
         "options": METRIC_TITLES,
         "help": (
@@ -380,7 +384,9 @@ _TOLD: dict[str, dict[str, Any]] = {
 def _dataset() -> Any:
     """Choose the table."""
     titles = {name: entry.title for name, entry in CATALOG.items()}
-    if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
+    if (
+        uploaded_data(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD
+    ):  # one that got lost stays chosen
         titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
     changed: dict[str, Any] = {"on_change": st.session_state.update, "kwargs": {"link_without": ""}}
@@ -405,7 +411,7 @@ def _attribute() -> Any:
 
 def _tolerance() -> Any:
     """Choose the tolerance, which predictions that came with a table start at the smallest they keep to."""
-    table = own(state.UPLOAD) if state.given() else None
+    table = uploaded_data(state.UPLOAD) if state.has_predictions() else None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
         state.start_tolerance("", state.default("tolerance"))

@@ -44,7 +44,7 @@ from core.fingerprint import fingerprint
 from core.settings import params
 from core.subject import train_model
 from pages.common import cached, panels, shell, signin, state
-from pages.common.background import Job, need
+from pages.common.background import Job, require_result
 from pages.common.column_roles import values_of
 from pages.common.controls import control
 
@@ -148,7 +148,7 @@ def _audited_scores() -> Any:
         return model.scores[splits.test]
 
     key = fingerprint("desk scores", dataset.fingerprint, config)
-    return need(store, key, "Training the audited model", work)
+    return require_result(store, key, "Training the audited model", work)
 
 
 # Registering a test set -----------------------------------------------------------------------------------------------

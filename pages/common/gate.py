@@ -130,9 +130,9 @@ class Gate:
         with self.places[role], line(f"s_{kind}_{role}"):
             self.places[f"{role}_text"] = st.empty()
             with st.container(horizontal=True, width="content"):
-                place = st.container(width="content")
+                container = st.container(width="content")
                 self.places[f"{role}_buttons"] = st.container(horizontal=True, width="content")
-        return place
+        return container
 
     def say(self, role: str, *, answered: bool, text: str, more: str = "") -> None:
         """Write what a setting says, into its line; `more` stays where a fact takes the place of the text."""
@@ -187,18 +187,18 @@ class Gate:
         """Write what is asked of a setting into its line, and offer to confirm what it holds."""
         if f"{fact.kind}_text" not in self.places:  # its label is not chosen yet
             return
-        asked = fact.severity != Severity.NOTE
-        self.say(fact.kind, answered=not asked, text=fact.text)
+        is_question = fact.severity != Severity.NOTE
+        self.say(fact.kind, answered=not is_question, text=fact.text)
         for repair in fact.repairs:
-            if asked and set(repair.changes) == {"confirmed"}:
+            if is_question and set(repair.changes) == {"confirmed"}:
                 with self.places[f"{fact.kind}_buttons"]:
                     self._button(fact, repair, roles, name=f"{fact.kind}_confirmed")
 
     def _open_line(self, number: int, fact: Fact, roles: Roles) -> None:
         """Draw a blocking fact or a question with its repairs."""
         blocks = fact.severity == Severity.BLOCKING
-        kind, place = ("bad", "blocking") if blocks else ("ask", "questions")
-        with self.places[place], line(f"s_{kind}_{number}"):
+        kind, section = ("bad", "blocking") if blocks else ("ask", "questions")
+        with self.places[section], line(f"s_{kind}_{number}"):
             st.markdown(line_text(kind, *sentences(fact.text)), width="stretch")
             with st.container(horizontal=True, width="content"):
                 for position, repair in enumerate(fact.repairs[:_MOST_BUTTONS]):

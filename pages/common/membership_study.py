@@ -37,7 +37,7 @@ from core.membership import (
 from core.models import GIVEN
 from core.settings import params
 from pages.common import cached
-from pages.common.background import Background, Job, Store, need, pace, want_instead
+from pages.common.background import Background, Job, Store, pace, require_result, want_instead
 from pages.common.controls import bound, control
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
@@ -63,7 +63,7 @@ def people() -> People:
     config, table = cached.audited()
     roles, store = config.roles or table.roles[0], cached.store_of(config.dataset)
     key = fingerprint("member people", table.fingerprint, roles)
-    who = need(store, key, "Preparing the people", lambda _: member_people(table, roles))
+    who = require_result(store, key, "Preparing the people", lambda _: member_people(table, roles))
     return People(config=config, table=table, people=who, store=store)
 
 
@@ -75,16 +75,16 @@ def chosen(who: People) -> MembershipSettings:
 
     The settings hold what the controls show, also where it does not matter to the model; `attacked_with` leaves it out.
     """
-    given, people = who.config.method == GIVEN, who.people
+    has_predictions, people = who.config.method == GIVEN, who.people
     many = people.n_groups > 2
     row = st.columns([3, 4, 3, 3, 3] if many else [3, 4, 3, 3], gap="medium", vertical_alignment="bottom")
-    targets = [GIVEN if given and name == "audited" else name for name in TARGETS]
+    targets = [GIVEN if has_predictions and name == "audited" else name for name in TARGETS]
     target = bound(
         _SETTINGS["target"],
         "member_target",
         place=row[0],
         options={name: TARGET_TITLES[name] for name in targets},
-        value=GIVEN if given and who.config.roles is not None and who.config.roles.sets else TARGETS[0],
+        value=GIVEN if has_predictions and who.config.roles is not None and who.config.roles.sets else TARGETS[0],
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
     )
     target = target if target in targets else TARGETS[0]
@@ -158,8 +158,8 @@ class Membership(Background):
 
     def __init__(self, who: People, chosen: MembershipSettings) -> None:
         self.who, self.chosen, self.settings = who, chosen, attacked_with(chosen)
-        config, own = who.config, chosen.target in ("audited", GIVEN)
-        self._dataset = cached.dataset_of(who.table, config.roles) if own else None
+        config, is_audited = who.config, chosen.target in ("audited", GIVEN)
+        self._dataset = cached.dataset_of(who.table, config.roles) if is_audited else None
         audit = [] if self._dataset is None else [self._dataset.fingerprint, config]
         self.whose = (who.people.fingerprint, *audit)
         key, total = fingerprint("membership", *self.whose, self.settings), sum(attack_steps(self.settings).values())
@@ -178,16 +178,16 @@ class Membership(Background):
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
         grown: Audit | None = self.latest
-        there, runs = (0, 0) if grown is None else (len(grown.guesses), len(grown.found.not_run))
-        label = f"Stopped after {there} of {len(ATTACKS) - runs} attacks. Go on"
+        finished, runs = (0, 0) if grown is None else (len(grown.guesses), len(grown.found.not_run))
+        label = f"Stopped after {finished} of {len(ATTACKS) - runs} attacks. Go on"
         self.show(self._doing, label, again="Try again")
 
     def _doing(self, job: Job) -> str:
         if job.stopping:
             return "Stopping"
-        there = job.partial[-1].guesses if job.partial else ()
-        coming = next((name for name in ATTACKS if name not in there), ATTACKS[-1])
-        return f"{REGISTRY[coming].title} comes next" if there else "Training the model"
+        finished = job.partial[-1].guesses if job.partial else ()
+        coming = next((name for name in ATTACKS if name not in finished), ATTACKS[-1])
+        return f"{REGISTRY[coming].title} comes next" if finished else "Training the model"
 
 
 def _grown(now: Audit | None, train: Callable[[], Attacked], report: Report) -> Iterator[Audit]:
@@ -215,8 +215,8 @@ class Curve(Background):
         self, work: Membership, name: str, total: int, make: Callable[..., Iterator[CurvePoint]], *parts: Any
     ) -> None:
         def points(job: Job) -> list[CurvePoint]:
-            there = list(job.partial)
-            return job.collect(job.each_apart(lambda _: make(there=there)))
+            finished = list(job.partial)
+            return job.collect(job.each_apart(lambda _: make(there=finished)))
 
         self._waiting, people = work.busy, work.who.people
         key = fingerprint("membership curve", name, people.fingerprint, *parts)

@@ -55,7 +55,7 @@ def keeping_problem(key: str) -> Iterator[None]:
 
 
 def upload(
-    label: str, key: str, take: Callable[[Any], None], *, doing: str = "", again: bool = False, **told: Any
+    label: str, key: str, take: Callable[[Any], None], *, doing: str = "", again: bool = False, **arguments: Any
 ) -> Any:
     """Draw an upload box, let `take` read what is new in it, or lost and wanted `again`, and say what is wrong with it.
 
@@ -64,16 +64,16 @@ def upload(
     session forgets when a file comes or goes. Returns what is in the box.
     """
     read, wrong, removed = f"{key}_read", f"{key}_problem", f"{key}_removed"
-    args = (wrong, *told.pop("forgets", ()))
-    given = st.file_uploader(label, key=key, on_change=forget, args=args, **told)
-    mark = given and given.file_id
+    args = (wrong, *arguments.pop("forgets", ()))
+    upload_value = st.file_uploader(label, key=key, on_change=forget, args=args, **arguments)
+    mark = upload_value and upload_value.file_id
     lost = again and wrong not in st.session_state and not st.session_state.get(removed)
-    if given and (lost or st.session_state.get(read) != mark):
+    if upload_value and (lost or st.session_state.get(read) != mark):
         st.session_state[read], st.session_state[removed] = mark, False
         with keeping_problem(wrong), st.spinner(doing) if doing else nullcontext():
-            take(given)
+            take(upload_value)
     kept_problem(wrong)
-    return given
+    return upload_value
 
 
 def forget(*keys: str) -> None:
@@ -94,26 +94,26 @@ def choose_columns() -> NoReturn:
     st.stop()
 
 
-def finding(found: Finding, *links: str) -> None:
+def finding(result: Finding, *links: str) -> None:
     """Write what a page found: its point, under it what it is based on, what it means and what can be done about it."""
     shell.finding(
-        shell.escape(found.point),
-        shell.escape(" ".join((found.evidence, *found.caveats))),
-        so_what=shell.escape(found.so_what),
-        to_do=shell.escape(found.to_do),
+        shell.escape(result.point),
+        shell.escape(" ".join((result.evidence, *result.caveats))),
+        so_what=shell.escape(result.so_what),
+        to_do=shell.escape(result.to_do),
         links=links,
     )
 
 
-def statement(found: Finding) -> None:
+def statement(result: Finding) -> None:
     """Write a smaller finding as one paragraph, its point in bold."""
-    rest = found.text.removeprefix(found.point)
-    st.markdown(f"**{shell.escape(found.point)}**{shell.escape(rest)}")
+    rest = result.text.removeprefix(result.point)
+    st.markdown(f"**{shell.escape(result.point)}**{shell.escape(rest)}")
 
 
-def whisper(found: Finding) -> None:
+def whisper(result: Finding) -> None:
     """Write a finding as the point over what follows, and under it in grey what it is based on."""
-    shell.whisper(shell.escape(found.point), shell.escape(found.evidence))
+    shell.whisper(shell.escape(result.point), shell.escape(result.evidence))
 
 
 def chart(drawing: Drawing, key: str) -> None:
@@ -135,9 +135,9 @@ def titled(heading: str, quantity: str, drawing: Drawing, key: str, *, place: An
     return drawing
 
 
-def under(found: Finding, drawing: Drawing, key: str, *, place: Any = None) -> Drawing:
+def under(result: Finding, drawing: Drawing, key: str, *, place: Any = None) -> Drawing:
     """Show a chart under a finding; return it."""
-    return titled(shell.escape(found.point), shell.escape(found.evidence), drawing, key, place=place)
+    return titled(shell.escape(result.point), shell.escape(result.evidence), drawing, key, place=place)
 
 
 def notes(*sentences: str, place: Any = st) -> None:
@@ -163,15 +163,15 @@ def foot(guide: str, tables: dict[str, pandas.DataFrame], key: str) -> None:
 
 def further(sections: Mapping[str, T], key: str) -> T | None:
     """Choose what is shown below a page by its title, the first of each; None, until somebody chooses."""
-    told: dict[str, Any] = {"format_func": lambda name: sections[name][0], "persist_state": "session"}
-    chosen = st.segmented_control("More analyses", list(sections), key=key, **told)
+    arguments: dict[str, Any] = {"format_func": lambda name: sections[name][0], "persist_state": "session"}
+    chosen = st.segmented_control("More analyses", list(sections), key=key, **arguments)
     return None if chosen is None else sections[chosen]
 
 
-def choose(label: str, titles: Mapping[Any, str], *, key: str, place: Any = st, **told: Any) -> Any:
+def choose(label: str, titles: Mapping[Any, str], *, key: str, place: Any = st, **arguments: Any) -> Any:
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
-    told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
-    return place.selectbox(label, list(titles), key=key, **told)
+    arguments |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
+    return place.selectbox(label, list(titles), key=key, **arguments)
 
 
 def frame(rows: Iterable[Row]) -> pandas.DataFrame:
@@ -208,18 +208,18 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
 
 def csv_name(key: str, title: str) -> str:
     """Return what the file of a page's table is called: "fairleak-data-first-20-rows.csv"."""
-    words = re.sub(r"\W+", "-", title.casefold())[:_MOST_OF_A_NAME].strip("-")
-    return f"fairleak-{key}-{words}.csv"
+    slug = re.sub(r"\W+", "-", title.casefold())[:_MOST_OF_A_NAME].strip("-")
+    return f"fairleak-{key}-{slug}.csv"
 
 
-def pick(label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, **told: Any) -> Any:
+def pick(label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, **arguments: Any) -> Any:
     """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it.
 
     `told` are further arguments of the widget, and the `place` it stands in.
     """
     name = titles.__getitem__ if isinstance(titles, Mapping) else str
-    told = {"persist_state": "session", "format_func": name, "required": True, **told}
-    value = told.pop("place", st).segmented_control(label, list(titles), default=default, key=key, **told)
+    arguments = {"persist_state": "session", "format_func": name, "required": True, **arguments}
+    value = arguments.pop("place", st).segmented_control(label, list(titles), default=default, key=key, **arguments)
     return default if value is None else value
 
 
@@ -231,9 +231,9 @@ def download(
     key: str,
     mime: str = "text/csv",
     icon: str = ":material/download:",
-    **told: Any,
+    **arguments: Any,
 ) -> None:
     """Offer a file that is made when it is asked for."""
     st.download_button(
-        label, data=content, file_name=file_name, mime=mime, key=key, icon=icon, on_click="ignore", **told
+        label, data=content, file_name=file_name, mime=mime, key=key, icon=icon, on_click="ignore", **arguments
     )

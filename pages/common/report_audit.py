@@ -73,9 +73,9 @@ class SelfTests(Background):
 
     def _test(self, job: Job) -> tuple[SelfTest, ...]:
         from core.datasets.catalog import default_cache_folder
-        from core.release_audit import self_test_apart
+        from core.release_audit import self_test_in_subprocess
 
-        return self_test_apart(default_cache_folder().parent / "self-test", report=job.report)
+        return self_test_in_subprocess(default_cache_folder().parent / "self-test", report=job.report)
 
     def show_progress(self) -> None:
         """Show how far the test is, in one line; not where it was stopped, though others may have begun it again."""

@@ -42,12 +42,12 @@ _HISTORY, _PROBLEM = "history", "history_problem"
 def current(*, create: bool = False) -> History | None:
     """Return the history; None where nothing is kept yet, or where it cannot be opened (`problem`)."""
     if _HISTORY not in st.session_state and _PROBLEM not in st.session_state:
-        place = history_place()
-        if create or not isinstance(place, Path) or place.exists():
+        location = history_place()
+        if create or not isinstance(location, Path) or location.exists():
             with panels.keeping_problem(_PROBLEM):
-                st.session_state[_HISTORY] = History.open(place)
-    found: History | None = st.session_state.get(_HISTORY)
-    return found
+                st.session_state[_HISTORY] = History.open(location)
+    history: History | None = st.session_state.get(_HISTORY)
+    return history
 
 
 def _read(what: Callable[[History], tuple[T, ...]]) -> tuple[T, ...]:
@@ -63,7 +63,9 @@ def _read(what: Callable[[History], tuple[T, ...]]) -> tuple[T, ...]:
 
 def signatures_of(fingerprint: str) -> tuple[Signature, ...]:
     """Return what was signed for a report, in any project of the history."""
-    return _read(lambda history: tuple(one for one in history.signatures() if one.fingerprint == fingerprint))
+    return _read(
+        lambda history: tuple(signature for signature in history.signatures() if signature.fingerprint == fingerprint)
+    )
 
 
 # Compared with another ------------------------------------------------------------------------------------------------
@@ -79,24 +81,24 @@ _MOST = 4
 def chosen(release: Reports) -> Comparison | None:
     """Draw the choice of an earlier audit; return it compared with the page's, None where none is chosen."""
     now = release.document
-    kept = {str(one.id): one for one in _read(History.entries) if one.fingerprint != now["fingerprint"]}
-    named = {key: f"{day_text(one.when)} · {one.short} · {one.project}" for key, one in kept.items()}
-    titles = {_NOTHING: "Nothing", **named, _BROUGHT: "A report of yours"}
+    entries = {str(entry.id): entry for entry in _read(History.entries) if entry.fingerprint != now["fingerprint"]}
+    labels = {key: f"{day_text(entry.when)} · {entry.short} · {entry.project}" for key, entry in entries.items()}
+    titles = {_NOTHING: "Nothing", **labels, _BROUGHT: "A report of yours"}
     if st.session_state.get(_BOX) not in titles:  # deleted since it was chosen, or the audit on the page by now
         panels.forget(_BOX)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="compare"):
-        told = st.empty()
-        words: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
-        with st.container(**words, width="content", key="compare_row"):
+        headline = st.empty()
+        layout: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
+        with st.container(**layout, width="content", key="compare_row"):
             st.markdown("Compare with", width="content")
             name = panels.choose("Compare with", titles, key=_BOX, label_visibility="collapsed", width=260)
     document = _brought() if name == _BROUGHT else None
-    if name in kept:
-        (document,) = _read(lambda history: (history.document(kept[name]),)) or (None,)
+    if name in entries:
+        (document,) = _read(lambda history: (history.document(entries[name]),)) or (None,)
     if document is None:
         return None
     compared = compare(document, now)
-    told.markdown(f"**{shell.escape(compared.headline)}**")
+    headline.markdown(f"**{shell.escape(compared.headline)}**")
     return compared
 
 
@@ -126,8 +128,8 @@ def below(compared: Comparison | None) -> None:
     with st.expander(f"What changed since {shell.escape(compared.before.name)}", icon=":material/difference:"):
         if compared.changed:
             rows = [
-                {"Part": one.part, "What": one.what, "Before": one.before, "After": one.after}
-                for one in compared.changed
+                {"Part": change.part, "What": change.what, "Before": change.before, "After": change.after}
+                for change in compared.changed
             ]
             st.dataframe(rows, hide_index=True, height="content" if len(rows) <= 12 else 380)
         else:
@@ -146,7 +148,7 @@ def below(compared: Comparison | None) -> None:
 # Kept and signed ------------------------------------------------------------------------------------------------------
 
 _PROJECT, _DECISION, _WHO, _REASON = (f"sign_{part}" for part in ("project", "decision", "who", "reason"))
-_SHOWN = 3
+_MOST_LISTED = 3
 """Signatures shown at once."""
 
 _SOMEBODY = "Dashboard, not signed in"
@@ -162,30 +164,32 @@ def card(reports: Reports, *, testing: bool) -> None:
         heading, project, button = st.columns([6, 3.4, 1], vertical_alignment="bottom")
         with project:
             name = _project(entries, document)
-        kept = next((one for one in entries if (one.project, one.fingerprint) == (name, document["fingerprint"])), None)
+        entry = next(
+            (entry for entry in entries if (entry.project, entry.fingerprint) == (name, document["fingerprint"])), None
+        )
         with heading:
-            told = "Not in the history yet; signing keeps it there"
-            if kept is not None:
-                told = f"Kept as audit {kept.id} on {kept.when[:10]} by {shell.escape(kept.who)}"
-            shell.whisper(":material/draw: Sign-off", told)
+            status = "Not in the history yet; signing keeps it there"
+            if entry is not None:
+                status = f"Kept as audit {entry.id} on {entry.when[:10]} by {shell.escape(entry.who)}"
+            shell.whisper(":material/draw: Sign-off", status)
         button.button(
             "Keep",
             key="keep_audit",
             on_click=_keep,
             args=(document,),
-            disabled=testing or not name or kept is not None,
+            disabled=testing or not name or entry is not None,
             help="Keeps the report's findings, plan, policy and verdict in the history; never the table.",
             width="stretch",
         )
         signatures = _signatures(name, document)
-        for one in signatures[:_SHOWN]:
-            st.markdown(signature_words(one))
-        standing = [one for one in signatures if not one.void]
-        if differ := disagreement(standing):
+        for signature in signatures[:_MOST_LISTED]:
+            st.markdown(signature_line(signature))
+        valid_signatures = [signature for signature in signatures if not signature.void]
+        if differ := disagreement(valid_signatures):
             st.markdown(f":orange[:material/warning:] {differ}")
-        if (more := len(signatures) - _SHOWN) > 0:
+        if (more := len(signatures) - _MOST_LISTED) > 0:
             st.caption(f"{count_text(more).capitalize()} earlier: fairleak history show.")
-        _form(document, mark, standing, testing=testing, named=bool(name))
+        _form(document, mark, valid_signatures, testing=testing, has_project=bool(name))
         panels.kept_problem("sign_problem")
         if _PROBLEM in st.session_state:
             panels.kept_problem(_PROBLEM)
@@ -200,12 +204,12 @@ def short(fingerprint: str) -> str:
 
 def _project(entries: tuple[Entry, ...], document: dict[str, Any]) -> str:
     """Choose a project, or name a new one; by itself that of the last audit of this table and attribute."""
-    projects = list(dict.fromkeys(one.project for one in entries))
+    projects = list(dict.fromkeys(entry.project for entry in entries))
     if (chosen := st.session_state.get(_PROJECT)) and chosen not in projects:
         projects.append(chosen)
     about = (document["data"]["title"], document["data"]["attribute"])
-    last = next((one.project for one in entries if (one.dataset, one.attribute) == about), None)
-    found = st.selectbox(
+    last = next((entry.project for entry in entries if (entry.dataset, entry.attribute) == about), None)
+    project = st.selectbox(
         "Project",
         projects,
         index=None if last is None else projects.index(last),
@@ -214,7 +218,7 @@ def _project(entries: tuple[Entry, ...], document: dict[str, Any]) -> str:
         accept_new_options=True,
         persist_state="session",
     )
-    return " ".join((found or "").split())
+    return " ".join((project or "").split())
 
 
 def _signatures(project: str, document: dict[str, Any]) -> list[Signature]:
@@ -222,20 +226,30 @@ def _signatures(project: str, document: dict[str, Any]) -> list[Signature]:
     if not project:
         return []
     parts, signed = parts_of(document), _read(lambda history: history.signatures(project=project))
-    return [one.beside(document["fingerprint"], parts) for one in reversed(signed)]
+    return [signature.beside(document["fingerprint"], parts) for signature in reversed(signed)]
 
 
-def signature_words(one: Signature) -> str:
+def signature_line(signature: Signature) -> str:
     """Return a signature as a line of Markdown; one that is void says so."""
-    icon = ":gray[:material/block:]" if one.void else ":green[:material/verified:]" if one.proven else ":material/draw:"
-    title = f"~~{one.title}~~" if one.void else f"**{one.title}**"
-    who = ", ".join(shell.escape(part) for part in (one.name, one.role, f"{one.when[:10]}, {one.short}"))
-    reason = f": {shell.escape(one.reason.rstrip('.'))}" if one.reason else ""
-    void = f" **Void: {one.void}.**" if one.void else ""
+    icon = (
+        ":gray[:material/block:]"
+        if signature.void
+        else ":green[:material/verified:]"
+        if signature.proven
+        else ":material/draw:"
+    )
+    title = f"~~{signature.title}~~" if signature.void else f"**{signature.title}**"
+    who = ", ".join(
+        shell.escape(part) for part in (signature.name, signature.role, f"{signature.when[:10]}, {signature.short}")
+    )
+    reason = f": {shell.escape(signature.reason.rstrip('.'))}" if signature.reason else ""
+    void = f" **Void: {signature.void}.**" if signature.void else ""
     return f"{icon} {title} by {who}{reason}.{void}"
 
 
-def _form(document: dict[str, Any], mark: str, standing: list[Signature], *, testing: bool, named: bool) -> None:
+def _form(
+    document: dict[str, Any], mark: str, valid_signatures: list[Signature], *, testing: bool, has_project: bool
+) -> None:
     if not signin.is_officer():
         st.caption("An officer signs.")
         return
@@ -256,16 +270,19 @@ def _form(document: dict[str, Any], mark: str, standing: list[Signature], *, tes
         on_click=_keep,
         args=(document,),
         kwargs={"sign": True},
-        disabled=testing or not named or (decision == "release" and bool(missing)),
+        disabled=testing or not has_project or (decision == "release" and bool(missing)),
         width="stretch",
     )
-    told = (
+    opens = "" if has_project else "Name a project to sign."
+    if testing:
+        opens = "Keep and Sign open when the self-test has ended."
+    sentences = (
         "“Release” opens when all required checks pass and every limit has a source.",
-        missing if decision == "release" else needs_reason(decision, standing),
-        "Keep and Sign open when the self-test has ended." if testing else "" if named else "Name a project to sign.",
+        missing if decision == "release" else needs_reason(decision, valid_signatures),
+        opens,
         f"The signature covers the fingerprint {mark}, {datetime.now(UTC).date()}, FairLeak {core.__version__}.",
     )
-    panels.notes(" ".join(filter(None, told)))
+    panels.notes(" ".join(filter(None, sentences)))
 
 
 def _keep(document: dict[str, Any], *, sign: bool = False) -> None:
@@ -286,12 +303,12 @@ def _sign(history: History, entry: Entry) -> None:
     """Sign an audit that is kept with what stands on the form."""
     if not signin.is_officer():
         raise InputError("Only an officer signs, and this sign-in is none any more.")
-    told = " ".join(str(st.session_state.get(_WHO) or "").split())
+    typed = " ".join(str(st.session_state.get(_WHO) or "").split())
     proven = signin.name()
-    name, comma, role = (proven, ",", told) if proven else told.partition(",")
+    name, comma, role = (proven, ",", typed) if proven else typed.partition(",")
     if not (comma and name.strip() and role.strip()):
-        wanted = "Role must be given" if proven else "Name and role must be two parts with a comma between them"
-        raise InputError(f"{wanted}, got {told!r}.")
+        rule = "Role must be given" if proven else "Name and role must be two parts with a comma between them"
+        raise InputError(f"{rule}, got {typed!r}.")
     reason = str(st.session_state.get(_REASON) or "")
     decision = st.session_state.get(_DECISION) or "do_not_release"
     history.sign(entry, decision=decision, name=name, role=role, reason=reason, proven=bool(proven))

@@ -31,8 +31,8 @@ from core.settings import params
 from pages.common import cached, panels, shell, signin
 from pages.common.controls import filled
 
-_OWN = "own"
-_CHOSEN, _BOX, _FILE, _KEPT = (f"release_policy_{part}" for part in ("chosen", "box", "file", "kept"))
+_UPLOADED = "own"
+_CHOSEN, _BOX, _FILE, _CHANGED = (f"release_policy_{part}" for part in ("chosen", "box", "file", "kept"))
 
 CHANGED = "changed on the Report page"
 """What stands for the author of a change of which nobody has said who made it."""
@@ -47,15 +47,16 @@ def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
         "default": ("FairLeak's default", default_policy),
         "predictions": ("FairLeak's, for predictions alone", predictions_policy),
     }
-    file, own = st.session_state.get(_FILE, ("", None))
-    return shipped if own is None else {**shipped, _OWN: (file, lambda: own)}
+    file, uploaded = st.session_state.get(_FILE, ("", None))
+    return shipped if uploaded is None else {**shipped, _UPLOADED: (file, lambda: uploaded)}
 
 
 def chosen(config: AuditConfig) -> str:
     """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
     roles = config.roles
-    whole = roles is not None and roles.score and (roles.sets or cached.answering(roles))
-    alone = config.method == GIVEN and not whole  # what needs scores, or whom the model was trained on, cannot be run
+    has_scores_and_sets = roles is not None and roles.score and (roles.sets or cached.answering(roles))
+    # alone: what needs scores, or whom the model was trained on, cannot be run
+    alone = config.method == GIVEN and not has_scores_and_sets
     name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
     return name if name in _offered() else "default"
 
@@ -66,8 +67,8 @@ def _base(config: AuditConfig) -> Policy:
 
 def current(config: AuditConfig) -> Policy:
     """Return the chosen policy as it stands, changes of this session included."""
-    kept: Policy | None = st.session_state.get(_KEPT, {}).get(chosen(config))
-    return kept or _base(config)
+    changed: Policy | None = st.session_state.get(_CHANGED, {}).get(chosen(config))
+    return changed or _base(config)
 
 
 def keep(config: AuditConfig, policy: Policy) -> None:
@@ -82,7 +83,7 @@ def keep(config: AuditConfig, policy: Policy) -> None:
         read_policy(policy_text(policy), name="The policy")
     except InputError as error:
         raise InputError(str(error).removeprefix("The policy: ")) from None
-    st.session_state.setdefault(_KEPT, {})[chosen(config)] = policy
+    st.session_state.setdefault(_CHANGED, {})[chosen(config)] = policy
 
 
 def changed_limit(before: Limit | None, after: Limit) -> Limit:
@@ -108,9 +109,9 @@ def changed_limit(before: Limit | None, after: Limit) -> Limit:
 
 def with_limit(policy: Policy, check: str, limit: Limit | None) -> Policy:
     """Return a policy with one limit in the place of the same check's, or at the end; None asks for no such check."""
-    limits: dict[str, Limit | None] = {there.check: there for there in policy.limits}
+    limits: dict[str, Limit | None] = {current.check: current for current in policy.limits}
     limits[check] = limit
-    return replace(policy, limits=tuple(there for there in limits.values() if there is not None))
+    return replace(policy, limits=tuple(current for current in limits.values() if current is not None))
 
 
 def _marked(text: str) -> str:
@@ -134,8 +135,8 @@ def choose(config: AuditConfig) -> None:
 def _choices(config: AuditConfig) -> None:
     titles = {name: title for name, (title, _) in _offered().items()}
     st.session_state[_BOX] = chosen(config)
-    told: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Applied at once."}
-    st.selectbox("Policy", list(titles), key=_BOX, on_change=_choose, **told)
+    arguments: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Applied at once."}
+    st.selectbox("Policy", list(titles), key=_BOX, on_change=_choose, **arguments)
     panels.upload(
         "Your own policy (TOML)",
         "policy_file",
@@ -148,8 +149,8 @@ def _choices(config: AuditConfig) -> None:
 def _read(file: Any) -> None:
     """Judge by a policy of the user's own from now on."""
     st.session_state[_FILE] = (file.name, read_policy(file.getvalue(), name=file.name))
-    st.session_state.get(_KEPT, {}).pop(_OWN, None)
-    st.session_state[_CHOSEN] = _OWN
+    st.session_state.get(_CHANGED, {}).pop(_UPLOADED, None)
+    st.session_state[_CHOSEN] = _UPLOADED
     st.rerun()
 
 
@@ -158,10 +159,10 @@ def _choose() -> None:
 
 
 def _reset(config: AuditConfig) -> None:
-    st.session_state.get(_KEPT, {}).pop(chosen(config), None)
+    st.session_state.get(_CHANGED, {}).pop(chosen(config), None)
 
 
-_WHOLE = "whole"
+_POLICY = "whole"
 _LIMIT_PROBLEM = "release_limit_problem"
 
 
@@ -174,64 +175,66 @@ def editor(config: AuditConfig) -> None:
     limits = {limit.check: limit for limit in policy.limits}
 
     def title(name: str) -> str:
-        if name == _WHOLE:
+        if name == _POLICY:
             return "Name, author and confidence of the whole policy"
-        told = CHECKS[name].title.format(attribute=config.roles.attribute if config.roles else "the attribute")
-        return told[:1].upper() + told[1:] + ("" if name in limits else " (not covered)")
+        title_text = CHECKS[name].title.format(attribute=config.roles.attribute if config.roles else "the attribute")
+        return title_text[:1].upper() + title_text[1:] + ("" if name in limits else " (not covered)")
 
-    options = [*limits, *(name for name in CHECKS if name not in limits), _WHOLE]
+    options = [*limits, *(name for name in CHECKS if name not in limits), _POLICY]
     chosen = st.selectbox("Limit", options, key="release_limit", format_func=title) or options[0]
     mark = f"{chosen}_{fingerprint(policy)[:8]}"
     with st.form(f"limit_form_{mark}"):
-        wanted = _whole(policy, mark) if chosen == _WHOLE else _one(policy, chosen, limits.get(chosen), mark)
-    if wanted is not None:
+        changed = (
+            _policy_form(policy, mark) if chosen == _POLICY else _limit_form(policy, chosen, limits.get(chosen), mark)
+        )
+    if changed is not None:
         with panels.keeping_problem(_LIMIT_PROBLEM):
-            keep(config, wanted)
+            keep(config, changed)
             st.rerun()
     panels.kept_problem(_LIMIT_PROBLEM)
 
 
-def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> Policy | None:
+def _limit_form(policy: Policy, check: str, limit: Limit | None, mark: str) -> Policy | None:
     """Draw the form of one limit; returns the changed policy."""
-    found = CHECKS[check]
-    unit = UNITS[found.unit]
+    definition = CHECKS[check]
+    unit = UNITS[definition.unit]
     now = limit or Limit(check=check, value=unit.first)
-    st.caption(shell.escape(found.definition))
+    st.caption(shell.escape(definition.definition))
     left, right = st.columns(2, vertical_alignment="bottom")
-    shown = round(unit.factor * float(now.value), 10)
+    displayed = round(unit.factor * float(now.value), 10)
     typed = left.number_input(
-        f"{'At least' if found.at_least else 'At most'}, {unit.axis.lower()}",
+        f"{'At least' if definition.at_least else 'At most'}, {unit.axis.lower()}",
         min_value=unit.factor * unit.least,
         max_value=min(unit.factor * unit.most, 999_999_999.0),
-        value=shown,
+        value=displayed,
         step=5.0 * 10.0**-unit.decimals,
         format=f"%.{unit.decimals + (unit.factor > 1.0)}f",
         key=f"limit_value_{mark}",
     )
     required = filled(now, ["required"], f"limit_{{}}_{mark}", [right])
-    texts = _told(now, ("author", "date", "rationale", "source"), f"limit_{{}}_{mark}")
+    texts = _widgets(now, ("author", "date", "rationale", "source"), f"limit_{{}}_{mark}")
     left, right = st.columns([2, 1])
     judge = left.form_submit_button("Apply limit", key=f"limit_keep_{mark}", type="primary")
     if limit is not None and right.form_submit_button("Remove limit", key=f"limit_drop_{mark}"):
         return with_limit(policy, check, None)
     if not judge:
         return None
-    value = now.value if limit is not None and typed == shown else round(float(typed or 0.0) / unit.factor, 12)
+    value = now.value if limit is not None and typed == displayed else round(float(typed or 0.0) / unit.factor, 12)
     after = replace(now, value=value, **required, **texts)
     return with_limit(policy, check, changed_limit(limit, after))
 
 
-def _told(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str, Any]:
+def _widgets(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str, Any]:
     """Draw the widgets of some of its settings, lines in two columns; returns their values."""
     settings, columns = params(type(about)), st.columns(2)
     places = [st if settings[name].param.form == "prose" else columns[i % 2] for i, name in enumerate(names)]
-    found = filled(about, names, key, places)
-    return {name: value.strip() if isinstance(value, str) else value for name, value in found.items()}
+    values = filled(about, names, key, places)
+    return {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
 
 
-def _whole(policy: Policy, mark: str) -> Policy | None:
+def _policy_form(policy: Policy, mark: str) -> Policy | None:
     """Draw the form of what is said of the policy as a whole; returns the changed policy."""
-    told = _told(policy, ("name", "version", "author", "date", "level", "rationale"), f"policy_{{}}_{mark}")
+    values = _widgets(policy, ("name", "version", "author", "date", "level", "rationale"), f"policy_{{}}_{mark}")
     if not st.form_submit_button("Apply policy", key=f"policy_keep_{mark}", type="primary"):
         return None
-    return replace(policy, **told)
+    return replace(policy, **values)

@@ -220,17 +220,17 @@ def navigation() -> Any:
         visibility = visibility or ("visible" if person.opens(name) else "hidden")
         return st.Page(path, title=title, icon=f":material/{icon}:", url_path=name, visibility=visibility, **more)
 
-    shown = {
+    sections = {
         section: [page(name, head.label, head.icon) for name, head in pages.items()]
         for section, pages in _PAGES.items()
     }
-    shown["Audit"][0] = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
+    sections["Audit"][0] = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
     without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
-    shown["Leakage"] += [page(name, STUDIES[name].title, "search", "study") for name in STUDIES if name in without]
+    sections["Leakage"] += [page(name, STUDIES[name].title, "search", "study") for name in STUDIES if name in without]
     alias = page(_FIRST, _HEADS[_FIRST].label, "link", visibility="hidden")
-    chosen = st.navigation({**shown, "": [alias]}, position="sidebar", expanded=True)
+    chosen = st.navigation({**sections, "": [alias]}, position="sidebar", expanded=True)
     if chosen == alias:
-        st.switch_page(shown["Audit"][0], query_params=st.query_params.to_dict())
+        st.switch_page(sections["Audit"][0], query_params=st.query_params.to_dict())
     if not person.opens(chosen.url_path):
         first = next((name for name in _HEADS if person.opens(name)), "")
         if first and not chosen.url_path:  # the bare address
@@ -243,10 +243,10 @@ def navigation() -> Any:
 def open_page(page: Any) -> None:
     """Write the page's title, then the wordmark; what the page adds to the title comes later."""
     row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head")
-    place = row.empty()
+    headline = row.empty()
     head = _HEADS.get(page.url_path or _FIRST) or PageHead(page.title, "", "")
-    place.markdown(_headline(head, ""))
-    st.session_state["head"] = (row, place, head, "")
+    headline.markdown(_headline(head, ""))
+    st.session_state["head"] = (row, headline, head, "")
     _wordmark()
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
@@ -254,20 +254,20 @@ def open_page(page: Any) -> None:
 
 
 def _headline(head: PageHead, badge: str) -> str:
-    shown = f" :gray-badge[{badge}]" if badge else ""
-    return f"# {head.title or head.label}{shown}\n\n{head.question}"
+    badge_text = f" :gray-badge[{badge}]" if badge else ""
+    return f"# {head.title or head.label}{badge_text}\n\n{head.question}"
 
 
 def head(*, badge: str | None = None) -> Any:
     """Put a badge behind the page's title, by itself that of the audited table; return the row it stands in."""
     from pages.common import state
 
-    row, place, own, _ = st.session_state["head"]
+    row, headline, page_head, _ = st.session_state["head"]
     if badge is None:
         badge = state.BADGES.get(state.dataset_name(), "")
     if badge:
-        place.markdown(_headline(own, badge))
-    st.session_state["head"] = (row, place, own, badge)
+        headline.markdown(_headline(page_head, badge))
+    st.session_state["head"] = (row, headline, page_head, badge)
     return row
 
 
@@ -278,8 +278,8 @@ def offer_cancel(stop: Callable[[], None]) -> None:
 
 def update(doing: str) -> None:
     """Say in the place of the page's question what is being computed; "" brings the question back."""
-    _, place, own, badge = st.session_state["head"]
-    place.markdown(_headline(replace(own, question=f"**{doing}**") if doing else own, badge))
+    _, headline, page_head, badge = st.session_state["head"]
+    headline.markdown(_headline(replace(page_head, question=f"**{doing}**") if doing else page_head, badge))
 
 
 def run(page: Any) -> None:
@@ -316,12 +316,12 @@ def _is_dark() -> bool:
     return bool(st.context.theme.type == "dark")
 
 
-def escape(words: str) -> str:
+def escape(text: str) -> str:
     """Make text from a user's table harmless in Markdown: it is shown as it is.
 
     An underscore between letters means nothing there and stays, since screen readers speak labels as they are written.
     """
-    return re.sub(r"([\\`*{}\[\]()#+!|~$:<>&-]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", str(words))
+    return re.sub(r"([\\`*{}\[\]()#+!|~$:<>&-]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", str(text))
 
 
 def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", links: Sequence[str] = ()) -> None:
@@ -346,8 +346,10 @@ def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", li
 def link(name: str, label: str = "") -> None:
     """Draw a link to a page, by the name of its file, or to the page of a study that has no file of its own."""
     if name in _HEADS:
-        own = _HEADS[name]
-        st.page_link(f"pages/{name}.py", label=f":primary[{label or own.label}]", icon=f":material/{own.icon}:")
+        page_head = _HEADS[name]
+        st.page_link(
+            f"pages/{name}.py", label=f":primary[{label or page_head.label}]", icon=f":material/{page_head.icon}:"
+        )
         return
     page = st.Page(_ROOT / "pages" / "study.py", title=label, icon=":material/search:", url_path=name)
     st.page_link(page, label=f":primary[{label}]", icon=":material/search:")
@@ -358,8 +360,8 @@ def whisper(heading: str, quantity: str) -> None:
     st.markdown(f"### {heading}\n\n{quantity}")
 
 
-def chips(known: list[str], unknown: list[str]) -> None:
+def chips(known_items: list[str], unknown: list[str]) -> None:
     """Write what the attacker knows and does not know."""
-    yes = " ".join(f":blue-badge[:material/check: {escape(word)}]" for word in known)
+    yes = " ".join(f":blue-badge[:material/check: {escape(word)}]" for word in known_items)
     no = " ".join(f":gray-badge[:material/close: {escape(word)}]" for word in unknown)
     st.markdown(f"The attacker knows {yes} but not {no}")

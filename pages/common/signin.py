@@ -48,7 +48,7 @@ _PROBLEM = "signin_problem"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Access:
     """A person's role, None while they have none and the reason why; the name the provider vouches for, "" if none."""
 
     role: Role | None
@@ -97,10 +97,10 @@ def _secrets() -> Mapping[str, Any] | None:
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _rules() -> Mapping[str, Any] | None:
@@ -118,37 +118,37 @@ def is_on() -> bool:
     return _rules() is not None
 
 
-def standing_of(claims: Mapping[str, Any]) -> Standing:
+def standing_of(claims: Mapping[str, Any]) -> Access:
     """Return the standing, now, of a person of whom the provider said `claims`."""
     rules = _rules()
-    return Standing(Role.OFFICER) if rules is None else judged(claims, rules, time.time())
+    return Access(Role.OFFICER) if rules is None else access_from_claims(claims, rules, time.time())
 
 
-def judged(claims: Mapping[str, Any], rules: Mapping[str, Any], now: float) -> Standing:
+def access_from_claims(claims: Mapping[str, Any], rules: Mapping[str, Any], now: float) -> Access:
     """Return what `claims` are worth under the rules of `[roles]` in the secrets file.
 
     Each role lists verified addresses and, without an @, values of the claim that `claim` names. Of several roles the
     last counts. A sign-in ends when the provider's word expires or, if the rules have `hours`, so long after it began.
     """
     if claims.get("is_logged_in") is not True:
-        return Standing(None, reason=ANONYMOUS)
+        return Access(None, reason=ANONYMOUS)
     address = str(claims.get("email") or "").strip()
     verified = bool(address) and str(claims.get("email_verified")).lower() == "true"
     name = _name(claims, address if verified else "")
     until = _until(claims, rules)
     if until <= now or _mark(claims) in _server.ended:
-        return Standing(None, name, ENDED, until)
+        return Access(None, name, ENDED, until)
     held = {value for value in _listed(claims, rules.get("claim")) if "@" not in value}
     if verified:
         held.add(_without_case(address))
     for role in reversed(Role):
         names = {_without_case(name) if "@" in name else name for name in _texts(rules.get(role.value))}
         if names & held:
-            return Standing(role, name, until=until)
+            return Access(role, name, until=until)
     reason = UNLISTED
     if address and not verified:
         reason += f" The provider does not say that {address} is verified, so the address counts for nothing."
-    return Standing(None, name, reason, until)
+    return Access(None, name, reason, until)
 
 
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -183,10 +183,10 @@ def _mark(claims: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _listed(claims: Mapping[str, Any], claim: Any) -> list[str]:
     """Return the values of a claim; a dot in its name leads into a claim that holds others."""
-    found: Any = claims
+    value: Any = claims
     for part in str(claim).split(".") if claim else ():
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return [] if found is claims else _texts(found)
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return [] if value is claims else _texts(value)
 
 
 def _texts(value: Any) -> list[str]:
@@ -197,14 +197,14 @@ def _texts(value: Any) -> list[str]:
 # What pages ask -------------------------------------------------------------------------------------------------------
 
 
-def standing() -> Standing:
+def current_access() -> Access:
     """Return the standing of the person in this session; an officer's, without a name, while sign-in is off."""
     return standing_of(st.user.to_dict())
 
 
-def enter() -> Standing:
+def enter() -> Access:
     """Return the standing at the beginning of a run; what a session did in another role than it has now is gone."""
-    now = standing()
+    now = current_access()
     if is_on():
         if st.session_state.get(ROLE, now.role) is not now.role:
             st.session_state.clear()
@@ -216,7 +216,7 @@ def enter() -> Standing:
 
 def role() -> Role | None:
     """Return their role."""
-    return standing().role
+    return current_access().role
 
 
 def is_officer() -> bool:
@@ -226,13 +226,13 @@ def is_officer() -> bool:
 
 def name() -> str:
     """Return the name the provider vouches for; "" while sign-in is off."""
-    return standing().name
+    return current_access().name
 
 
 # What is drawn --------------------------------------------------------------------------------------------------------
 
 
-def refuse(now: Standing, title: str, first: str) -> NoReturn:
+def refuse(now: Access, title: str, first: str) -> NoReturn:
     """Draw, in a page's place, why it is not shown; `first` is a page that may be opened. Ends the run."""
     if now.role is not None:
         badge()
@@ -255,7 +255,7 @@ def refuse(now: Standing, title: str, first: str) -> NoReturn:
 
 def badge() -> None:
     """Draw in the sidebar who is signed in, until when, and Sign out; nothing while sign-in is off."""
-    now = standing()
+    now = current_access()
     if not now.name or now.role is None:
         return
     with st.sidebar, st.container(key="signed_in", gap="small"):
@@ -268,8 +268,8 @@ def badge() -> None:
 def _providers() -> dict[str, str]:
     """Return the providers of the secrets file by name, "" for the one without, and what their buttons say."""
     auth = (_secrets() or {}).get("auth", {})
-    named = [name for name, told in auth.items() if isinstance(told, Mapping) and "client_id" in told]
-    return ({"": "Sign in"} if "client_id" in auth else {}) | {name: f"Sign in with {name}" for name in named}
+    names = [name for name, provider in auth.items() if isinstance(provider, Mapping) and "client_id" in provider]
+    return ({"": "Sign in"} if "client_id" in auth else {}) | {name: f"Sign in with {name}" for name in names}
 
 
 def _sign_in(provider: str) -> None:
@@ -284,6 +284,6 @@ def _sign_in(provider: str) -> None:
 def _sign_out() -> None:
     """End this sign-in, in every tab and for every copy of its cookie."""
     claims, now = st.user.to_dict(), time.time()
-    _server.ended[_mark(claims)] = standing().until
+    _server.ended[_mark(claims)] = current_access().until
     _server.ended = {mark: until for mark, until in _server.ended.items() if until > now}
     st.logout()

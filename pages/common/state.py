@@ -86,17 +86,17 @@ def begin_run(page: str) -> bool:
     return another
 
 
-def standing(key: str, first: float, *, most: float) -> float:
+def slider_position(key: str, first: float, *, most: float) -> float:
     """Return where a slider from 0 to `most` stands that is drawn further down.
 
     That is in the session, at first in the address; or `first`, also where the address asks for what it does not have.
     """
     follow(key, first, most)
     try:
-        asked = float(st.session_state.get(key, st.query_params.get(key, first)))
+        requested = float(st.session_state.get(key, st.query_params.get(key, first)))
     except ValueError:
         return first
-    return asked if 0 <= asked <= most else first
+    return requested if 0 <= requested <= most else first
 
 
 def follow(key: str, first: float, most: float | None = None) -> None:
@@ -159,18 +159,18 @@ def epsilon() -> float:
 
 
 def _own_roles(dataset: str) -> list[Roles]:
-    own: list[Roles] = st.session_state.get(f"own_roles_{dataset}", [])
-    return own
+    roles: list[Roles] = st.session_state.get(f"own_roles_{dataset}", [])
+    return roles
 
 
 def attributes(dataset: str) -> dict[str, str]:
     """Return the groupings on offer by key, and what to call them: the dataset's own, then the user's additions."""
     offered = CATALOG[dataset].attributes if dataset in CATALOG else {}
-    own = {
+    added = {
         roles.key: roles.attribute + (", each value" if roles.each else ", ranges" if roles.cuts else "")
         for roles in _own_roles(dataset)
     }
-    return offered | {column: name for column, name in own.items() if column not in offered}
+    return offered | {column: name for column, name in added.items() if column not in offered}
 
 
 def attribute_of(config: AuditConfig) -> str:
@@ -180,8 +180,8 @@ def attribute_of(config: AuditConfig) -> str:
 
 def keep_roles(dataset: str, roles: Roles) -> None:
     """Remember the roles a user chose and make them the audited ones."""
-    others = [kept for kept in _own_roles(dataset) if kept.key != roles.key]
-    st.session_state[f"own_roles_{dataset}"] = [roles, *others]
+    rest = [roles_before for roles_before in _own_roles(dataset) if roles_before.key != roles.key]
+    st.session_state[f"own_roles_{dataset}"] = [roles, *rest]
     choose("attribute", roles.key)
 
 
@@ -216,13 +216,13 @@ def chosen_roles(table: Table | None = None) -> Roles | None:
     return next((roles for roles in offered if roles.key == attribute), next(iter(offered), None))
 
 
-def given() -> bool:
+def has_predictions() -> bool:
     """Whether the audited model came with the table as its predictions, so that none is trained."""
     roles = chosen_roles()
     return roles is not None and roles.gives_predictions
 
 
-def roles_named(table: Table, key: str) -> Roles:
+def roles_with_key(table: Table, key: str) -> Roles:
     """Return the roles with this key, the user's own before the suggested."""
     return next(roles for roles in (*_own_roles(table.name), *table.roles) if roles.key == key)
 

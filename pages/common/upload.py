@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 def pending() -> Table | None:
     """Return the table that waits for its column roles, if there is one."""
-    table: Table | None = cached.own(state.PENDING)
+    table: Table | None = cached.uploaded_data(state.PENDING)
     return table
 
 
 def box() -> None:
     """Draw the upload box, read what comes, and say what is wrong with it."""
     warm_up()
-    gone = all(cached.own(name) is None for name in (state.UPLOAD, state.PENDING))
+    gone = all(cached.uploaded_data(name) is None for name in (state.UPLOAD, state.PENDING))
     panels.upload(
         "Your own table (CSV or Parquet, up to 200 MB)",
         "upload",
@@ -49,24 +49,24 @@ def box() -> None:
 
 def _read(file: Any) -> None:
     """Read a table to be given roles; one that is audited, and was lost with a connection, is audited again."""
-    audited = st.session_state.get("upload_applied") == file.file_id and cached.own(state.PENDING) is None
-    again = audited and cached.own(state.UPLOAD) is None
+    audited = st.session_state.get("upload_applied") == file.file_id and cached.uploaded_data(state.PENDING) is None
+    again = audited and cached.uploaded_data(state.UPLOAD) is None
     panels.forget("roles_problem")
     header = st.session_state.get(f"header_{file.file_id}") != "data"
     table = read_table(file.getvalue(), file.name, header=header)
     roles = state.chosen_roles(table) if again else None
     answers = roles and {roles.prediction, roles.score, *roles.excluded} - {"", *table.frame.columns}
     if roles is not None and not answers:  # of a model, which is gone
-        cached.keep_own(state.UPLOAD, table)
+        cached.store_upload(state.UPLOAD, table)
         state.choose("dataset", state.UPLOAD)
     else:
-        cached.keep_own(state.PENDING, replace(table, name=state.PENDING))
+        cached.store_upload(state.PENDING, replace(table, name=state.PENDING))
     st.rerun()
 
 
 def remove_button() -> None:
     """Offer to remove the table that waits, or else the session's own."""
-    if any(cached.own(name) is not None for name in (state.PENDING, state.UPLOAD)):
+    if any(cached.uploaded_data(name) is not None for name in (state.PENDING, state.UPLOAD)):
         st.button("Remove your table", key="remove_upload", icon=":material/delete:", on_click=_remove)
 
 
@@ -74,9 +74,9 @@ def _remove() -> None:
     panels.forget("roles_problem", "preset_roles", _MODEL, _PROBLEM)
     st.session_state["upload_removed"] = True
     if pending() is not None:
-        cached.keep_own(state.PENDING)
+        cached.store_upload(state.PENDING)
         return
-    cached.keep_own(state.UPLOAD)
+    cached.store_upload(state.UPLOAD)
     state.forget_roles(state.UPLOAD)
     st.session_state["dataset"] = state.default("dataset")
 
@@ -110,7 +110,7 @@ def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
         panels.notes(f"{model.plan.file} has predicted for everybody: {columns}.")
         panels.notes(*model.notes)
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
-            cached.keep_own(table.name, model.asked)
+            cached.store_upload(table.name, model.asked)
             _change_roles(model.asked, current, drafted, model.taken_out)
             st.rerun()
 
@@ -123,26 +123,26 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
     from core.models.model_files import with_answers
     from core.release_audit.plan import ModelPlan
 
-    own, roles = cached.own_model(table.name), current or drafted
+    earlier_model, roles = cached.own_model(table.name), current or drafted
     if not (roles.label and roles.positive):
         panels.notes("The model is asked once a label and its positive value are chosen.")
         return
-    asked, features = own.asked if own else table, ()
+    source, features = earlier_model.asked if earlier_model else table, ()
     if not model_file.feature_names:
         takes = f"; it takes {model_file.width}." if model_file.width else "."
-        columns = [str(column) for column in asked.frame.columns]
-        told: dict[str, Any] = {"help": f"Its file does not name them{takes}", "persist_state": None}
-        features = tuple(control(params(ModelPlan)["features"], "model_features", options=columns, **told))
+        columns = [str(column) for column in source.frame.columns]
+        options: dict[str, Any] = {"help": f"Its file does not name them{takes}", "persist_state": None}
+        features = tuple(control(params(ModelPlan)["features"], "model_features", options=columns, **options))
         if not st.button("Ask the model", key="ask_model", disabled=not features):
             return
     with panels.keeping_problem(_PROBLEM):
         plan = ModelPlan(kind="file", file=name, threshold=roles.threshold, features=features)
         with st.spinner("Asking the model about everybody in the table"):
-            answered = with_answers(asked, model_file, roles, threshold=roles.threshold, features=features)
+            answered = with_answers(source, model_file, roles, threshold=roles.threshold, features=features)
         model = OwnModel(
             model_file=model_file,
             plan=plan,
-            asked=asked,
+            asked=source,
             label=roles.label,
             positive=roles.positive,
             prediction=answered.prediction,
@@ -150,13 +150,13 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
             notes=answered.answers.notes,
         )
 
-        def answer(one: Roles) -> Roles:
-            return model.put_in(own.taken_out(one) if own else one)
+        def answer(roles_before: Roles) -> Roles:
+            return model.put_in(earlier_model.taken_out(roles_before) if earlier_model else roles_before)
 
         if current is not None:
             build_dataset(answered.table, answer(current))
         panels.forget(_MODEL)
-        cached.keep_own(table.name, answered.table, model)
+        cached.store_upload(table.name, answered.table, model)
         _change_roles(answered.table, current, drafted, answer)
     if model_file.feature_names:
         panels.forget(_MODEL)  # there is nothing else to try

@@ -72,7 +72,7 @@ def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     """Few attacks, and a test of FairLeak itself that is done at once."""
     made = Attacks()
     monkeypatch.setattr(core.release_audit, "run_audit", made)
-    monkeypatch.setattr(core.release_audit, "self_test_apart", lambda folder, report=None: SELF_TESTS)
+    monkeypatch.setattr(core.release_audit, "self_test_in_subprocess", lambda folder, report=None: SELF_TESTS)
     return made
 
 

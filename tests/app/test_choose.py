@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import core.choose
-from core.choose import Asked, CandidatePoint, ChooseSettings
+from core.choose import CandidatePoint, CandidateSet, ChooseSettings
 from core.cli.arguments import Parser
 from core.datasets import load
 from core.estimates import proportion
@@ -38,7 +38,7 @@ class Measured:
         self.truth, self.asked = truth, 0
         self.read: set[tuple[str, ...]] = set()
 
-    def __call__(self, asked: Sequence[Asked], **_: Any) -> Iterator[CandidatePoint]:
+    def __call__(self, asked: Sequence[CandidateSet], **_: Any) -> Iterator[CandidatePoint]:
         for each in asked:
             self.read.add(each.dataset.feature_names)
             for config in each.configs:
@@ -172,7 +172,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
 ):
     measured = Measured(SAFE)
 
-    def filing(asked: Sequence[Asked], *, store: Any, **_: Any) -> Iterator[CandidatePoint]:
+    def filing(asked: Sequence[CandidateSet], *, store: Any, **_: Any) -> Iterator[CandidatePoint]:
         for each, made in zip([(a, c) for a in asked for c in a.configs], measured(asked), strict=True):
             store.save(point_key(each[1], each[0].dataset, CandidatePoint, *each[0].measure.parts), made)
             yield made

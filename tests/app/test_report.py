@@ -26,9 +26,9 @@ from core.policy import (
     estimate_text,
     judge,
     limit_text,
+    next_step,
     policy_text,
     predictions_policy,
-    what_would_settle,
 )
 from core.release_audit import SAME_ANSWER, AuditPlan, plan_text, read_plan, verdict_caveats
 from core.report import Reports, report_document, to_json
@@ -69,7 +69,7 @@ def assert_shows(dashboard: Dashboard, verdict: Verdict) -> None:
         assert row.limit is not None
         limit = limit_text(row.check, row.limit.value)
         assert limit in label and limit in told.text and row.why in told.text
-        assert what_would_settle(row) in told.text
+        assert next_step(row) in told.text
         if row.measurement and row.measurement.estimate:
             assert estimate_text(row.check, row.measurement.estimate)[0] in label
             assert row.measurement.attacked in told.text and row.measurement.knows in told.text
@@ -252,7 +252,7 @@ def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begin
             report(done, 10**6)
             time.sleep(0.01)
 
-    monkeypatch.setattr(core.release_audit, "self_test_apart", endless)
+    monkeypatch.setattr(core.release_audit, "self_test_in_subprocess", endless)
     first, second = start(), start()
     for one in (first, second):
         one.open("report", settled=False)

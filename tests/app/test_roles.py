@@ -10,7 +10,7 @@ from core.desk import default_ledger, open_ledger
 from core.history import History
 from core.history.history import default_history
 from pages.common import signin
-from pages.common.signin import Role, Standing
+from pages.common.signin import Access, Role
 from tests import desk_files
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -32,7 +32,7 @@ def be(monkeypatch: pytest.MonkeyPatch) -> Be:
 
     def in_role(role: Role) -> None:
         monkeypatch.setattr(signin, "is_on", lambda: True)
-        monkeypatch.setattr(signin, "standing", lambda: Standing(role, f"{role}@example.org", until=2e9))
+        monkeypatch.setattr(signin, "current_access", lambda: Access(role, f"{role}@example.org", until=2e9))
 
     return in_role
 

@@ -16,7 +16,7 @@ from unittest.mock import patch
 from playwright.sync_api import expect
 
 from pages.common import shell
-from pages.common.signin import Role, Standing
+from pages.common.signin import Access, Role
 from tests.browser.driver import free_port
 from tests.browser.view import FRESH, View
 from tests.patience import PATIENT
@@ -85,7 +85,7 @@ def addresses() -> list[str]:
         made.append("" if default else url_path)
         return SimpleNamespace(url_path=url_path)
 
-    everybody, there = Standing(Role.OFFICER), SimpleNamespace(url_path="glossary")
+    everybody, there = Access(Role.OFFICER), SimpleNamespace(url_path="glossary")
     streamlit = SimpleNamespace(Page=page, navigation=lambda *_, **__: there)
     with patch.object(shell, "st", streamlit), patch.object(shell.signin, "enter", lambda: everybody):
         shell.navigation()

@@ -270,7 +270,7 @@ def _choose(rng: Generator) -> Iterator[Finding | str]:
     choice = nasty.choice(rng)
     for running in (False, True):
         yield choosing.finding(choice, running=running)
-    yield (choosing.why_this_one if choice.outcome == Outcomes.RECOMMENDED else choosing.held_back)(choice)
+    yield (choosing.choice_reason if choice.outcome == Outcomes.RECOMMENDED else choosing.held_back)(choice)
     yield from choosing.price(choice)
 
 

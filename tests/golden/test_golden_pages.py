@@ -26,7 +26,7 @@ LONG = ("bias_queries", "attriguard", "membership")
 @pytest.fixture
 def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no sweep begin."""
-    monkeypatch.setitem(background._LANES, "sweep", background.Lane(0))
+    monkeypatch.setitem(background._LANES, "sweep", background.JobQueue(0))
 
 
 @pytest.mark.usefixtures("no_sweeps")

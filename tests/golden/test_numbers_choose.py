@@ -16,8 +16,8 @@ import pytest
 from core.choose import (
     LEAKS,
     PREFERENCES,
-    Asked,
     CandidatePoint,
+    CandidateSet,
     Choice,
     ChooseSettings,
     candidates,
@@ -166,7 +166,7 @@ def _told(choice: Choice) -> Named:
 def _said(choice: Choice) -> Iterator[str]:
     made = findings.finding(choice, running=choice.untried > 0)
     yield from (made.point, made.evidence, made.so_what, made.to_do, *made.caveats)
-    yield findings.why_this_one(choice)
+    yield findings.choice_reason(choice)
     section = findings.report_section(choice, choice.candidates[-1])
     yield from (section.findings[1].point, section.findings[1].evidence, *section.findings[1].caveats)
     for row in findings.rows(choice)[:2]:
@@ -232,15 +232,15 @@ def _candidates() -> Named:
     yield "mean", mean_of([one, other, other])
     for check in (*LIMITS, "", "zzz"):
         yield f"short {check}", findings.short_check(check, "origin")
-    first = Asked([base], data, catalogue_plan("demo"), "a")
+    first = CandidateSet([base], data, catalogue_plan("demo"), "a")
     for name, more in (
         ("labels", {"labels": 1 - data.labels}),
         ("groups", {"sensitive": data.sensitive[::-1]}),
         ("features", {"features": data.features + 1}),
     ):
-        yield f"other {name}", _refused(first, Asked([base], replace(data, **more), first.plan, "b"))
+        yield f"other {name}", _refused(first, CandidateSet([base], replace(data, **more), first.plan, "b"))
     for more in ({"seed": 9}, {"train_share": 0.5}, {"metric": "equal_opportunity"}):
-        yield f"other {more}", _refused(first, Asked([replace(base, **more)], data, first.plan, "b"))
+        yield f"other {more}", _refused(first, CandidateSet([replace(base, **more)], data, first.plan, "b"))
 
 
 def _measured() -> Named:
@@ -267,7 +267,7 @@ def _measured() -> Named:
     yield "quick", (plan.membership.shadows, [name for name, _ in plan.studies], str(plan.config))
 
 
-def _refused(*asked: Asked) -> str:
+def _refused(*asked: CandidateSet) -> str:
     return str(refused(lambda: next(measure_all(asked))))
 
 

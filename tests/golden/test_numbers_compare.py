@@ -15,7 +15,7 @@ from core.compare import change_between, change_text, compare
 from core.compare.changes import CheckChange, _brought, _decided, _equal, _overall, _rank, change_range
 from core.compare.comparison_files import _case, _evidence, since
 from core.estimates import Estimate, certain
-from core.policy.decisions import Claim
+from core.policy.decisions import LimitTest
 from core.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
 from tests.golden.numbers import Named, compare_numbers
@@ -101,7 +101,7 @@ def in_changes() -> Named:
             change = Estimate(value=value, low=value - below, high=value + above, n=40)
             told = {"check": check, "title": check, "required": bool(rng.random() < 0.7), "turn": "new check"}
             found = CheckChange(before=certain(0.2, 1), after=certain(0.2 + value, 1), change=change, **told)
-            claim = Claim(estimate=change, limit=0.0, at_least=check == "four_fifths")
+            claim = LimitTest(estimate=change, limit=0.0, at_least=check == "four_fifths")
             pairs.append((found, claim if rng.random() < 0.9 else None))
         for margin in (None, 0.02, 0.1):
             rows = _decided(pairs, margin)

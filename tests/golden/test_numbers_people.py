@@ -21,9 +21,9 @@ from core.people import (
     effect_of,
     plan_text,
     plans,
+    remaining_leaks,
     remedies_of,
     smallest_fixes,
-    still_found,
 )
 from core.people.findings import best_effect, findings, people_rows, tables, tenths, what_helps
 from core.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
@@ -172,7 +172,7 @@ def in_remedies() -> Named:
     yield "fixes", [plan_text(plan) for plan in smallest_fixes(attacks, remedies)]
     for plan in plans(remedies):
         if len(plan) < 2:
-            found, effect = still_found(attacks, plan), effect_of(attacks, plan)
+            found, effect = remaining_leaks(attacks, plan), effect_of(attacks, plan)
             yield f"effect of {plan_text(plan)}", [effect.freed, effect.found, effect.new, effect.fewer, anybody(found)]
 
 

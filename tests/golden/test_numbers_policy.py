@@ -21,12 +21,12 @@ from core.policy import (
     is_placeholder,
     judge,
     limit_text,
+    next_step,
     placeholders_text,
     policy_text,
     predictions_policy,
     read_policy,
     value_text,
-    what_would_settle,
 )
 from core.policy.limits import in_range, range_text
 from core.policy.verdict import _number, _two_digits, on_scale, times_needed
@@ -110,7 +110,7 @@ def in_verdicts() -> Named:
                 continue
             told_of = [row.verdict, row.why, row.blocks, row.excused, row.counts, row.measured, row.basis]
             yield f"{seed} {row.check}", [*told_of, row.number, row.control, row.brief, row.item]
-            yield f"{seed} {row.check}, settled by", [what_would_settle(row), what_would_settle(row, table=True)]
+            yield f"{seed} {row.check}, settled by", [next_step(row), next_step(row, table=True)]
             yield f"{seed} {row.check}, at", bullet(row)
             if seed in (1, 3):
                 yield f"{seed} {row.check}, lines", [[name, text] for name, text in row.lines]

@@ -16,7 +16,7 @@ import pytest
 from core.config import AuditConfig
 from core.estimates import Estimate
 from core.sweep import landscape, point
-from core.sweep.findings import _spoken_of
+from core.sweep.findings import _tension_point
 from core.sweep.landscape import _RATES, LandscapePlan, MapCell
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
@@ -128,7 +128,7 @@ def spoken() -> Named:
             controls = {"strong": rate(0.5, 0.7)}
             plan = SimpleNamespace(seeds=(1, 2, 3, 4))
             found = SimpleNamespace(plan=plan, cells=some, controls=lambda controls=controls: controls)
-            said, about = _spoken_of(found)
+            said, about = _tension_point(found)
             yield f"{loud} {quiet} {member.low} {true} of {len(some)}", f"{said} / {about and about.tolerance}"
 
 

@@ -17,7 +17,7 @@ from core.fairness import (
     unfairness,
     unfairness_estimate,
 )
-from core.policy.decisions import at_alpha
+from core.policy.decisions import interval_at_level
 
 PREDICTIONS = [1, 1, 0, 0, 1, 0, 0, 0]
 SENSITIVE = [1, 1, 1, 0, 0, 0, 0, 0]
@@ -143,7 +143,7 @@ def test_the_small_groups_that_hide_behind_a_sure_gap_count_at_every_step_of_hol
         p = np.concatenate([lead, *(np.arange(n) < k for n, k in zip(small, accepted, strict=True))])
         found = unfairness_estimate(p, s, metric="equalized_odds", labels=y)
         for share in wrong:
-            wrong[share] += at_alpha(found, 0.05 / share).high < 0.2
+            wrong[share] += interval_at_level(found, 0.05 / share).high < 0.2
     for share, passes in wrong.items():
         nominal = 0.025 / share
         assert passes / draws <= nominal + 3 * np.sqrt(nominal / draws), share

@@ -15,8 +15,8 @@ import pytest
 
 from core.choose import (
     PREFERENCES,
-    Asked,
     CandidatePoint,
+    CandidateSet,
     Choice,
     ChooseSettings,
     Outcomes,
@@ -25,7 +25,7 @@ from core.choose import (
     measure_all,
 )
 from core.choose.candidates import Half
-from core.choose.findings import finding, rows, spoken, why_this_one
+from core.choose.findings import candidate_label, choice_reason, finding, rows
 from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import paired_gain, proportion
@@ -120,14 +120,14 @@ def test_models_without_a_common_seed_have_no_lead():
     rng = np.random.default_rng(1)
     found = chosen([point(k, 0.8, SAFE, rng, seed=k, **own) for k, own in ((1, {}), (2, {"method": "unmitigated"}))])
     assert found.runner_up is not None and found.chosen.lead(found.runner_up).n == 0
-    assert "lead" not in why_this_one(found) and "costs" not in finding(found).so_what and finding(found).so_what
+    assert "lead" not in choice_reason(found) and "costs" not in finding(found).so_what and finding(found).so_what
 
 
 def test_what_is_within_all_limits_where_it_is_judged_alone_is_not_said_to_be_so_on_both_halves():
     rng = np.random.default_rng(2)
     found = chosen([point(1, 0.8, {**SAFE, "membership_auc": 0.53}, rng)])
     assert found.outcome == Outcomes.RECOMMENDED and found.chosen.choosing.status == Status.INCONCLUSIVE
-    told = f"{finding(found).text} {why_this_one(found)}"
+    told = f"{finding(found).text} {choice_reason(found)}"
     assert "both halves" not in told and "within all limits where it is judged." in told
     assert told.count("on the half that chooses, it is inconclusive on membership (AUC)") == 2
 
@@ -159,7 +159,7 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     beyond = [point(k, 0.8, {**SAFE, **unfair, "membership_auc": auc}, rng) for k, auc in ((4, 0.53), (5, 0.505))]
     none = chosen([leaky, *beyond], prefer="leak")
     assert none.outcome == Outcomes.NONE and none.chosen.points == (beyond[1],)
-    other = f"of those within it and accurate enough, the smallest is that of {spoken(none.candidates[2])}"
+    other = f"of those within it and accurate enough, the smallest is that of {candidate_label(none.candidates[2])}"
     assert f"above the limit; {other}" in finding(none).so_what
     checks = {name: one for name, one in beyond[1].choosing.checks.items() if name != "membership_auc"}
     broken = replace(beyond[1].choosing, checks=checks, broken=("membership_auc",))
@@ -184,7 +184,7 @@ def test_who_was_not_attacked_as_others_were_does_not_leak_least_though_its_poli
     ):
         found = choose(points, excusing, ChooseSettings(prefer=prefer), attribute="sex")
         assert found.chosen.points == (seen,) and finding(found).point.endswith(f": {said}")
-        (one,) = (spoken(each) for each in found.candidates if each.points == (unseen,))
+        (one,) = (candidate_label(each) for each in found.candidates if each.points == (unseen,))
         named = f"Not measured for {one}: membership (AUC); the worst leak there is without it."
         assert named in finding(found).caveats
 
@@ -274,7 +274,7 @@ def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended_wh
     assert found.chosen.choosing.status == found.chosen.judging.status == Status.PASS
     assert found.outcome != Outcomes.RECOMMENDED
     accuracy = judging if half_at_fault == "judges" else choosing
-    why = why_this_one(found)
+    why = choice_reason(found)
     assert f"On the half that {half_at_fault}, its accuracy ({100 * accuracy:.1f}%) is not shown to be above" in why
     assert "the majority class's (68.5%): difference" in why
     told = finding(found)
@@ -366,7 +366,7 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
 
     monkeypatch.setattr(sys.modules["core.choose.candidates"], "sweep", sweep)
     data, configs = samples.dataset(400), candidates(AuditConfig(), ChooseSettings(), (1,))
-    asked = [Asked(configs[:n], data, AuditPlan()) for n in (1, 3)]
+    asked = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
     told: list[tuple[int, int]] = []
     assert len(list(measure_all(asked, n_jobs=2, report=lambda *done: told.append(done)))) == 4
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] and workers == [1, 2]

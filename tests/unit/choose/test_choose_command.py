@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.choose import Asked, ChooseSettings, candidates, measure_all
+from core.choose import CandidateSet, ChooseSettings, candidates, measure_all
 from core.choose.candidates import CandidateMeasure, chooses
 from core.config import AuditConfig
 from core.release_audit import AuditPlan, read_plan
@@ -179,7 +179,7 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
     )
     data = samples.dataset(400)
     configs = candidates(AuditConfig(), ChooseSettings(), (1,))
-    asked = [Asked(configs, data, AuditPlan())]
+    asked = [CandidateSet(configs, data, AuditPlan())]
     first = list(measure_all(asked, seconds=150.0, store=store))
     assert len(first) == 3 == slow.measured
     assert len(list(measure_all(asked, store=store))) == len(configs) == slow.measured

@@ -11,7 +11,7 @@ from core.compare import Outlook, Turn, change_between, change_text, compare, co
 from core.compare.changes import CheckChange, _decided
 from core.errors import InputError
 from core.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
-from core.policy.decisions import Claim
+from core.policy.decisions import LimitTest
 from core.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
 from tests.junit_rules import read_junit
@@ -74,7 +74,7 @@ def test_a_change_of_students_has_the_fewer_degrees_of_freedom_and_agreeing_repe
     assert change.high - change.value == pytest.approx(np.hypot(few.high - few.value, half_of_normal), rel=1e-4)
     agreeing = Estimate(value=0.1, low=0.1, high=0.1, n=3)
     change, freedom = change_between(normal, agreeing, freedoms=(None, 2))
-    assert np.isnan(change.low) and not Claim(estimate=change, limit=0.0, freedom=freedom).bounded
+    assert np.isnan(change.low) and not LimitTest(estimate=change, limit=0.0, freedom=freedom).bounded
 
 
 def test_where_nothing_changed_a_false_worse_or_better_is_rarer_than_five_percent():
@@ -88,7 +88,7 @@ def test_where_nothing_changed_a_false_worse_or_better_is_rarer_than_five_percen
             change, freedom = change_between(estimate(was, 1.959964), estimate(now, 1.959964))
             found = CheckChange(check=str(check), title="", required=True, turn=Turn.NEW, change=change)
             found = dataclasses.replace(found, before=estimate(was, 1.96), after=estimate(now, 1.96))
-            pairs.append((found, Claim(estimate=change, limit=0.0, freedom=freedom)))
+            pairs.append((found, LimitTest(estimate=change, limit=0.0, freedom=freedom)))
         turns = {found.turn for found in _decided(pairs, None)}
         called += bool(turns & {Turn.WORSE, Turn.BETTER})
         worse += Turn.WORSE in turns

@@ -11,7 +11,7 @@ import pytest
 from streamlit import config
 
 from pages.common import signin
-from pages.common.signin import ANONYMOUS, ENDED, UNLISTED, Role, judged
+from pages.common.signin import ANONYMOUS, ENDED, UNLISTED, Role, access_from_claims
 
 NOW = 1_800_000_000.0
 OLGA: dict[str, Any] = {
@@ -65,42 +65,42 @@ def without(*names: str, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_roles_are_for_whom_the_provider_vouches(claims: Mapping[str, Any], role: Role | None):
-    assert judged(claims, RULES, NOW).role is role
+    assert access_from_claims(claims, RULES, NOW).role is role
 
 
 @pytest.mark.parametrize("rules", [{}, {"officer": []}, {"oficer": ["olga@example.org"]}, {"officer": [7, ""]}])
 def test_who_is_not_listed_has_no_role(rules: Mapping[str, Any]):
-    found = judged(OLGA, rules, NOW)
+    found = access_from_claims(OLGA, rules, NOW)
     assert found.role is None and found.reason == UNLISTED
 
 
 def test_one_name_need_not_stand_in_a_list_and_counts_as_a_whole():
-    assert judged(OLGA, {"officer": "olga@example.org"}, NOW).role is Role.OFFICER
-    assert judged(OLGA, {"officer": "not-olga@example.org"}, NOW).role is None
+    assert access_from_claims(OLGA, {"officer": "olga@example.org"}, NOW).role is Role.OFFICER
+    assert access_from_claims(OLGA, {"officer": "not-olga@example.org"}, NOW).role is None
 
 
 def test_a_claim_may_be_within_another():
     rules = {"claim": "realm_access.roles", "auditor": ["fl"]}
-    assert judged(without("email", realm_access={"roles": ["fl"]}), rules, NOW).role is Role.AUDITOR
-    assert judged(without("email", realm_access="fl"), rules, NOW).role is None
+    assert access_from_claims(without("email", realm_access={"roles": ["fl"]}), rules, NOW).role is Role.AUDITOR
+    assert access_from_claims(without("email", realm_access="fl"), rules, NOW).role is None
 
 
 def test_hours_count_from_the_beginning_whatever_the_provider_says():
-    assert judged(without(exp=NOW - 1), RULES | {"hours": 8}, NOW).role is Role.OFFICER
-    assert judged(without(iat=NOW - 3601), RULES | {"hours": 1}, NOW).reason == ENDED
-    assert judged(without("iat"), RULES | {"hours": 1}, NOW).reason == ENDED
+    assert access_from_claims(without(exp=NOW - 1), RULES | {"hours": 8}, NOW).role is Role.OFFICER
+    assert access_from_claims(without(iat=NOW - 3601), RULES | {"hours": 1}, NOW).reason == ENDED
+    assert access_from_claims(without("iat"), RULES | {"hours": 1}, NOW).reason == ENDED
 
 
 def test_a_name_is_what_the_provider_vouches_for():
-    assert judged(OLGA, RULES, NOW).name == "Olga@Example.org"
-    assert judged(without("email", name="Olga"), RULES, NOW).name == "subject 7"
-    pretended = judged(without(email_verified=False), RULES, NOW)
+    assert access_from_claims(OLGA, RULES, NOW).name == "Olga@Example.org"
+    assert access_from_claims(without("email", name="Olga"), RULES, NOW).name == "subject 7"
+    pretended = access_from_claims(without(email_verified=False), RULES, NOW)
     assert pretended.name == "subject 7" and "Olga@Example.org is verified" in pretended.reason
 
 
 def test_an_asker_opens_the_desk_alone_and_nobody_without_a_role_anything():
     asker, officer, nobody = (
-        judged(claims, RULES, NOW) for claims in (without("email", groups="askers"), OLGA, {"sub": "7"})
+        access_from_claims(claims, RULES, NOW) for claims in (without("email", groups="askers"), OLGA, {"sub": "7"})
     )
     pages = ("desk", "report", "overview", "", "a page of tomorrow")
     assert [asker.opens(page) for page in pages] == [True, False, False, False, False]
@@ -123,7 +123,7 @@ def test_without_auth_nobody_signs_in(file: Path):
     assert not signin.is_on()
     file.write_text("[other]\nkey = 1\n")
     assert not signin.is_on()
-    assert signin.standing_of({}) == signin.Standing(Role.OFFICER)
+    assert signin.standing_of({}) == signin.Access(Role.OFFICER)
 
 
 def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file: Path):

@@ -11,7 +11,7 @@ import pytest
 from core.datasets.catalog import demo_table
 from core.errors import InputError
 from pages.common import background, cached, state
-from pages.common.background import Background, Job, State, Store, start, stop, want
+from pages.common.background import Background, Job, State, Store, ensure_started, start, stop
 from tests.patience import PATIENT
 
 
@@ -105,12 +105,12 @@ def test_a_job_that_is_stopping_is_handed_to_nobody(store: Store, gate: threadin
 
 def test_what_a_session_brought_outlives_its_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached, "_session_store", lambda name: store)
-    cached.keep_own("upload", "table", "model file")  # type: ignore[arg-type]
+    cached.store_upload("upload", "table", "model file")  # type: ignore[arg-type]
     for key in "abcd":
         store.put(key, key)
-    assert (cached.own("upload"), cached.own_model()) == ("table", "model file")
-    cached.keep_own("upload")
-    assert cached.own("upload") is None and cached.own_model() is None
+    assert (cached.uploaded_data("upload"), cached.own_model()) == ("table", "model file")
+    cached.store_upload("upload")
+    assert cached.uploaded_data("upload") is None and cached.own_model() is None
 
 
 def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: Store, gate: threading.Event) -> None:
@@ -133,7 +133,7 @@ def test_a_free_place_goes_round_the_sessions_but_first_to_who_has_waited_long(
     seconds: float, order: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "_LONG_ENOUGH", seconds)
-    lane, turns = background.Lane(1), list[str]()
+    lane, turns = background.JobQueue(1), list[str]()
 
     def hold(session: str, name: str) -> None:
         lane.acquire(session, lambda: None)
@@ -178,14 +178,14 @@ def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
 ) -> None:
     one, other = counted(store, "one", gate), counted(store, "other", gate)
     assert one.state is None and one.latest is None
-    assert want(one, patience=PATIENT) and one.latest == 0
-    assert want(other, patience=PATIENT) and one.job.stopping and not one.stopped
+    assert ensure_started(one, patience=PATIENT) and one.latest == 0
+    assert ensure_started(other, patience=PATIENT) and one.job.stopping and not one.stopped
     gate.set()
     for work in (one, other):
         work.job.wait(PATIENT)
     assert one.state == State.CANCELLED and other.state == State.FINISHED
-    assert other.result == [0, 1, 2] and not want(other)
-    want(one, patience=PATIENT)
+    assert other.result == [0, 1, 2] and not ensure_started(other)
+    ensure_started(one, patience=PATIENT)
     one.job.wait(PATIENT)
     assert one.result == [0, 1, 2] and one.job.share == 1.0  # gone on with, not begun anew
 
@@ -194,11 +194,11 @@ def test_work_that_a_session_has_stopped_waits_until_it_is_started(
     store: Store, session: dict, gate: threading.Event
 ) -> None:
     work = counted(store, "one", gate)
-    want(work, patience=PATIENT)
+    ensure_started(work, patience=PATIENT)
     stop(work)
     gate.set()
     work.job.wait(PATIENT)
-    assert work.stopped and not want(work) and work.state == State.CANCELLED
+    assert work.stopped and not ensure_started(work) and work.state == State.CANCELLED
     session.clear()  # another session has not stopped it
     assert not work.stopped
     start(work)
@@ -211,7 +211,7 @@ def test_what_has_failed_is_not_tried_again_by_itself(store: Store, session: dic
         raise InputError("There must be people.")
 
     work = Background("broken", store, "k", broken, lane="fetch")
-    assert not want(work, patience=PATIENT) and not want(work)
+    assert not ensure_started(work, patience=PATIENT) and not ensure_started(work)
     assert work.state == State.FAILED and work.job is not None and work.job.error == "There must be people."
 
 

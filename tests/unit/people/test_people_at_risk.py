@@ -28,7 +28,7 @@ from core.people import (
 )
 from core.people.findings import findings
 from core.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
-from core.people.remedies import still_found
+from core.people.remedies import remaining_leaks
 from core.planted import SyntheticRecords, draw_people, posterior
 from core.planted import subject_of as given
 from core.seeds import child_generator
@@ -123,7 +123,7 @@ def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(
     monkeypatch.setattr(people_attacks, "measure_card", fails)
     attacks = PeopleAttacks(subject, SETTINGS)
     (plan,) = ((one,) for one in remedies_of(subject, SETTINGS) if one.title == "card with 1 decimal")
-    before, after = (still_found(attacks, one)["card"] for one in ((), plan))
+    before, after = (remaining_leaks(attacks, one)["card"] for one in ((), plan))
     assert before.any() and np.array_equal(before, after)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.charts.people import draw_sets
-from core.people import ATTACKS, Found, PeopleAtRisk
+from core.people import ATTACKS, IdentifiedRecords, PeopleAtRisk
 from tests import samples
 from tests.unit.charts.checks import check, written
 
@@ -14,7 +14,9 @@ def risk(leaks: np.ndarray, *, reason: str = "") -> PeopleAtRisk:
     """Return people whom attacks find as an (n, 4) array says."""
     n = len(leaks)
     attacks = tuple(
-        Found(attack=name, found=leaks[:, i], leak=leaks[:, i], chance=0.5, reason=reason if name == "queries" else "")
+        IdentifiedRecords(
+            attack=name, found=leaks[:, i], leak=leaks[:, i], chance=0.5, reason=reason if name == "queries" else ""
+        )
         for i, name in enumerate(ATTACKS)
     )
     return PeopleAtRisk(

@@ -9,18 +9,18 @@ import pytest
 from scipy import stats
 
 from core.estimates import mean_over_repeats, proportion
-from core.policy.decisions import Claim, at_alpha, decide, p_value
+from core.policy.decisions import LimitTest, holm_decisions, interval_at_level, p_value
 from tests.policy_samples import estimate
 
 Z, T_OF_4 = 1.959963984540054, 2.7764451051977987
 
 
-def by_p(*p_values: float, **more: bool) -> dict[str, Claim]:
+def by_p(*p_values: float, **more: bool) -> dict[str, LimitTest]:
     """Return claims with a limit of 0 and standard errors of 1 that have these p-values."""
     found = {}
     for name, p in zip("abcdefgh", p_values, strict=False):
         value = -stats.norm.isf(p / 2)
-        found[name] = Claim(estimate=estimate(value, value - Z, value + Z), limit=0.0, **more)
+        found[name] = LimitTest(estimate=estimate(value, value - Z, value + Z), limit=0.0, **more)
     return found
 
 
@@ -30,7 +30,7 @@ def test_each_side_is_scaled_by_its_own_half_width() -> None:
     assert p_value(found, 0.10) == pytest.approx(0.05) and p_value(found, 0.06) == pytest.approx(0.05)
     assert p_value(found, 0.05) == pytest.approx(2 * stats.norm.sf(2 * Z))
     assert p_value(found, 0.13) == pytest.approx(2 * stats.norm.sf(2 * Z))
-    wider = at_alpha(found, 0.01)
+    wider = interval_at_level(found, 0.01)
     factor = stats.norm.isf(0.005) / Z
     assert wider == estimate(0.07, pytest.approx(0.07 - 0.01 * factor), pytest.approx(0.07 + 0.03 * factor), level=0.99)
 
@@ -41,14 +41,14 @@ def test_students_interval_gives_students_p_value(freedom: int) -> None:
     half = stats.t.ppf(0.975, freedom) * error
     found = estimate(0.07, 0.07 - half, 0.07 + half)
     assert p_value(found, 0.05, freedom=freedom) == pytest.approx(2 * stats.t.sf(2.0, freedom))
-    wide = at_alpha(found, 0.001, freedom=freedom)
+    wide = interval_at_level(found, 0.001, freedom=freedom)
     assert wide.high - 0.07 == pytest.approx(stats.t.ppf(0.9995, freedom) * error)
 
 
 def test_p_values_at_other_levels_at_the_end_of_an_interval_and_far_away() -> None:
     found = estimate(0.07, 0.05, 0.08)
     for level in (0.5, 0.9, 0.999):
-        assert p_value(at_alpha(found, 1 - level), 0.04) == pytest.approx(p_value(found, 0.04))
+        assert p_value(interval_at_level(found, 1 - level), 0.04) == pytest.approx(p_value(found, 0.04))
     assert p_value(estimate(0.1, 0.02, 0.1), 0.14) == pytest.approx(2 * stats.norm.sf(Z * 0.04 / 0.08))
     assert p_value(estimate(0.1, 0.02, 0.08), 0.14) == pytest.approx(2 * stats.norm.sf(Z * 0.04 / 0.08))
     assert p_value(estimate(1.0, 1.0 - 1e-300, 1.0 + 5e-16), 0.0) == 0.0
@@ -57,7 +57,7 @@ def test_p_values_at_other_levels_at_the_end_of_an_interval_and_far_away() -> No
 
 
 def test_holms_steps_by_hand() -> None:
-    decided = decide(by_p(0.021, 0.001, 0.02, 0.012, 0.008, 0.6), level=0.95)
+    decided = holm_decisions(by_p(0.021, 0.001, 0.02, 0.012, 0.008, 0.6), level=0.95)
     adjusted = [0.06, 0.006, 0.06, 0.048, 0.04, 0.6]  # times 6, 3, 4, 5; 0.021 alone would be below 0.05 / 2
     verdicts = ["inconclusive", "pass", "inconclusive", "pass", "pass", "inconclusive"]
     steps = [3, 6, 3, 4, 5, 3]  # the limits left when it was decided; from the first that was not, the same for all
@@ -68,24 +68,27 @@ def test_holms_steps_by_hand() -> None:
 
 
 def test_computed_values_are_compared_and_cost_the_others_nothing() -> None:
-    at = {value: Claim(estimate=estimate(value, value, value), limit=0.75) for value in (0.7, 0.75, 0.75 + 1e-15, 0.76)}
-    alone = decide(by_p(0.04), level=0.95)
-    decided = decide({**by_p(0.04), **{str(value): claim for value, claim in at.items()}}, level=0.95)
+    at = {
+        value: LimitTest(estimate=estimate(value, value, value), limit=0.75)
+        for value in (0.7, 0.75, 0.75 + 1e-15, 0.76)
+    }
+    alone = holm_decisions(by_p(0.04), level=0.95)
+    decided = holm_decisions({**by_p(0.04), **{str(value): claim for value, claim in at.items()}}, level=0.95)
     assert decided["a"] == alone["a"] and decided["a"].verdict == "pass"
     assert [decided[str(value)].verdict for value in at] == ["pass", "pass", "pass", "fail"]
     assert decided["0.7"].decided is None and math.isnan(decided["0.7"].p_value)
-    least = Claim(estimate=estimate(0.8, 0.8, 0.8), limit=0.8, at_least=True)
-    assert decide({"a": least}, level=0.95)["a"].verdict == "pass"
+    least = LimitTest(estimate=estimate(0.8, 0.8, 0.8), limit=0.8, at_least=True)
+    assert holm_decisions({"a": least}, level=0.95)["a"].verdict == "pass"
 
 
 def test_repeats_that_agree_are_not_certain() -> None:
-    tied = Claim(estimate=estimate(0.0, 0.0, 0.0), limit=0.05, freedom=5)
-    decided = decide({**by_p(0.04), "tied": tied}, level=0.95)
+    tied = LimitTest(estimate=estimate(0.0, 0.0, 0.0), limit=0.05, freedom=5)
+    decided = holm_decisions({**by_p(0.04), "tied": tied}, level=0.95)
     assert decided["tied"].verdict == "inconclusive" and decided["tied"].decided is None
     assert decided["a"].p_adjusted == pytest.approx(0.08)
     drawn = mean_over_repeats([0.0] * 6, resolution=0.0625)
     for limit, verdict in ((0.02, "inconclusive"), (0.05, "pass")):  # half width 0.0287
-        found = decide({"a": Claim(estimate=drawn, limit=limit, freedom=5)}, level=0.95)["a"]
+        found = holm_decisions({"a": LimitTest(estimate=drawn, limit=limit, freedom=5)}, level=0.95)["a"]
         assert found.verdict == verdict and found.decided is not None
 
 
@@ -95,40 +98,40 @@ def test_a_limit_inside_the_measured_interval_is_told_apart_at_no_level(measured
     folded = estimate(0.02, 0.0, 0.05, level=measured_at)
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
         for limit in (0.0, 0.001, 0.05):
-            found = decide({"a": Claim(estimate=folded, limit=limit)}, level=level)["a"]
+            found = holm_decisions({"a": LimitTest(estimate=folded, limit=limit)}, level=level)["a"]
             assert found.verdict == "inconclusive" and found.p_value >= 1 - level
             assert found.decided is not None and found.decided.level >= measured_at
             assert found.decided.low <= limit <= found.decided.high
 
 
 def test_without_an_interval_nothing_is_told_and_the_others_pay_for_it() -> None:
-    bare = Claim(estimate=estimate(0.0, math.nan, math.nan), limit=0.5)
-    decided = decide({**by_p(0.04), "bare": bare}, level=0.95)
+    bare = LimitTest(estimate=estimate(0.0, math.nan, math.nan), limit=0.5)
+    decided = holm_decisions({**by_p(0.04), "bare": bare}, level=0.95)
     assert decided["bare"].verdict == "inconclusive" and decided["bare"].decided is None
     assert decided["a"].verdict == "inconclusive" and decided["a"].p_adjusted == pytest.approx(0.08)
 
 
-def normal(rng: np.random.Generator) -> list[Claim]:
-    return [Claim(estimate=estimate(x, x - Z, x + Z), limit=0.0) for x in rng.normal(size=6)]
+def normal(rng: np.random.Generator) -> list[LimitTest]:
+    return [LimitTest(estimate=estimate(x, x - Z, x + Z), limit=0.0) for x in rng.normal(size=6)]
 
 
-def together(rng: np.random.Generator) -> list[Claim]:
+def together(rng: np.random.Generator) -> list[LimitTest]:
     common = rng.normal()
     values = math.sqrt(0.8) * common + math.sqrt(0.2) * rng.normal(size=6)
-    return [Claim(estimate=estimate(x, x - Z, x + Z), limit=0.0, at_least=True) for x in values]
+    return [LimitTest(estimate=estimate(x, x - Z, x + Z), limit=0.0, at_least=True) for x in values]
 
 
-def few_repeats(rng: np.random.Generator) -> list[Claim]:
+def few_repeats(rng: np.random.Generator) -> list[LimitTest]:
     drawn = rng.normal(0.05, 0.02, size=(6, 5))
     halves = T_OF_4 * drawn.std(axis=1, ddof=1) / math.sqrt(5)
     ends = zip(drawn.mean(axis=1), halves, strict=True)
-    return [Claim(estimate=estimate(x, x - half, x + half), limit=0.05, freedom=4) for x, half in ends]
+    return [LimitTest(estimate=estimate(x, x - half, x + half), limit=0.05, freedom=4) for x, half in ends]
 
 
-def rates(rng: np.random.Generator) -> list[Claim]:
+def rates(rng: np.random.Generator) -> list[LimitTest]:
     found = []
     for rate in (0.05, 0.1, 0.3, 0.5, 0.75, 0.9):
-        found.append(Claim(estimate=proportion(int(rng.binomial(1000, rate)), 1000), limit=rate))
+        found.append(LimitTest(estimate=proportion(int(rng.binomial(1000, rate)), 1000), limit=rate))
     return found
 
 
@@ -137,7 +140,7 @@ def test_values_exactly_at_their_limits_are_seldom_called_kept_or_broken(audit) 
     rng, audits = np.random.default_rng(11), 2000
     wrong = 0
     for _ in range(audits):
-        decided = decide(dict(zip("abcdef", audit(rng), strict=True)), level=0.95)
+        decided = holm_decisions(dict(zip("abcdef", audit(rng), strict=True)), level=0.95)
         wrong += any(found.verdict != "inconclusive" for found in decided.values())
     assert wrong / audits <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / audits)
     assert wrong > 0

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from core.estimates import Estimate
-from core.policy import CheckVerdict, judge, what_would_settle
+from core.policy import CheckVerdict, judge, next_step
 from core.policy.verdict import NOTHING_TO_DO, times_needed
 from core.study import Measurement, not_run
 from core.subject import SETS_UNKNOWN
@@ -49,7 +49,7 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
     row = row_of(check, limit, Measurement(check=check, estimate=estimate))
     assume(row.verdict == "inconclusive" and row.decided is not None)
     assert row.decided is not None
-    words = what_would_settle(row)
+    words = next_step(row)
     times = times_needed(row.decided, limit)
     low, high = shrunk(row.decided, times * (1 + 1e-9))
     assert not low < limit < high
@@ -80,13 +80,13 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
     ],
 )
 def test_the_sentences(value: float, half: float, words: str) -> None:
-    assert what_would_settle(row_of("unfairness", 0.05, done("unfairness", value, half))) == words
+    assert next_step(row_of("unfairness", 0.05, done("unfairness", value, half))) == words
 
 
 def test_an_interval_that_leaves_out_the_limit_is_shown_as_it_was_judged() -> None:
     found = [done(check, 0.03, 0.019) for check in ("unfairness", "correction_gain")]
     rows = judge(policy(unfairness=0.05, correction_gain=0.05), found, attribute="sex").rows
-    told = {row.check: what_would_settle(row) for row in rows if row.limit}
+    told = {row.check: next_step(row) for row in rows if row.limit}
     # 97.5% is 2.2414 standard errors, 95% is 1.9600: 0.019 becomes 0.0217, and 0.03 + 0.0217 exceeds 0.05
     assert told == {
         "unfairness": "Judged with all limits at 97.5%: 0.008 to 0.052. About 190 more records, or accept the risk in "
@@ -100,17 +100,17 @@ def test_records_that_are_unknown_or_do_not_matter() -> None:
     found = done("unfairness", 0.06, 0.019)
     assert found.estimate is not None
     none = replace(found, estimate=replace(found.estimate, n=0))
-    assert what_would_settle(row_of("unfairness", 0.05, none)) == (
+    assert next_step(row_of("unfairness", 0.05, none)) == (
         "About 3.7 times the records (their number is unknown) would likely make this a fail."
     )
     without = replace(found, estimate=replace(found.estimate, low=math.nan, high=math.nan))
-    assert what_would_settle(row_of("unfairness", 0.05, without)) == (
+    assert next_step(row_of("unfairness", 0.05, without)) == (
         "There is no interval, so the records needed are unknown. Decide in writing."
     )
     repeats = replace(done("answers_excess", 0.04, 0.019), freedom=19)
-    assert what_would_settle(row_of("answers_excess", 0.05, repeats)).startswith("About 2,700 more repetitions")
+    assert next_step(row_of("answers_excess", 0.05, repeats)).startswith("About 2,700 more repetitions")
 
 
 def test_where_the_training_records_are_unknown_a_column_that_tells_them_is_asked_for() -> None:
-    told = what_would_settle(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
+    told = next_step(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
     assert told.startswith("Add a column that says train, attack or test for each person") and "needs" not in told

@@ -165,7 +165,7 @@ def test_a_failed_self_test_blocks_the_release(
         passed=False,
         told="Null: nothing. Planted: all.",
     )
-    monkeypatch.setattr("core.release_audit.self_test_apart", lambda folder, report=None: (failed,))
+    monkeypatch.setattr("core.release_audit.self_test_in_subprocess", lambda folder, report=None: (failed,))
     monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
     assert main([*small_demo, str(tmp_path / "out")]) == 2

@@ -21,7 +21,7 @@ from core.errors import Cancelled
 from core.estimates import Estimate, proportion
 from core.membership.roc import members_above
 from core.planted import SHARE, draw_people, posterior
-from core.release_audit import SelfTest, cached_self_test, self_test_apart
+from core.release_audit import SelfTest, cached_self_test, self_test_in_subprocess
 from core.release_audit import self_tests as module
 from core.release_audit.self_tests import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
 from core.serialize import dumps
@@ -247,14 +247,14 @@ def test_what_is_kept_needs_no_process_and_one_finds_it_too(tmp_path: Path, monk
     kept_file(tmp_path).write_text(dumps(module._kept(TESTS)), encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.delattr(module, "run_in_subprocess")
-        assert self_test_apart(tmp_path, report=stop) == TESTS
+        assert self_test_in_subprocess(tmp_path, report=stop) == TESTS
     monkeypatch.setattr(module, "there", lambda folder: None)
-    assert self_test_apart(tmp_path, report=lambda *_: None) == TESTS
+    assert self_test_in_subprocess(tmp_path, report=lambda *_: None) == TESTS
 
 
 def test_it_ends_when_it_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
-        self_test_apart(tmp_path, report=stop)
+        self_test_in_subprocess(tmp_path, report=stop)
     assert not list(tmp_path.iterdir())
 
 
@@ -270,7 +270,7 @@ def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> N
             ended.append(True)
             raise
 
-    monkeypatch.setattr("core.release_audit.self_test_apart", endless)
+    monkeypatch.setattr("core.release_audit.self_test_in_subprocess", endless)
     with pytest.raises(ZeroDivisionError), SelfTestsBeside(lambda *at: None) as tests:
         tests.beside(lambda *at: None)(0, 1)
         raise ZeroDivisionError
