@@ -72,7 +72,7 @@ def apart(
         return
     process = processes.start(_MODULES, serve="core.apart:serve", nice=nice, then=then)
     try:
-        _pickled(process.questions, (make, about, {} if about is None else about.kept()))
+        _pickled(process.questions, (make, about, {} if about is None else about.cached_results()))
         while True:
             word, told = _Reader(process.answers, about).load()
             if word is _Word.STEP:
@@ -129,7 +129,7 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
             say(_Word.PART, part)
             _give_way(order["then"])
         say(_Word.STEP, tuple(step))
-        now = {} if about is None else about.kept()
+        now = {} if about is None else about.cached_results()
         say(_Word.KEPT, {key: each for key, each in now.items() if each is not kept.get(key)})
     except Exception as error:
         error.add_note(traceback.format_exc())
