@@ -40,9 +40,9 @@ from core.membership import (
     accountings,
     column_grouping,
     epsilon_curve,
+    evaluate_attack,
     fairpick_curve,
     grouped_by,
-    judge,
     summarise_curve,
     table_grouping,
 )
@@ -284,9 +284,9 @@ def _others(work: Membership, grown: Audit, read: Reading) -> None:
     second = panels.choose("and by", nobody, key=f"member_and_by_{key}", place=right)
     try:
         others = grouped_by(people, _grouping(first or next(iter(offered))), _grouping(second) if second else None)
-        found = judge(grown.target, grown.guesses[read.attack.name], people=others)
+        found = evaluate_attack(grown.target, grown.guesses[read.attack.name], people=others)
         if "lira" in grown.guesses:  # its gaps beside the others
-            found = replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=others).low_fpr)
+            found = replace(found, low_fpr=evaluate_attack(grown.target, grown.guesses["lira"], people=others).low_fpr)
     except InputError as error:
         panels.problem(str(error))
         return
