@@ -72,7 +72,7 @@ def run_in_subprocess(
         return
     process = processes.start(_MODULES, serve="core.apart:serve", nice=nice, then=then)
     try:
-        _pickled(process.questions, (make, about, {} if about is None else about.kept()))
+        _pickled(process.questions, (make, about, {} if about is None else about.cached_results()))
         while True:
             message, content = _Reader(process.answers, about).load()
             if message is _Message.STEP:
@@ -129,7 +129,7 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
             say(_Message.PART, part)
             _give_way(order["then"])
         say(_Message.STEP, tuple(step))
-        now = {} if about is None else about.kept()
+        now = {} if about is None else about.cached_results()
         say(_Message.MEMO, {key: entry for key, entry in now.items() if entry is not memo.get(key)})
     except Exception as error:
         error.add_note(traceback.format_exc())

@@ -13,7 +13,7 @@ from core.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
 from core.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import MOST_TAUGHT, Splits, split, split_everybody, taught
+from core.datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, accuracy, proportion
 from core.fairness import (
@@ -153,7 +153,7 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
     """Return the audited model; a dataset keeps the last one, so that it can be asked without being trained again."""
     key = (replace(config, forest=None, roles=None), fingerprint(splits.train))  # the attacker's forest trains nothing
-    last, model = dataset.kept().get("audited model", (None, None))
+    last, model = dataset.cached_results().get("audited model", (None, None))
     if last != key:
         model = fit_rows(config, dataset, splits.train, seed=config.seed)
         dataset.keep({"audited model": (key, model)})
@@ -286,7 +286,7 @@ class OutputsPlan(Settings):
         return f"predicted labels and scores{decimals}"
 
 
-_MOST_LEARNERS = round(0.7 * MOST_TAUGHT)
+_MOST_LEARNERS = round(0.7 * MAX_ATTACKER_SAMPLE)
 
 
 def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputation:
@@ -295,8 +295,8 @@ def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputa
     They learn from the attack records and choose by the validation records, of many from a seeded
     sample. There is one for everything that starts from imputation or is compared with it.
     """
-    learners = taught(splits.attack, seed, most=_MOST_LEARNERS)
-    validation = taught(splits.validation, seed, most=MOST_TAUGHT - _MOST_LEARNERS)
+    learners = attacker_sample(splits.attack, seed, most=_MOST_LEARNERS)
+    validation = attacker_sample(splits.validation, seed, most=MAX_ATTACKER_SAMPLE - _MOST_LEARNERS)
 
     def make() -> Imputation:
         records = with_folds(learners, validation, dataset.sensitive, seed=seed, known_rows=splits.known)
@@ -462,9 +462,9 @@ class Subject:
         """What every interval over people takes for granted."""
         caveats = [Caveat(CaveatKind.INTERVAL_OVER_PEOPLE, INTERVAL_TEXT)]
         n_known_people = int(self.splits.known.size)
-        if n_known_people > MOST_TAUGHT:
-            text = f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know."
-            caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MOST_TAUGHT, total=n_known_people))
+        if n_known_people > MAX_ATTACKER_SAMPLE:
+            text = f"The attackers learn from a seeded sample of {MAX_ATTACKER_SAMPLE:,} of the people they know."
+            caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MAX_ATTACKER_SAMPLE, total=n_known_people))
         if not self.sets_known:
             caveats.append(Caveat(CaveatKind.SETS_UNKNOWN, SETS_UNKNOWN_TEXT))
         return tuple(caveats)

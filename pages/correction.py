@@ -124,7 +124,7 @@ def draw_at_tolerance() -> None:
     with opening:
         panels.finding(replace(headline, so_what=so_what), "report")
     with right:
-        waterfall = charts.draw_waterfall(leak, result.strong, words=_IMPUTATION, attribute=attribute_name, now=now)
+        waterfall = charts.draw_waterfall(leak, result.strong, label=_IMPUTATION, attribute=attribute_name, now=now)
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
         rest = effect.text.removeprefix(effect.point)
@@ -341,7 +341,7 @@ def _over_seeds(running: bool) -> None:
         panels.titled(
             f"What each piece of knowledge adds, {name} attacker",
             f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
-            charts.draw_waterfall(leak, boosting, words=_IMPUTATION, attribute=attribute_name),
+            charts.draw_waterfall(leak, boosting, label=_IMPUTATION, attribute=attribute_name),
             key=f"seeds_{name[:5]}_chart",
             place=container,
         )

@@ -39,9 +39,9 @@ from core.membership import (
     accountings,
     column_grouping,
     epsilon_curve,
+    evaluate_attack,
     fairpick_curve,
     grouped_by,
-    judge,
     summarise_curve,
     table_grouping,
 )
@@ -283,9 +283,10 @@ def _other_groups(work: Membership, grown: Audit, read: Reading) -> None:
     second = panels.choose("and by", nobody, key=f"member_and_by_{key}", place=right)
     try:
         regrouped = grouped_by(people, _grouping(first or next(iter(offered))), _grouping(second) if second else None)
-        result = judge(grown.target, grown.guesses[read.attack.name], people=regrouped)
+        result = evaluate_attack(grown.target, grown.guesses[read.attack.name], people=regrouped)
         if "lira" in grown.guesses:  # its gaps beside the others
-            result = replace(result, low_fpr=judge(grown.target, grown.guesses["lira"], people=regrouped).low_fpr)
+            lira = evaluate_attack(grown.target, grown.guesses["lira"], people=regrouped)
+            result = replace(result, low_fpr=lira.low_fpr)
     except InputError as error:
         panels.problem(str(error))
         return

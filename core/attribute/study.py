@@ -32,7 +32,7 @@ from core.adversaries import (
 )
 from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from core.arrays import Codes, Floats, Ints, decimals_of
-from core.datasets.splits import taught
+from core.datasets.splits import attacker_sample
 from core.estimates import (
     Estimate,
     accuracy,
@@ -235,7 +235,7 @@ def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
         before = impute(
             x,
             sensitive,
-            known_records(taught(known_rows, seed), sensitive, seed=seed),
+            known_records(attacker_sample(known_rows, seed), sensitive, seed=seed),
             n_groups=dataset.n_groups,
             categorical=np.append(dataset.categorical, False),
             seed=seed,

@@ -30,13 +30,13 @@ _AWARE_DASHES = ("dashdot", "dash", "longdash", "longdashdot")
 def _looks(attackers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour by what the attacker knows, and a dash of their own within it."""
     unaware = [name for name in attackers if not knows_the_noise(name)]
-    others = [name for name in attackers if knows_the_noise(name) and not name.startswith("adversarial")]
+    noise_aware = [name for name in attackers if knows_the_noise(name) and not name.startswith("adversarial")]
     trained = sorted(name for name in attackers if name.startswith("adversarial"))
     return {
         name: {"color": color, "dash": dashes[i % len(dashes)], "width": width}
         for names, color, dashes, width in (
             (unaware, "before", _UNAWARE_DASHES, 2),
-            (others, "strongest", _AWARE_DASHES, 2),
+            (noise_aware, "strongest", _AWARE_DASHES, 2),
             (trained, "leak", ("solid", "dash"), 3),
         )
         for i, name in enumerate(names)
@@ -56,8 +56,8 @@ def _over_budgets(
 ) -> Drawing:
     """Draw curves over the budget, from 0 to the last, and the slider."""
     marks = [mark for mark in Scale(title="", span=0.0).over([0, last]).marks if mark <= last]
-    words = [f"{mark:g}" for mark in marks]
-    x = Axis(ends=(0, last), marks=marks, words=words, title=f"Noise budget β (mean {unit} changed)")
+    labels = [f"{mark:g}" for mark in marks]
+    x = Axis(ends=(0, last), marks=marks, words=labels, title=f"Noise budget β (mean {unit} changed)")
     look: dict[str, Any] = {"height": height, "gutter": _GUTTER, "at": at, "head": f"at {at:g}"}
     return draw_lines(title, curves, x=x, y=y, rows=rows, **look)
 
@@ -89,11 +89,13 @@ def draw_budget(
         Whether each value counts alike, not each person.
     """
     looks, drawn = _looks(list(curves)), [level(floor, "chance", "Baseline")]
-    here = {point.attacker: point.rate(balanced=balanced) for point in now}
+    current = {point.attacker: point.rate(balanced=balanced) for point in now}
     for name, points in curves.items():
-        xs, found = [point.budget for point in points], [point.rate(balanced=balanced) for point in points]
+        xs, accuracies = [point.budget for point in points], [point.rate(balanced=balanced) for point in points]
         look = looks[name] | {"band": looks[name]["width"] > 2, "name": attacker_label(name)}
-        drawn.append(Curve(x=xs, of=found, here=here.get(name), value=None if name in here else "", **look))
+        drawn.append(
+            Curve(x=xs, of=accuracies, current=current.get(name), value=None if name in current else "", **look)
+        )
     y = percents(f"Balanced accuracy at inferring {attribute} (%)" if balanced else "Accuracy (%)")
     title = f"Accuracy at inferring {attribute} by noise budget"
     return _over_budgets(title, drawn, y, last=last, at=budget, unit=unit)
@@ -129,7 +131,7 @@ def draw_cost(
     looks = (("before", "dash"), ("chance", "dot"))
     drawn = [level(e, color, name, dash=dash) for (name, e), (color, dash) in zip(levels.items(), looks, strict=False)]
     budgets, values = [budget for budget, _ in curve], [e for _, e in curve]
-    drawn.append(Curve(x=budgets, of=values, band=True, color="ink", width=3, name="perturbed records", here=now[1]))
+    drawn.append(Curve(x=budgets, of=values, band=True, color="ink", width=3, name="perturbed records", current=now[1]))
     name = quality.capitalize()
     y = Scale(title=name, span=0.04, write=lambda e: f"{value_of(e):.3f}") if gap else percents(f"{name} (%)")
     rows = [{f"{unit} changed": b, **cells(quality, e)} for b, e in curve]
@@ -140,7 +142,7 @@ def draw_cost(
 _GLYPHS = {"circle": "●", "diamond": "◆", "square": "■"}
 """The markers of the attackers, in their order, and how they look in text."""
 
-_OTHERS = {
+_COMPARATORS = {
     "blurme": ("BlurMe", "3 added"),
     "chisquare": ("ChiSquare", "3 added"),
     "qpm": ("QPM", "slack 0.5"),
@@ -149,33 +151,33 @@ _OTHERS = {
 """What is drawn of each other defence, and what to call it; the other settings are among the numbers."""
 
 
-def drawn_defences(made: Sequence[Compared]) -> list[Compared]:
+def drawn_defences(comparators: Sequence[Compared]) -> list[Compared]:
     """Return those of the other defences that are drawn."""
-    return [row for row in made if _OTHERS[row.method][1] == row.parameter]
+    return [row for row in comparators if _COMPARATORS[row.method][1] == row.parameter]
 
 
-def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared]) -> Drawing:
+def draw_defences(exposure: Exposure, budget: float, comparators: Sequence[Compared]) -> Drawing:
     """Draw each defence's accuracies, one marker an attacker, with what it changes in words; AttriGuard first.
 
     The baseline is a dotted line.
     """
-    own = {point.attacker: point.accuracy for point in exposure.at(budget)}
-    defences = [("AttriGuard", exposure.spent(budget).value, own)]
-    for row in drawn_defences(made):
+    accuracies = {point.attacker: point.accuracy for point in exposure.at(budget)}
+    defences = [("AttriGuard", exposure.spent(budget).value, accuracies)]
+    for row in drawn_defences(comparators):
         knows = ", true value" if row.knows_truth else ", guessed"
-        name = _OTHERS[row.method][0] + (knows if row.method in ("blurme", "chisquare") else "")
+        name = _COMPARATORS[row.method][0] + (knows if row.method in ("blurme", "chisquare") else "")
         defences.append((name, row.size.value, row.accuracy))
     lines = []
-    for place, (name, size, rates) in enumerate(defences):
-        color = "before" if place else "leak"
+    for index, (name, size, rates) in enumerate(defences):
+        color = "before" if index else "leak"
         marks = [
             Mark(of=rates[reader], color=color, symbol=symbol, name=attacker_label(reader), rim="background")
             for reader, symbol in zip(READERS, _GLYPHS, strict=True)
             if reader in rates
         ]
-        look: dict[str, Any] = {"color": "ink" if place else color, "bold": not place, "value": ""}
-        words, facts = f"changes {size:.1f} {exposure.unit}", {f"{exposure.unit} changed": size}
-        lines.append(Row(name=name, below=words, marks=marks, facts=facts, **look))
+        look: dict[str, Any] = {"color": "ink" if index else color, "bold": not index, "value": ""}
+        below, facts = f"changes {size:.1f} {exposure.unit}", {f"{exposure.unit} changed": size}
+        lines.append(Row(name=name, below=below, marks=marks, facts=facts, **look))
     floor = Mark(of=exposure.majority.value, color="chance", symbol="")
     value = f"<b>{percent(exposure.majority)}</b>"
     lines.append(Row(name="baseline", value=value, color="chance", marks=[floor], dash="dot"))
@@ -185,25 +187,25 @@ def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared]) -
 
 
 _MOST_VALUES = 8  # values that get a row each; of more, only those that take least and most do
-_NAMED = 4
+_END_ROWS = 4
 
 
 def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
     """Draw the mean noise of each value, those that take the least first; of many the first and the last."""
     rows, column = value_rows(exposure, budget), f"{exposure.unit} changed, mean"
-    lines, shown = [], rows if len(rows) <= _MOST_VALUES else [*rows[:_NAMED], *rows[-_NAMED:]]
-    for place, row in enumerate(shown):
+    lines, visible = [], rows if len(rows) <= _MOST_VALUES else [*rows[:_END_ROWS], *rows[-_END_ROWS:]]
+    for index, row in enumerate(visible):
         used, target = (f"{100 * row[name].found:.0f}%" for name in ("drawn", "target share"))
         look: dict[str, Any] = {"note": "no noise found"}
         if row["noise found for"]:
             size = row[column].found
             marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=size, color="before")]
             look = {"value": f"<b>{size.value:.2f}</b>", "marks": marks, "join": "before"}
-        apart = len(shown) < len(rows) and place == _NAMED
+        separated = len(visible) < len(rows) and index == _END_ROWS
         name = row[exposure.attribute]
-        lines.append(Row(name=name, below=f"used {used}, target {target}", apart=apart, **look))
+        lines.append(Row(name=name, below=f"used {used}, target {target}", separated=separated, **look))
     title = f"Perturbation size per target {exposure.attribute}"
-    left_out = f", the first and last {_NAMED} of {len(rows)}" if len(shown) < len(rows) else ""
+    left_out = f", the first and last {_END_ROWS} of {len(rows)}" if len(visible) < len(rows) else ""
     axis = Scale(title=f"Mean {exposure.unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
     return draw_rows(f"{title}{left_out}", lines, axis)
 
@@ -225,27 +227,27 @@ def draw_where(names: Sequence[str], carried: Concentration, *, unit: str) -> Dr
         return draw_lines(title, curves, x=x, y=shares("Cumulative share of changes (%)"), rows=table)
     lines = []
     for name, share in zip(names, carried.share.tolist(), strict=True):
-        words = f"<b>{100 * share:.0f}%</b>" if share >= 0.01 else "<b>under 1%</b>"
-        lines.append(Row(name=name, value=words, marks=[Mark(of=share, bar=0, symbol="", color="before")]))
+        value = f"<b>{100 * share:.0f}%</b>" if share >= 0.01 else "<b>under 1%</b>"
+        lines.append(Row(name=name, value=value, marks=[Mark(of=share, bar=0, symbol="", color="before")]))
     return draw_rows(title, lines, percents(axis, zero=True), table=table)
 
 
 def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str) -> tuple[Axis, list[Curve]]:
     """Return the share carried by the most used items, their number on a logarithmic axis."""
     marks = [10**power for power in range(int(math.log10(entries)) + 1)]
-    words = [f"{mark:,}" for mark in marks]
+    labels = [f"{mark:,}" for mark in marks]
     x = Axis(
         ends=(0, math.log10(entries)),
         marks=np.log10(marks).tolist(),
-        words=words,
+        words=labels,
         title=f"{unit.capitalize()}, most changed first (log)",
         place=math.log10,
     )
-    shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
+    indices = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
     least = dict.fromkeys(int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS)
     reached = [(k, float(total[k - 1])) for k in least]
     dots = [Dot(x=k, of=share, hover=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:") for k, share in reached]
-    xs, ys = [*shown.tolist(), entries], [*total[shown - 1].tolist(), 1.0]
+    xs, ys = [*indices.tolist(), entries], [*total[indices - 1].tolist(), 1.0]
     curves = [Curve(x=xs, of=ys, color="leak", width=3, dots=dots, size=12)]
     for k, share in reached:
         carry = f"carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"

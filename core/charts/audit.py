@@ -60,7 +60,7 @@ def draw_rates(model: ModelFindings, *, names: Sequence[str], seen: tuple[str, s
     Each group has a row, training above test. `seen` is what to call the two sets.
     """
     sets = list(zip(seen, (model.rates_train, model.rates_test), strict=True))
-    parts = sorted({r.part for _, found in sets for r in found})
+    parts = sorted({r.part for _, rates in sets for r in rates})
     lines = [line for part in parts for line in _part_rows(part, sets, names)]
     head = " → ".join(seen)
     return draw_rows("Selection rate by group", lines, percents("Selection rate (%)"), first="group", value=head)
@@ -68,8 +68,8 @@ def draw_rates(model: ModelFindings, *, names: Sequence[str], seen: tuple[str, s
 
 def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str]) -> list[Row]:
     """Return a row for all and one a group, each set at a height of its own, a ring for the first."""
-    inside = [(side, [r for r in found if r.part == part]) for side, found in sets]
-    inside = [(side, found) for side, found in inside if found]
+    inside = [(side, [r for r in rates_of_set if r.part == part]) for side, rates_of_set in sets]
+    inside = [(side, group_rates) for side, group_rates in inside if group_rates]
     among = "overall" if part == "all" else f"overall, {_LABELS[part]}"
     kinds = [(among, "ink", "circle", [found[0].overall for _, found in inside])]
     for code, name in reversed(list(enumerate(names))):
@@ -81,7 +81,7 @@ def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names
             name=name,
             bold=True,
             color=color,
-            apart=i == 0,
+            separated=i == 0,
             marks=[
                 Mark(of=e, color=color, symbol=f"{symbol}{ring}", up=up, name=f"{side} set")
                 for e, (side, _), up, ring in zip(rates, inside, (6, -6), ("-open", ""), strict=False)
@@ -93,7 +93,7 @@ def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names
 
 def draw_accuracy(model: ModelFindings, *, seen: tuple[str, str] = SEEN) -> Drawing:
     """Draw the model's accuracy on training and test set above the majority class; `seen` as in `draw_rates`."""
-    found: list[tuple[str, Estimate, str, str]] = [
+    accuracies: list[tuple[str, Estimate, str, str]] = [
         (f"{seen[0]} set", model.accuracy_train, "ink", "circle"),
         (f"{seen[1]} set", model.accuracy_test, "ink", "circle"),
         ("majority class", model.majority_test, "chance", "diamond-open"),
@@ -106,12 +106,12 @@ def draw_accuracy(model: ModelFindings, *, seen: tuple[str, str] = SEEN) -> Draw
             marks=[Mark(of=e, color=color, symbol=symbol, name="accuracy")],
             facts={"n": e.n},
         )
-        for name, e, color, symbol in found
+        for name, e, color, symbol in accuracies
     ]
     return draw_rows("Accuracy", lines, percents("Accuracy (%)"), first="records")
 
 
-def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], *, unit: str) -> Drawing:
+def draw_checks(checks: Sequence[tuple[str, str, Estimate, Estimate | None]], *, unit: str) -> Drawing:
     """Draw numbers of one unit with their intervals, and beside each its control, a hollow diamond.
 
     A number is its name, of which what stands before a colon goes below, its estimate in words and as a share, and its
@@ -119,12 +119,12 @@ def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], *, 
     """
     factor, title = UNITS[unit].factor, UNITS[unit].axis
     lines = []
-    for name, words, estimate, control in found:
+    for name, text, estimate, control in checks:
         marks = [Mark(of=estimate, color="leak", name="estimate")]
         if control is not None:
             marks.append(Mark(of=control, color="chance", symbol="diamond-open", name="control"))
-        whole, _, part = name.rpartition(": ")
-        facts = {"of": whole} if whole else {}
-        lines.append(Row(name=part, below=whole, bold=True, value=f"<b>{words}</b>", marks=marks, facts=facts))
+        group, _, part = name.rpartition(": ")
+        facts = {"of": group} if group else {}
+        lines.append(Row(name=part, below=group, bold=True, value=f"<b>{text}</b>", marks=marks, facts=facts))
     axis = Scale(title=title, span=0.02 * factor, start=0.0, place=lambda share: factor * share)
     return draw_rows(title, lines, axis, first="check")

@@ -45,8 +45,8 @@ METHOD_STYLES = {
 
 def draw_choice(choice: Choice) -> Drawing:
     """Draw every candidate on the half that chooses, where accuracy and leak are allowed, and the frontier."""
-    found = sorted(choice.candidates, key=lambda one: _order(one.points[0].config))
-    keys, lines = _keys(found), 1 if choice.outcome == Outcomes.RECOMMENDED else 0
+    candidates = sorted(choice.candidates, key=lambda candidate: _order(candidate.points[0].config))
+    keys, lines = _keys(candidates), 1 if choice.outcome == Outcomes.RECOMMENDED else 0
     lines += (len(keys) + 1) // 2
     x = Axis(
         ends=(0.0, _MOST + 0.08),
@@ -56,8 +56,10 @@ def draw_choice(choice: Choice) -> Drawing:
         place=lambda leak: min(leak, _MOST),
     )
     scale = percents("Model accuracy, half that chooses (%)")
-    named = choice.chosen.choosing
-    y = scale.over([*(each.choosing.accuracy.value for each in found), named.accuracy.low, named.accuracy.high])
+    chosen = choice.chosen.choosing
+    y = scale.over(
+        [*(candidate.choosing.accuracy.value for candidate in candidates), chosen.accuracy.low, chosen.accuracy.high]
+    )
     least = max(y.ends[0], y.place(choice.least_accuracy))
     top = 30 + _KEY * lines
     drawing = Drawing("Accuracy against the worst leak", height=290 + top, x=x, y=y, margins=(46, 18, top, 48))
@@ -67,27 +69,34 @@ def draw_choice(choice: Choice) -> Drawing:
     if y.ends[0] < least < y.ends[1]:
         drawing.segment(x.ends, least, "ink", width=1.5, dash="longdash")
     _draw_frontier(drawing, choice)
-    _draw_intervals(drawing, named)
-    for (method, _), some in groupby(found, key=lambda one: (one.points[0].config.method, one.points[0].config.depth)):
-        _draw_method(drawing, method, list(some), choice)
+    _draw_intervals(drawing, chosen)
+    for (method, _), group in groupby(
+        candidates, key=lambda candidate: (candidate.points[0].config.method, candidate.points[0].config.depth)
+    ):
+        _draw_method(drawing, method, list(group), choice)
     if choice.outcome == Outcomes.RECOMMENDED:
         drawing.markers(*_places(drawing, [choice.chosen]), size=22, color="rgba(0,0,0,0)", rim=("ink", 2.5))
-    for number, (words, color) in enumerate(keys):
-        _write(drawing, words, color, (len(keys) + 1) // 2 - 1 - number // 2, right=number % 2 == 1)
+    for number, (label, color) in enumerate(keys):
+        _write(drawing, label, color, (len(keys) + 1) // 2 - 1 - number // 2, right=number % 2 == 1)
     if choice.outcome == Outcomes.RECOMMENDED:
         _write(drawing, f"◯ recommended: {choice.chosen.title}", "ink", lines - 1)
     drawing.rows = [plain_row(row) for row in rows(choice)]
-    said = [f"{each.title} {percent(each.choosing.accuracy)}, {_leak(each, choice)}" for each in choice.candidates[:4]]
+    descriptions = [
+        f"{candidate.title} {percent(candidate.choosing.accuracy)}, {_leak(candidate, choice)}"
+        for candidate in choice.candidates[:4]
+    ]
     more = [f"and {len(choice.candidates) - 4} more"] if len(choice.candidates) > 4 else []
-    leaks = f"{leak_text(named.low)} to {leak_text(named.high)}"
-    ends = f"95% CIs of {choice.chosen.title}: accuracy {interval(named.accuracy)}, leak {leaks}"
-    drawing.say("Scatter plot, model accuracy by worst leak", order(choice)[0].partition(", ")[2], [*said, *more, ends])
+    leaks = f"{leak_text(chosen.low)} to {leak_text(chosen.high)}"
+    ends = f"95% CIs of {choice.chosen.title}: accuracy {interval(chosen.accuracy)}, leak {leaks}"
+    drawing.say(
+        "Scatter plot, model accuracy by worst leak", order(choice)[0].partition(", ")[2], [*descriptions, *more, ends]
+    )
     return drawing
 
 
 def _order(config: AuditConfig) -> tuple[int, int, float]:
-    known = list(METHOD_STYLES)
-    return known.index(config.method), config.depth, _loose(config)
+    methods = list(METHOD_STYLES)
+    return methods.index(config.method), config.depth, _loose(config)
 
 
 def _loose(config: AuditConfig) -> float:
@@ -97,23 +106,23 @@ def _loose(config: AuditConfig) -> float:
     return config.tolerance
 
 
-def _keys(found: list[Candidate]) -> list[tuple[str, str]]:
+def _keys(candidates: list[Candidate]) -> list[tuple[str, str]]:
     """Return the methods' markers and names, and their colours."""
-    there = dict.fromkeys(each.points[0].config.method for each in found)
-    return [(f"{METHOD_STYLES[m].sign} {METHOD_TITLES[m]}", METHOD_STYLES[m].color) for m in there]
+    methods = dict.fromkeys(candidate.points[0].config.method for candidate in candidates)
+    return [(f"{METHOD_STYLES[m].sign} {METHOD_TITLES[m]}", METHOD_STYLES[m].color) for m in methods]
 
 
-def _write(drawing: Drawing, words: str, color: str, line: int, *, right: bool = False) -> None:
+def _write(drawing: Drawing, text: str, color: str, line: int, *, right: bool = False) -> None:
     """Write over the plot, so many lines above the axis' title, in the left half or the right one."""
     half = (drawing.room + 34) / 2
-    pixels = half if right or not words.startswith("◯") else 2 * half
+    pixels = half if right or not text.startswith("◯") else 2 * half
     shift = (4 - 46 + (half if right else 0), 9 + LINE * 12 + 4 + _KEY * line)
-    drawing.above(fit(words, pixels - 8, 12), shift=shift, color=color)
+    drawing.above(fit(text, pixels - 8, 12), shift=shift, color=color)
 
 
-def _places(drawing: Drawing, some: list[Candidate]) -> tuple[list[float], list[float]]:
-    across = [drawing.x.place(each.choosing.leak) for each in some]
-    return across, [drawing.y.place(each.choosing.accuracy.value) for each in some]
+def _places(drawing: Drawing, candidates: list[Candidate]) -> tuple[list[float], list[float]]:
+    across = [drawing.x.place(candidate.choosing.leak) for candidate in candidates]
+    return across, [drawing.y.place(candidate.choosing.accuracy.value) for candidate in candidates]
 
 
 def _draw_frontier(drawing: Drawing, choice: Choice) -> None:
@@ -131,29 +140,30 @@ def _draw_intervals(drawing: Drawing, side: Side) -> None:
     drawing.segment(x.place(side.leak), (y.place(side.accuracy.low), y.place(side.accuracy.high)), "ink", width=1.5)
 
 
-def _draw_method(drawing: Drawing, method: str, some: list[Candidate], choice: Choice) -> None:
+def _draw_method(drawing: Drawing, method: str, candidates: list[Candidate], choice: Choice) -> None:
     style = METHOD_STYLES[method]
-    across, up = _places(drawing, some)
-    if len(some) > 1 and method != "given":
+    across, up = _places(drawing, candidates)
+    if len(candidates) > 1 and method != "given":
         drawing.line(across, up, style.color, width=1.5, opacity=0.5)
-    step = (_SIZES[1] - _SIZES[0]) / max(1, len(some) - 1)
+    step = (_SIZES[1] - _SIZES[0]) / max(1, len(candidates) - 1)
     drawing.markers(
         across,
         up,
-        size=[_SIZES[0] + step * i for i in range(len(some))] if len(some) > 1 else 11,
+        size=[_SIZES[0] + step * i for i in range(len(candidates))] if len(candidates) > 1 else 11,
         color=style.color,
-        symbol=[f"{style.symbol}-open" if each.unfair else style.symbol for each in some],
+        symbol=[f"{style.symbol}-open" if candidate.unfair else style.symbol for candidate in candidates],
         rim=(style.color, 2),
-        hover=[_hover(each, choice) for each in some],
+        hover=[_hover(candidate, choice) for candidate in candidates],
         name=METHOD_TITLES[method],
     )
 
 
-def _leak(each: Candidate, choice: Choice) -> str:
-    attack = short_check(each.choosing.leaking, short(choice.attribute, 30))
-    return f"worst leak {leak_text(each.choosing.leak)} of its limit ({attack})"
+def _leak(candidate: Candidate, choice: Choice) -> str:
+    attack = short_check(candidate.choosing.leaking, short(choice.attribute, 30))
+    return f"worst leak {leak_text(candidate.choosing.leak)} of its limit ({attack})"
 
 
-def _hover(each: Candidate, choice: Choice) -> str:
-    verdict = VERDICT_TITLES[each.choosing.status].lower()
-    return f"{short(each.title, 60)}<br>{percent(each.choosing.accuracy)}, {_leak(each, choice)}<br>{verdict}"
+def _hover(candidate: Candidate, choice: Choice) -> str:
+    verdict = VERDICT_TITLES[candidate.choosing.status].lower()
+    accuracy = percent(candidate.choosing.accuracy)
+    return f"{short(candidate.title, 60)}<br>{accuracy}, {_leak(candidate, choice)}<br>{verdict}"

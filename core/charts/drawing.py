@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.charts.theme import Palette
-from core.charts.words import NARROW, apart, fit, known, width
+from core.charts.words import NARROW, fit, measured, visible_ticks, width
 from core.estimates import Estimate, estimate_columns, gap, percent
 
 if TYPE_CHECKING:
@@ -112,17 +112,17 @@ class Scale:
 
     def over(self, values: Iterable[float]) -> Axis:
         """Return the axis that holds all known values."""
-        there = [*known([self.place(value) for value in values]), *self.holds]
-        there += [] if there and min(there) <= self.start else [0.0 if math.isinf(self.start) else self.start]
-        low, high = min(there), max(max(there), min(there) + self.span)
+        present = [*measured([self.place(value) for value in values]), *self.holds]
+        present += [] if present and min(present) <= self.start else [0.0 if math.isinf(self.start) else self.start]
+        low, high = min(present), max(max(present), min(present) + self.span)
         sizes = (size * 10.0**power for power in range(-4, 18) for size in (1, 2, 5))
         every = ((size, math.floor(low / size + 1e-9), math.ceil(high / size - 1e-9)) for size in sizes)
-        step, first, last = next(found for found in every if found[2] - found[1] <= self.parts)
+        step, first, last = next(division for division in every if division[2] - division[1] <= self.parts)
         steps = range(first, last + 1)
         marks = [round(step * i, 6) for i in steps]
-        words = [self.words(mark) for mark in marks]
+        labels = [self.words(mark) for mark in marks]
         ends = marks[0], marks[-1]
-        return Axis(ends=ends, marks=marks, words=words, title=self.title, place=self.place, write=self.write)
+        return Axis(ends=ends, marks=marks, words=labels, title=self.title, place=self.place, write=self.write)
 
 
 def _hundredfold(share: float) -> float:
@@ -136,27 +136,29 @@ def percents(title: str, *, zero: bool = False) -> Scale:
 
 def shares(title: str, marks: Sequence[float] = (0, 25, 50, 75, 100), *, ends: tuple[float, float] = (0, 100)) -> Axis:
     """Return an axis of all percentages."""
-    words = [f"{mark:g}" for mark in marks]
-    return Axis(ends=ends, marks=marks, words=words, title=title, place=_hundredfold, write=percent)
+    labels = [f"{mark:g}" for mark in marks]
+    return Axis(ends=ends, marks=marks, words=labels, title=title, place=_hundredfold, write=percent)
 
 
 def gaps(title: str, *, parts: int = 4) -> Scale:
     """Return an axis of gaps, which always holds the usual ones, from -0.15 to 0.25."""
 
-    def words(mark: float) -> str:
+    def label(mark: float) -> str:
         return gap(mark, decimals=1) if mark else "0"
 
-    return Scale(title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), words=words, write=gap_text)
+    return Scale(title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), words=label, write=gap_text)
 
 
 def decades(ends: tuple[float, float], marks: Sequence[float], title: str, **look: Any) -> Axis:
     """Return a logarithmic axis between powers of 10, some numbers marked; what is beyond stands at its ends."""
 
-    def place(number: float) -> float:
+    def position(number: float) -> float:
         return math.nan if math.isnan(number) else min(max(math.log10(number), ends[0]), ends[1]) if number else ends[0]
 
-    words = [f"{mark:,g}" for mark in marks]
-    return Axis(ends=ends, marks=[math.log10(m) for m in marks], words=words, title=title, **{"place": place, **look})
+    labels = [f"{mark:,g}" for mark in marks]
+    return Axis(
+        ends=ends, marks=[math.log10(m) for m in marks], words=labels, title=title, **{"place": position, **look}
+    )
 
 
 class Drawing:
@@ -180,7 +182,7 @@ class Drawing:
         self.title, self.x, self.y, self.description, self._narrow = title, x, y, "", narrow
         self.rows: Any = ()
         self.data: list[dict[str, Any]] = []
-        sides = [width(words, 12) / 2 + 2 for words in (*x.words[:1], *x.words[-1:])]  # of the marks at both ends
+        sides = [width(label, 12) / 2 + 2 for label in (*x.words[:1], *x.words[-1:])]  # of the marks at both ends
         margins = (*(max(pair) for pair in zip(margins, sides, strict=False)), *margins[len(sides) :])
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
         look |= {"tickfont": {"color": "grey", "size": 12}}
@@ -261,8 +263,8 @@ class Drawing:
             below = [at - low for at, (low, _) in zip(y, ends, strict=True)]
             lengths = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
             trace["error_y"] = {**lengths, "color": stroke, "thickness": 2, "width": 0}
-        place = {"x": list(x), "y": list(y), "cliponaxis": False, "name": name}
-        self.trace("scatter", mode="markers", marker=look, **place, **trace)
+        data = {"x": list(x), "y": list(y), "cliponaxis": False, "name": name}
+        self.trace("scatter", mode="markers", marker=look, **data, **trace)
 
     def line(
         self,
@@ -281,17 +283,17 @@ class Drawing:
 
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> None:
         """Shade an interval, without an outline."""
-        place = {"x": [*x, *reversed(list(x))], "y": [*high, *reversed(list(low))]}
+        data = {"x": [*x, *reversed(list(x))], "y": [*high, *reversed(list(low))]}
         look = {"fill": "toself", "fillcolor": f"{color}/18", "line": {"width": 0}}
-        self.trace("scatter", mode="lines", hoverinfo="skip", **place, **look)
+        self.trace("scatter", mode="lines", hoverinfo="skip", **data, **look)
 
     def bar(
         self, x: float, y: float, base: float, color: str, *, hollow: bool = False, width: float = 0.56, hover: str = ""
     ) -> None:
         """Add a horizontal bar from `base` to x; `hover` is what the pointer shows of it."""
         look = {"color": "rgba(0,0,0,0)" if hollow else color, "line": {"width": 2 if hollow else 0, "color": color}}
-        place = {"x": [x - base], "y": [y], "base": [base], "width": [width], "orientation": "h"}
-        self.trace("bar", marker=look, textposition="none", **place, **_pointed([hover] if hover else None))
+        data = {"x": [x - base], "y": [y], "base": [base], "width": [width], "orientation": "h"}
+        self.trace("bar", marker=look, textposition="none", **data, **_pointed([hover] if hover else None))
 
     def segment(self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any) -> None:
         """Draw a straight line that is no data; one number stands for both ends."""
@@ -330,8 +332,8 @@ class Drawing:
         """
         x, y, margin = self.x, self.y, self.layout["margin"]
         places = [(mark - x.ends[0]) / (x.ends[1] - x.ends[0]) for mark in x.marks]
-        named = apart(places, x.words, pixels=self.room)
-        self.layout["xaxis"] |= {"tickvals": [x.marks[i] for i in named], "ticktext": [x.words[i] for i in named]}
+        visible = visible_ticks(places, x.words, pixels=self.room)
+        self.layout["xaxis"] |= {"tickvals": [x.marks[i] for i in visible], "ticktext": [x.words[i] for i in visible]}
         wide = self.room + 2 * min(margin["l"], margin["r"]) - 8
         below: dict[str, Any] = {"refs": ("paper", "paper"), "size": 12, "anchor": ("center", "top")}
         self.remark(fit(x.title, wide, 12), "grey", x=0.5, y=0, shift=(0, -25), **below)
@@ -352,7 +354,7 @@ class Drawing:
 
     def remark(
         self,
-        words: str,
+        text: str,
         color: str,
         *,
         x: float,
@@ -365,34 +367,34 @@ class Drawing:
         hover: str = "",
     ) -> None:
         """Add words at (x, y), moved by `shift` pixels; `refs` are the axes or "paper", `fill` hides what is below."""
-        note = {"text": words, "x": x, "y": y, "xref": refs[0], "yref": refs[1]}
+        note = {"text": text, "x": x, "y": y, "xref": refs[0], "yref": refs[1]}
         note |= {"xshift": shift[0], "yshift": shift[1], "xanchor": anchor[0], "yanchor": anchor[1]}
         note |= {"align": anchor[0], "showarrow": False, "borderpad": 0, "bgcolor": fill}
         if hover:
             note["hovertext"] = hover
         self.layout["annotations"].append({**note, "font": {"color": color, "size": size}})
 
-    def at_left(self, y: float, words: str, color: str, shift: tuple[float, float], **look: Any) -> None:
+    def at_left(self, y: float, text: str, color: str, shift: tuple[float, float], **look: Any) -> None:
         """Write at height y, `shift` pixels from the left end of the plot: into the margin where it is negative."""
-        self.remark(words, color, x=0, y=y, refs=("paper", "y"), shift=shift, **look)
+        self.remark(text, color, x=0, y=y, refs=("paper", "y"), shift=shift, **look)
 
-    def at_right(self, y: float, words: str, color: str, shift: tuple[float, float], **look: Any) -> None:
+    def at_right(self, y: float, text: str, color: str, shift: tuple[float, float], **look: Any) -> None:
         """Write at height y, ending `shift` pixels right of the plot; nothing where there are no words."""
-        if words:
-            place: dict[str, Any] = {"x": 1, "y": y, "refs": ("paper", "y"), "anchor": ("right", "middle")}
-            self.remark(words, color, shift=shift, **place, **look)
+        if text:
+            options: dict[str, Any] = {"x": 1, "y": y, "refs": ("paper", "y"), "anchor": ("right", "middle")}
+            self.remark(text, color, shift=shift, **options, **look)
 
     def above(
-        self, words: str, *, right: bool = False, shift: tuple[float, float] = (0, 3), color: str = "grey"
+        self, text: str, *, right: bool = False, shift: tuple[float, float] = (0, 3), color: str = "grey"
     ) -> None:
         """Write over the plot from its left end on, or up to its right end, moved by pixels."""
-        place: dict[str, Any] = {"x": float(right), "y": 1, "refs": ("paper", "paper"), "shift": shift}
-        self.remark(words, color, anchor=("right" if right else "left", "bottom"), size=12, **place)
+        options: dict[str, Any] = {"x": float(right), "y": 1, "refs": ("paper", "paper"), "shift": shift}
+        self.remark(text, color, anchor=("right" if right else "left", "bottom"), size=12, **options)
 
-    def in_the_middle(self, words: str) -> None:
+    def in_the_middle(self, text: str) -> None:
         """Write in the middle of an empty plot."""
-        place: dict[str, Any] = {"refs": ("paper", "paper"), "anchor": ("center", "middle")}
-        self.remark(words, "grey", x=0.5, y=0.5, fill="background", **place)
+        options: dict[str, Any] = {"refs": ("paper", "paper"), "anchor": ("center", "middle")}
+        self.remark(text, "grey", x=0.5, y=0.5, fill="background", **options)
 
     def note(self, **facts: Any) -> Drawing:
         """Leave facts in the chart for those who test it."""
@@ -401,8 +403,8 @@ class Drawing:
 
     def say(self, form: str, head: str, parts: Iterable[str]) -> None:
         """Say what is drawn, and all that is written."""
-        words = "; ".join(" ".join(part.split()) for part in parts)
-        self.description = f"{form}. {head + ': ' if head else ''}{words}."
+        text = "; ".join(" ".join(part.split()) for part in parts)
+        self.description = f"{form}. {head + ': ' if head else ''}{text}."
 
 
 def _pointed(hover: Sequence[str] | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _FEW = 20  # cells that are all put in words
 def draw_heat(
     title: str,
     values: Sequence[Sequence[float]],
-    words: Sequence[Sequence[str]],
+    texts: Sequence[Sequence[str]],
     *,
     names: tuple[Sequence[str], Sequence[str]],
     titles: tuple[str, str],
@@ -30,7 +30,7 @@ def draw_heat(
     ----------
     values : sequence of sequence of float
         By row and column; nan is an empty cell.
-    words, hover : sequence of sequence of str
+    texts, hover : sequence of sequence of str
         What is written in each cell, and what the pointer shows of it: by itself its names and what is written.
     names, titles : (columns, rows)
         As they are; the form shortens them and makes them harmless.
@@ -54,9 +54,11 @@ def draw_heat(
     drawing.axes()
     drawing.layout["xaxis"] |= {"ticks": ""}
     drawing.layout["shapes"] = []  # of a grid
-    size = min(13, int(13 * room / max(width(one) for row in words for one in row)))
-    own = [[f"{short(i, 40)}, {short(j, 40)}: {word}" for j, word in zip(names[0], row, strict=True)]
-           for i, row in zip(names[1], words, strict=True)]  # fmt: skip
+    size = min(13, int(13 * room / max(width(text) for row in texts for text in row)))
+    default_hover = [
+        [f"{short(i, 40)}, {short(j, 40)}: {word}" for j, word in zip(names[0], row, strict=True)]
+        for i, row in zip(names[1], texts, strict=True)
+    ]
     drawing.trace(
         "heatmap",
         x=list(range(wide)),
@@ -67,10 +69,10 @@ def draw_heat(
         colorscale=[[0.0, "grid"], [1.0, "shade"]],
         xgap=2,
         ygap=2,
-        text=[list(row) for row in words],
+        text=[list(row) for row in texts],
         texttemplate="%{text}",
         textfont={"color": "ink", "size": size},
-        customdata=[list(row) for row in hover or own],
+        customdata=[list(row) for row in hover or default_hover],
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
         showscale=False,
@@ -80,8 +82,10 @@ def draw_heat(
     if heading:
         drawing.above(heading, right=True, shift=(right - 4, 9))
     cells = [(values[i][j], i, j) for i in range(deep) for j in range(wide) if not math.isnan(values[i][j])]
-    shown = cells if len(cells) <= _FEW else [min(cells), max(cells)]
-    said = [f"{names[1][i]}, {names[0][j]} {plain(words[i][j])}" for _, i, j in shown]
-    said += [f"{names[1][i]}, {heading} {plain(text)}" for i, text in enumerate(column) if text]
-    drawing.say(f"Map of {titles[1]} by {titles[0]}", "" if shown is cells else "lowest and highest", said)
+    listed_cells = cells if len(cells) <= _FEW else [min(cells), max(cells)]
+    descriptions = [f"{names[1][i]}, {names[0][j]} {plain(texts[i][j])}" for _, i, j in listed_cells]
+    descriptions += [f"{names[1][i]}, {heading} {plain(text)}" for i, text in enumerate(column) if text]
+    drawing.say(
+        f"Map of {titles[1]} by {titles[0]}", "" if listed_cells is cells else "lowest and highest", descriptions
+    )
     return drawing

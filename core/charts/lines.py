@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Any
 
 from core.charts.drawing import Axis, Drawing, Number, Scale, cells, ends_of, value_of
-from core.charts.words import LINE, NARROW, fit, kept, spread, width
+from core.charts.words import LINE, NARROW, fit, separate_labels, visible_labels, width
 
 GUTTER = 152
 """Pixels right of the plot for the names of curves."""
@@ -59,7 +59,7 @@ class Curve:
         Whether the intervals are drawn.
     name, value : str
         Its name at the right, nobody's when empty, and its value there: by itself that at the slider, or the last.
-    here : number, optional
+    current : number, optional
         At the slider, where the curve has no point of its own there or another one.
     hollow : bool
         Whether the dot at the slider stands for nothing that was measured.
@@ -77,7 +77,7 @@ class Curve:
     opacity: float = 1
     name: str = ""
     value: str | None = None
-    here: Number | None = None
+    current: Number | None = None
     hollow: bool = False
     level: bool = False
     dots: Sequence[Dot] = ()
@@ -95,21 +95,21 @@ class Curve:
         if self.level or not self.grid:
             return tuple(self.of)
         computed = dict(zip(self.x, self.of, strict=True))
-        return tuple(computed.get(place) for place in self.places)
+        return tuple(computed.get(position) for position in self.places)
 
     @property
     def unfinished(self) -> bool:
         """Whether places of its grid are not computed yet."""
         return not {*self.grid} <= {*self.x}
 
-    def at(self, place: float | None) -> Number | None:
+    def at(self, position: float | None) -> Number | None:
         """Return its number at the slider, or without one its last; None where that is not computed."""
-        if self.here is not None:
-            return self.here
+        if self.current is not None:
+            return self.current
         measured = [number for number in self.of if not math.isnan(value_of(number))]
-        if not self.level and place is not None:
+        if not self.level and position is not None:
             pairs = zip(self.x, self.of, strict=True)
-            close = [number for x, number in pairs if math.isclose(x, place, rel_tol=1e-6)]
+            close = [number for x, number in pairs if math.isclose(x, position, rel_tol=1e-6)]
             measured = [number for number in close if not math.isnan(value_of(number))]
         return measured[-1] if measured else None
 
@@ -176,17 +176,17 @@ class _Placed:
                 begin = i
 
 
-def _place(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
+def _placed(curve: Curve, x: Axis, y: Axis, at: float | None) -> _Placed:
     places = curve.x if curve.level else curve.places
     heights = [y.place(value_of(number)) for number in curve.numbers]
     number = curve.at(at)
     value = curve.value
     if value is None:
         value = "" if number is None else y.write(number)
-    tells = curve.here is not None or bool(curve.name and value)
+    tells = curve.current is not None or bool(curve.name and value)
     placed = _Placed(
         curve=curve,
-        x=[x.place(place) for place in places],
+        x=[x.place(position) for position in places],
         y=[None if math.isnan(height) else height for height in heights],
         start=math.inf,  # right of all
         height=y.place(value_of(number)),
@@ -251,10 +251,10 @@ def draw_lines(
     """
     x = x.over(at for curve in curves for at in curve.x)
     y = y.over([*holds, *(value for curve in curves for value in curve.reach())])
-    placed = [_place(curve, x, y, at) for curve in curves]
-    named = [one for one in placed if one.curve.name and not math.isnan(one.height)]
+    placed = [_placed(curve, x, y, at) for curve in curves]
+    labelled = [item for item in placed if item.curve.name and not math.isnan(item.height)]
     above, set_off = 42 if shaded[0] else 32, f"shaded: {shaded[0]}" if shaded[0] and shaded[1] else ""
-    below = 0 if gutter else _KEY * len(named)
+    below = 0 if gutter else _KEY * len(labelled)
     margins = (_LEFT, 18 if diagonal or not gutter else gutter, above, 48 + below)
     drawing = Drawing(title, height=height + below, x=x, y=y, margins=margins, narrow=narrow)
     drawing.rows = _rows(curves, x.title, at) if rows is None else rows
@@ -264,31 +264,31 @@ def draw_lines(
     if diagonal:
         ends = (max(x.ends[0], y.ends[0]), min(x.ends[1], y.ends[1]))
         drawing.segment(ends, ends, "chance", width=1.5, dash="dot")
-    for one in placed:
-        _draw(drawing, one)
+    for item in placed:
+        _draw(drawing, item)
     if at is not None:
-        _slider(drawing, x.place(at), [one for one in placed if one.dot])
-    for one in placed:
-        _dots(drawing, one.curve)
-    if not any(height is not None for one in placed for height in one.y):
+        _slider(drawing, x.place(at), [item for item in placed if item.dot])
+    for item in placed:
+        _dots(drawing, item.curve)
+    if not any(height is not None for item in placed for height in item.y):
         drawing.in_the_middle("being measured")
-    if named:
+    if labelled:
         write = partial(_corner, head=head) if diagonal else partial(_gutter, head=head, gutter=gutter)
-        (write if diagonal or gutter else _key)(drawing, named)
+        (write if diagonal or gutter else _key)(drawing, labelled)
     if set_off:
         drawing.above(fit(set_off, drawing.room + _LEFT - 14, 12), shift=(10 - _LEFT, 25))
-    said = [one.label for one in sorted(named, key=lambda one: -one.height)]
-    said += [set_off.replace(":", ",")] if set_off else []
-    said += [f"computed so far: {done} of {total} places" for done, total in _progress(curves)]
-    drawing.say(f"Line chart, {y.title} over {x.title}", head if named else "", said or ["being measured"])
+    descriptions = [item.label for item in sorted(labelled, key=lambda item: -item.height)]
+    descriptions += [set_off.replace(":", ",")] if set_off else []
+    descriptions += [f"computed so far: {done} of {total} places" for done, total in _progress(curves)]
+    drawing.say(f"Line chart, {y.title} over {x.title}", head if labelled else "", descriptions or ["being measured"])
     return drawing
 
 
 def _computed(curves: Sequence[Curve]) -> tuple[list[float], list[float]]:
     """Return the places of the unfinished curves' grids, and those that all of these curves have."""
     growing = [curve for curve in curves if curve.unfinished]
-    grid = sorted({place for curve in growing for place in curve.grid})
-    return grid, [place for place in grid if all(place in curve.x for curve in growing)]
+    grid = sorted({position for curve in growing for position in curve.grid})
+    return grid, [position for position in grid if all(position in curve.x for curve in growing)]
 
 
 def _progress(curves: Sequence[Curve]) -> list[tuple[int, int]]:
@@ -325,12 +325,12 @@ def _rows(curves: Sequence[Curve], x: str, at: float | None) -> list[Mapping[str
             continue
         points = list(zip(curve.x, curve.of, strict=True))
         beside = [(dot.x, dot.of) for dot in curve.dots]
-        if at is not None and curve.here is not None and not curve.hollow:
-            beside.append((at, curve.here))
-        for place, number in beside:
-            if not any(math.isclose(place, other) for other, _ in points):
-                points.append((place, number))
-        rows += [{"curve": curve.name, x: place, **cells("value", number)} for place, number in points]
+        if at is not None and curve.current is not None and not curve.hollow:
+            beside.append((at, curve.current))
+        for position, number in beside:
+            if not any(math.isclose(position, x_point) for x_point, _ in points):
+                points.append((position, number))
+        rows += [{"curve": curve.name, x: position, **cells("value", number)} for position, number in points]
     return rows
 
 
@@ -387,16 +387,16 @@ def _draw_points(
 
 def _slider(drawing: Drawing, at: float, placed: Sequence[_Placed]) -> None:
     """Draw a line up to the highest curve and a dot on each."""
-    heights = [one.height for one in placed]
+    heights = [item.height for item in placed]
     bottom, top = drawing.y.ends
     drawing.segment(at, (bottom, max(heights, default=top)), "ink", layer="below")
     drawing.markers(
         [at] * len(heights),
         heights,
-        size=[12 if one.curve.width > 2 else 8 for one in placed],
-        color=["background" if one.curve.hollow else one.curve.color for one in placed],
-        rim=([one.curve.color if one.curve.hollow else "background" for one in placed], 2),
-        hover=[fit(one.label, 9999) for one in placed],
+        size=[12 if item.curve.width > 2 else 8 for item in placed],
+        color=["background" if item.curve.hollow else item.curve.color for item in placed],
+        rim=([item.curve.color if item.curve.hollow else "background" for item in placed], 2),
+        hover=[fit(item.label, 9999) for item in placed],
         name="slider",
     )
 
@@ -410,8 +410,8 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     ends = []
     for dot, height in zip(curve.dots, heights, strict=True):
         low, high = (y.place(end) for end in ends_of(dot.of))
-        shown = dot.interval and not math.isnan(low)
-        ends.append((max(low, y.ends[0]), min(high, y.ends[1])) if shown else (height, height))
+        has_interval = dot.interval and not math.isnan(low)
+        ends.append((max(low, y.ends[0]), min(high, y.ends[1])) if has_interval else (height, height))
     colors = [dot.color or curve.color for dot in curve.dots]
     drawing.markers(
         [drawing.x.place(dot.x) for dot in curve.dots],
@@ -426,48 +426,52 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
     )
 
 
-def _gutter(drawing: Drawing, named: Sequence[_Placed], head: str, gutter: int) -> None:
+def _gutter(drawing: Drawing, labelled: Sequence[_Placed], head: str, gutter: int) -> None:
     """Name the curves right of the plot, as many as have room, each with its value in bold."""
     room, (low, high), pixel = gutter - _LEADER - 6, drawing.y.ends, drawing.pixel
     if head:
-        place: dict[str, Any] = {"x": 1, "y": 1, "refs": ("paper", "paper"), "anchor": ("left", "bottom")}
-        drawing.remark(fit(head, room, 11), "grey", shift=(_LEADER + 2, 9), size=11, **place)
-    ends = [min(max(one.height, low), high) for one in named]
+        options: dict[str, Any] = {"x": 1, "y": 1, "refs": ("paper", "paper"), "anchor": ("left", "bottom")}
+        drawing.remark(fit(head, room, 11), "grey", shift=(_LEADER + 2, 9), size=11, **options)
+    ends = [min(max(item.height, low), high) for item in labelled]
     many = max(1, int((high - low) / pixel - 14) // _PITCH + 1)
-    first = [one.curve.width > 2 or one.curve.color in ("strongest", "chance") for one in named]
-    if len(named) > _MOST:
+    first = [item.curve.width > 2 or item.curve.color in ("strongest", "chance") for item in labelled]
+    if len(labelled) > _MOST:
         outermost = (ends.index(max(ends)), ends.index(min(ends)))
-        many = min(many, len({*(i for i, one in enumerate(first) if one), *outermost}))
-    stay = kept(ends, first, many)
-    heights = spread([ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel)
+        many = min(many, len({*(i for i, is_first in enumerate(first) if is_first), *outermost}))
+    stay = visible_labels(ends, first, many)
+    heights = separate_labels([ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel)
     for i, height in zip(stay, heights, strict=True):
-        curve, bold = named[i].curve, f"<b>{named[i].value}</b> " if named[i].value else ""
-        left = room - (width(f"<b>{named[i].value} </b>") if bold else 0)
-        if named[i].start < drawing.x.ends[1] and not curve.level:
-            drawing.segment((named[i].start, drawing.x.ends[1]), ends[i], f"{curve.color}/{_HAIRLINE}", layer="below")
+        curve, bold = labelled[i].curve, f"<b>{labelled[i].value}</b> " if labelled[i].value else ""
+        left = room - (width(f"<b>{labelled[i].value} </b>") if bold else 0)
+        if labelled[i].start < drawing.x.ends[1] and not curve.level:
+            drawing.segment(
+                (labelled[i].start, drawing.x.ends[1]), ends[i], f"{curve.color}/{_HAIRLINE}", layer="below"
+            )
         drawing.segment((1, _LEADER), (ends[i], height), curve.color, xref="paper", xsizemode="pixel", xanchor=1)
-        words, place = bold + fit(curve.name, left), {"x": 1, "y": height, "refs": ("paper", "y")}
-        hover = "" if words.endswith(fit(curve.name, 9999)) else fit(curve.name, 9999)
-        drawing.remark(words, curve.color, shift=(_LEADER + 2, 0), hover=hover, **place)
+        text, options = bold + fit(curve.name, left), {"x": 1, "y": height, "refs": ("paper", "y")}
+        hover = "" if text.endswith(fit(curve.name, 9999)) else fit(curve.name, 9999)
+        drawing.remark(text, curve.color, shift=(_LEADER + 2, 0), hover=hover, **options)
 
 
-def _key(drawing: Drawing, named: Sequence[_Placed]) -> None:
+def _key(drawing: Drawing, labelled: Sequence[_Placed]) -> None:
     """Name the curves in rows under the plot, the highest first."""
     room = drawing.room + _LEFT - 36 - _LEFT // 2
-    for i, one in enumerate(sorted(named, key=lambda one: -one.height)):
+    for i, item in enumerate(sorted(labelled, key=lambda item: -item.height)):
         down, left = -54 - _KEY * i, 8 - _LEFT
         pixels: dict[str, Any] = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0}
         pixels |= {"yref": "paper", "ysizemode": "pixel", "yanchor": 0}
-        drawing.segment((left, left + 18), down, one.curve.color, width=one.curve.width, **pixels)
-        words = f"<b>{one.value}</b> {fit(one.curve.name, room - width(one.value))}"
-        place: dict[str, Any] = {"x": 0, "y": 0, "refs": ("paper", "paper"), "shift": (left + 26, down)}
-        drawing.remark(words, one.curve.color, **place)
+        drawing.segment((left, left + 18), down, item.curve.color, width=item.curve.width, **pixels)
+        text = f"<b>{item.value}</b> {fit(item.curve.name, room - width(item.value))}"
+        options: dict[str, Any] = {"x": 0, "y": 0, "refs": ("paper", "paper"), "shift": (left + 26, down)}
+        drawing.remark(text, item.curve.color, **options)
 
 
-def _corner(drawing: Drawing, named: Sequence[_Placed], head: str) -> None:
+def _corner(drawing: Drawing, labelled: Sequence[_Placed], head: str) -> None:
     """Name the curves in the corner under the diagonal, with their values."""
     room = 0.55 * drawing.room
-    lines = [(one.curve.color, f"{fit(one.curve.name, room - width(one.value))} <b>{one.value}</b>") for one in named]
-    place: dict[str, Any] = {"x": 1, "y": 0, "refs": ("paper", "paper"), "anchor": ("right", "bottom")}
-    for i, (color, words) in enumerate(reversed([("ink", head), *lines] if head else lines)):
-        drawing.remark(words, color, shift=(-6, 8 + LINE * 13 * i), fill="background", **place)
+    lines = [
+        (item.curve.color, f"{fit(item.curve.name, room - width(item.value))} <b>{item.value}</b>") for item in labelled
+    ]
+    options: dict[str, Any] = {"x": 1, "y": 0, "refs": ("paper", "paper"), "anchor": ("right", "bottom")}
+    for i, (color, text) in enumerate(reversed([("ink", head), *lines] if head else lines)):
+        drawing.remark(text, color, shift=(-6, 8 + LINE * 13 * i), fill="background", **options)

@@ -52,26 +52,28 @@ def _gap_row(
     below: str,
     *,
     leaks: bool = True,
-    found: Estimate | None = None,
+    estimate: Estimate | None = None,
     test: GapTest | None = None,
     note: str = "",
     muted: bool = False,
 ) -> Row:
     """Return a gap's row with its interval and value, or with the reason why there is none; shaded where it `leaks`."""
     look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks}
-    if found is None or math.isnan(found.value):
+    if estimate is None or math.isnan(estimate.value):
         return Row(value="…" if note == _WAITING else "n/a", note=note, **look)
     hover = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}" if test is not None else ""
-    mark = Mark(of=found, hover=hover, stroke=4, **_more_exposed(found, decided=found.low > 0 or found.high < 0))
+    mark = Mark(
+        of=estimate, hover=hover, stroke=4, **_more_exposed(estimate, decided=estimate.low > 0 or estimate.high < 0)
+    )
     if not muted:
         return Row(marks=[mark], **look)
     mark = replace(mark, color="muted", symbol="circle-open", stroke=2, dash="dot")
-    return Row(value=gap(found.value), color="muted", marks=[mark], **look)
+    return Row(value=gap(estimate.value), color="muted", marks=[mark], **look)
 
 
-def _more_exposed(found: Estimate, *, decided: bool) -> dict[str, Any]:
+def _more_exposed(estimate: Estimate, *, decided: bool) -> dict[str, Any]:
     """Return the look of the group that a gap is larger for; grey where that is not decided."""
-    style = group_style(int(found.value > 0))
+    style = group_style(int(estimate.value > 0))
     return {"color": style.color, "symbol": style.symbol} if decided else {"color": "chance", "symbol": "circle"}
 
 
@@ -84,34 +86,36 @@ def _verdict_rows(read: Reading) -> Iterable[Row]:
     result, reason = read.result, read.why_not or _WAITING
     muted = read.attack.muted and read.attack.disparities is not None
     flagged = f"greyed out: {_CHANCE}" if muted else "TPR gap"
-    words = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
+    captions = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
     for field, name in _GAPS.items():
         leaks = field == "advantage_gap"
         if result is None:
-            yield _gap_row(name, words[field], leaks=leaks, note=reason if reason == _WAITING or field == "vd" else "")
+            yield _gap_row(
+                name, captions[field], leaks=leaks, note=reason if reason == _WAITING or field == "vd" else ""
+            )
         else:
-            numbers: dict[str, Any] = {"found": getattr(result, field), "test": result.tests.get(field)}
-            yield _gap_row(name, words[field], leaks=leaks, muted=muted and field == "vd", **numbers)
+            numbers: dict[str, Any] = {"estimate": getattr(result, field), "test": result.tests.get(field)}
+            yield _gap_row(name, captions[field], leaks=leaks, muted=muted and field == "vd", **numbers)
 
 
 def _lira_row(findings: MembershipFindings, group: str) -> Row:
     """Return LiRA's gap in TPR at 1% FPR."""
     lira = findings.attacks.get("lira")
-    found = next((one for one in (lira.low_fpr if lira else ()) if one.group == group), None)
-    if found is not None:
-        below = f"TPR at {100 * found.fpr:g}% FPR"
-        return _gap_row("LiRA gap", below, found=found.estimate, test=found.test, note=found.reason)
+    result = next((candidate for candidate in (lira.low_fpr if lira else ()) if candidate.group == group), None)
+    if result is not None:
+        below = f"TPR at {100 * result.fpr:g}% FPR"
+        return _gap_row("LiRA gap", below, estimate=result.estimate, test=result.test, note=result.reason)
     missing = "not run" if "lira" in findings.not_run else _WAITING
     return _gap_row("LiRA gap", "TPR at 1% FPR", note="n/a, the group is too small" if lira else missing)
 
 
-def draw_group_gaps(found: AttackFindings) -> Drawing:
+def draw_group_gaps(findings: AttackFindings) -> Drawing:
     """Draw the membership-advantage gap of every group that was measured, and VD as a thin mark beside it.
 
     Groups whose gap is significant, with all groups reckoned with, are in colour. The attack gives verdicts.
     """
-    results = found.disparities.results if found.disparities is not None else ()
-    lines = [_group_line(result, muted=found.muted) for result in results]
+    results = findings.disparities.results if findings.disparities is not None else ()
+    lines = [_group_line(result, muted=findings.muted) for result in results]
     title, axis = "Membership-advantage gap of each group", gaps("Group − all others (difference of rates)", parts=3)
     return draw_rows(title, lines, axis, value="gap, p", pitch=46, empty="no group is large enough")
 
@@ -154,8 +158,8 @@ def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int =
     group : int
         Of more than two groups, which one.
     """
-    found = findings.attacks.get(attack)
-    rocs = [] if found is None else _rocs(findings, found, group)
+    attack_findings = findings.attacks.get(attack)
+    rocs = [] if attack_findings is None else _rocs(findings, attack_findings, group)
     fewest = min((roc.n_outsiders for _, roc, _ in rocs), default=_ALARMS)
     edge = min(1.0, _ALARMS / fewest)
     at = next((rate for rate in (0.01, 0.1) if rocs and edge <= rate * (1 + 1e-9)), math.nan)
@@ -175,11 +179,13 @@ def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int =
     )
 
 
-def _rocs(findings: MembershipFindings, found: AttackFindings, group: int) -> list[tuple[str, Roc, dict[str, Any]]]:
+def _rocs(
+    findings: MembershipFindings, attack_findings: AttackFindings, group: int
+) -> list[tuple[str, Roc, dict[str, Any]]]:
     """Return name, curve and look of each curve, the first group first."""
-    names, rocs = findings.group_names, found.roc_by_group
+    names, rocs = findings.group_names, attack_findings.roc_by_group
     large = [roc.n_outsiders >= _SMALLEST and roc.n_members >= _SMALLEST for roc in rocs]
-    everybody = ("all", found.roc, _LOOKS[2])
+    everybody = ("all", attack_findings.roc, _LOOKS[2])
     if len(rocs) == 2 and all(large):
         return [(names[1], rocs[1], _LOOKS[0]), (names[0], rocs[0], _LOOKS[1])]
     if len(rocs) > 2 and large[group]:
@@ -213,20 +219,20 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
     lines, reached = [], 0.0
     for row in ranges.rows:
         end = reached + row.difference
-        color, words = group_style(int(end > reached)).color, _signed(row.difference)
-        quiet = muted or words == "0"
-        value = f"{100 * row.group:.1f}, {100 * row.others:.1f}, {words if quiet else f'<b>{words}</b>'}"
+        color, text = group_style(int(end > reached)).color, _signed(row.difference)
+        quiet = muted or text == "0"
+        value = f"{100 * row.group:.1f}, {100 * row.others:.1f}, {text if quiet else f'<b>{text}</b>'}"
         step = Mark(of=end, bar=reached, symbol="", color=f"{color} 45" if muted else color)
         look: dict[str, Any] = {"color": "grey" if quiet else color, "marks": [step]}
         lines.append(Row(name=f"{row.low:g} to {row.high:g}", value=value, **look))
         reached = end
-    style, words = group_style(int(ranges.vd > 0)), _signed(ranges.vd)
+    style, text = group_style(int(ranges.vd > 0)), _signed(ranges.vd)
     color, symbol = ("muted", f"{style.symbol}-open") if muted else (style.color, style.symbol)
     mark, name = (
         Mark(of=reached, color=color, symbol=symbol, size=13),
         f"VD, greyed out: {_CHANCE}" if muted else "VD",
     )
-    lines.append(Row(name=name, bold=True, value=words if muted else f"<b>{words}</b>", marks=[mark], apart=True))
+    lines.append(Row(name=name, bold=True, value=text if muted else f"<b>{text}</b>", marks=[mark], separated=True))
     axis = Scale(
         title=f"{plain_name(ranges.group, 16)} − {plain_name(ranges.others, 16)} (points)",
         span=30.0,
@@ -240,8 +246,8 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
 
 
 def _signed(difference: float) -> str:
-    words = gap(100 * difference, decimals=1)
-    return "0" if float(words.replace("−", "-")) == 0 else words
+    text = gap(100 * difference, decimals=1)
+    return "0" if float(text.replace("−", "-")) == 0 else text
 
 
 # ------------------------------------------------------------------------------------- over epsilon and theta
@@ -252,35 +258,35 @@ _EPSILONS = (0.01, 0.1, 1, 10, 100, math.inf)
 _ENOUGH = 3  # repeats; the interval of two is so wide that it would squash the curves
 
 
-def _place(epsilon: float) -> float:
+def _budget_position(epsilon: float) -> float:
     """Return where a budget stands on the axis."""
     return _INFINITY if math.isinf(epsilon) else min(max(math.log10(epsilon), _FIRST), _LAST)
 
 
 _X = Axis(
     ends=(-2.15, 2.95),
-    marks=[_place(e) for e in _EPSILONS],
+    marks=[_budget_position(e) for e in _EPSILONS],
     words=[epsilon_text(e) for e in _EPSILONS],
     title="Privacy budget ε of the tree (log)",
     broken=(2.28, 2.44),
-    place=_place,
+    place=_budget_position,
 )
 
 
-def _value(found: CurveBand, field: str) -> Estimate:
+def _value(band: CurveBand, field: str) -> Estimate:
     """Return a field of a band; nan where it has none."""
-    return found.values.get(field) or not_measured()
+    return band.values.get(field) or not_measured()
 
 
-def _by_chance(found: CurveBand) -> bool:
+def _by_chance(band: CurveBand) -> bool:
     """Whether the interval of the attack's AUC is not above 0.5; unknown, and so False, without an interval."""
-    return _value(found, "auc").low <= 0.5
+    return _value(band, "auc").low <= 0.5
 
 
 def _held(bands: Iterable[CurveBand], *names: str) -> list[float]:
     """Return what an axis must hold: values, and their limits once they rest on enough repeats."""
-    found = [(band.repeats >= _ENOUGH, _value(band, name)) for band in bands for name in names]
-    return [number for enough, e in found for number in ((e.low, e.value, e.high) if enough else (e.value,))]
+    estimates = [(band.repeats >= _ENOUGH, _value(band, name)) for band in bands for name in names]
+    return [number for enough, e in estimates for number in ((e.low, e.value, e.high) if enough else (e.value,))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,29 +306,29 @@ class _Field:
 
         `grid` has the places of all targets, also of those that are not measured yet.
         """
-        there = [(b, _value(b, self.field)) for b in bands if not math.isnan(_value(b, self.field).value)]
-        if not there:
+        measured = [(b, _value(b, self.field)) for b in bands if not math.isnan(_value(b, self.field).value)]
+        if not measured:
             return []
-        quiet = {b.at: self.mutable and _by_chance(b) for b, _ in there}
+        quiet = {b.at: self.mutable and _by_chance(b) for b, _ in measured}
         look: dict[str, Any] = {"color": self.color, "symbol": self.symbol, "size": size}
-        finite = [(b.at, e) for b, e in there if math.isfinite(b.at)]
+        finite = [(b.at, e) for b, e in measured if math.isfinite(b.at)]
         dots = [
             Dot(
                 x=b.at,
                 of=e,
                 hover=self.name,
-                interval=len(there) == 1 or math.isinf(b.at),
+                interval=len(measured) == 1 or math.isinf(b.at),
                 hollow=quiet[b.at],
                 color="muted" if quiet[b.at] else "",
             )
-            for b, e in there
+            for b, e in measured
         ]
-        here = next(((b, e) for b, e in there if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)), None)
+        current = next(((b, e) for b, e in measured if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)), None)
         name = self.name
-        if here is not None:
-            muted = quiet[here[0].at]
+        if current is not None:
+            muted = quiet[current[0].at]
             name = f"{self.name}, greyed out" if muted else self.name
-            look |= {"here": here[1], "hollow": muted}
+            look |= {"current": current[1], "hollow": muted}
         places = [at for at in grid if math.isfinite(at)]
         curve = Curve(
             x=[at for at, _ in finite],
@@ -359,7 +365,7 @@ def _over_epsilon(
     done = sorted((b for b in bands if b.variant == "epsilon"), key=lambda b: b.at)
     curves = [curve for field in fields for curve in field.curves(done, EPSILONS, now=now)]
     floor = value_of(compared.of[0])
-    head = f"at ε = {epsilon_text(now)}" if any(curve.here is not None for curve in curves) else ""
+    head = f"at ε = {epsilon_text(now)}" if any(curve.current is not None for curve in curves) else ""
     axis = y.over([*_held(done, *(field.field for field in fields)), floor])
     curves = [*([compared] if curves and not math.isnan(floor) else []), *curves]
     complete = {*EPSILONS} <= {b.at for b in done}
@@ -369,11 +375,11 @@ def _over_epsilon(
 
 def _chance_spans(done: Sequence[CurveBand]) -> list[tuple[float, float]]:
     """Return the parts of the axis that belong to budgets no better than chance: up to halfway to the next budget."""
-    places = [_place(b.at) for b in done]
+    places = [_budget_position(b.at) for b in done]
     edges = [_X.ends[0], *((a + b) / 2 for a, b in pairwise(places)), _X.ends[1]]
     joined: list[tuple[float, float]] = []
-    for found, (start, end) in zip(done, pairwise(edges), strict=True) if done else ():
-        if _by_chance(found):
+    for band, (start, end) in zip(done, pairwise(edges), strict=True) if done else ():
+        if _by_chance(band):
             begin = joined.pop()[0] if joined and joined[-1][1] == start else start
             joined.append((begin, end))
     return joined
@@ -469,13 +475,15 @@ def _thetas(values: Sequence[float]) -> Axis:
     return replace(axis, ends=(start - room, 1 + room))
 
 
-def draw_deleted(found: FairPickFindings) -> Drawing:
+def draw_deleted(findings: FairPickFindings) -> Drawing:
     """Draw the records deleted of each group, the first group above."""
-    total, lines = sum(found.deleted.values()), []
-    for code, (name, number) in reversed(list(enumerate(found.deleted.items()))):
+    total, lines = sum(findings.deleted.values()), []
+    for code, (name, number) in reversed(list(enumerate(findings.deleted.items()))):
         color = group_style(code).color
         hover = f"{100 * number / total:.0f}% of the records deleted" if total else ""
         mark = Mark(of=number, bar=0, color=color, symbol="", hover=hover, name="records deleted")
         lines.append(Row(name=name, value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
     axis = Scale(title="Records deleted", start=0.0, words="{:,.0f}".format)
-    return draw_rows(f"Records deleted of each group at θ = {found.theta:g}", lines, axis, first="group", empty="none")
+    return draw_rows(
+        f"Records deleted of each group at θ = {findings.theta:g}", lines, axis, first="group", empty="none"
+    )

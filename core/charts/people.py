@@ -43,16 +43,16 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
     drawing.axes(levels=False)
     drawing.layout["annotations"][-1]["x"] = 1 - _WIDE / 2 / (axis.ends[1] - axis.ends[0])  # its title, under the bars
     look: dict[str, Any] = {"y": 1, "refs": ("x", "paper"), "size": 12}
-    for place, attack in enumerate(result.attacks):
+    for index, attack in enumerate(result.attacks):
         run = not attack.reason
-        words = (
+        labels = (
             SHORT[attack.attack],
             f"<b>{count(int(attack.leak.sum()))}</b>",
             tenths(attack.chance).replace("none", "0"),
         )
-        for up, text in zip(_LINES, words if run else (words[0], "not run", ""), strict=True):
+        for up, text in zip(_LINES, labels if run else (labels[0], "not run", ""), strict=True):
             color = "grey" if up == _LINES[-1] else "ink"
-            drawing.remark(text, color, x=place, shift=(0, up), anchor=("center", "bottom"), **look)
+            drawing.remark(text, color, x=index, shift=(0, up), anchor=("center", "bottom"), **look)
     for up, text in zip(_LINES[1:], ("found", "by chance"), strict=True):
         drawing.remark(text, "grey", x=_BARS, shift=(0, up), anchor=("left", "bottom"), **look)
     drawing.segment(_BARS, y.ends, "grey", layer="below")
@@ -61,9 +61,9 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
         many = sum(pattern) > 1
         if many:
             drawing.shade_row(i)
-        hits = [place for place, hit in enumerate(pattern) if hit]
-        others = [place for place, hit in enumerate(pattern) if not hit]
-        drawing.markers(others, [i] * len(others), size=5, color="grid")
+        hits = [index for index, hit in enumerate(pattern) if hit]
+        misses = [index for index, hit in enumerate(pattern) if not hit]
+        drawing.markers(misses, [i] * len(misses), size=5, color="grid")
         drawing.line([hits[0], hits[-1]], [i, i], "leak", width=2)
         names = [ATTACKS[name] for name, hit in zip(ATTACKS, pattern, strict=True) if hit]
         people = f"{' and '.join(names)}: {count(n)}"

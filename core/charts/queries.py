@@ -54,17 +54,18 @@ def draw_leakage(
         curves.append(level(limit[1], "ink", "bound", dash="longdash"))
     faint: dict[str, Any] = {"opacity": 0.45, "width": 1.5}
     noisy, exact = (
-        {**leaks, "best": best_by_number([leak for own in leaks.values() for leak in own])} for leaks in (noisy, exact)
+        {**leaks, "best": best_by_number([leak for decoder_leaks in leaks.values() for leak in decoder_leaks])}
+        for leaks in (noisy, exact)
     )
     curves += _curves(exact, "best", numbers, color="strongest", name="without noise", **faint)
     curves += _curves(exact, "published", numbers, color="before", name="ℓ1, no noise", **faint)
-    here = {leak.decoder: leak.leakage for leak in now}
-    look: dict[str, Any] = {"color": "before", "width": 1.5, "here": here.get("published")}
+    current = {leak.decoder: leak.leakage for leak in now}
+    look: dict[str, Any] = {"color": "before", "width": 1.5, "current": current.get("published")}
     curves += _curves(noisy, "published", numbers, name="ℓ1 (paper)", **look)
-    look = {"color": "leak", "dash": "dash", "here": here.get("without_prior")}
+    look = {"color": "leak", "dash": "dash", "current": current.get("without_prior")}
     curves += _curves(noisy, "without_prior", numbers, name="without prior", **look)
     (best,) = best_by_number(now)
-    look = {"color": "leak", "width": 3, "band": True, "here": best.leakage}
+    look = {"color": "leak", "width": 3, "band": True, "current": best.leakage}
     curves += _curves(noisy, "best", numbers, name="best decoder", **look)
     last = numbers[-1]
     marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
@@ -76,10 +77,10 @@ def draw_leakage(
 
 def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, numbers: Sequence[int], **look: Any) -> list[Curve]:
     """Return the curve of a decoder; none where nothing is there."""
-    there = sorted(leaks.get(decoder, ()), key=lambda leak: leak.m)
-    if not there:
+    measured = sorted(leaks.get(decoder, ()), key=lambda leak: leak.m)
+    if not measured:
         return []
-    return [Curve(x=[leak.m for leak in there], of=[leak.leakage for leak in there], grid=numbers, **look)]
+    return [Curve(x=[leak.m for leak in measured], of=[leak.leakage for leak in measured], grid=numbers, **look)]
 
 
 _LARGEST = 4.5  # decades at the end of the axis of errors
@@ -106,7 +107,7 @@ def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str
     return drawing
 
 
-def draw_values(people: People, reading: Reading, *, names: tuple[str, str], advantaged: int = 1) -> Drawing:
+def draw_values(people: People, decoded: Reading, *, names: tuple[str, str], advantaged: int = 1) -> Drawing:
     """Draw what a decoder recovered for each person, by group, and the threshold it decides with.
 
     Filled is inferred correctly, hollow wrongly. `names` are of the advantaged and the disadvantaged group; the
@@ -115,16 +116,16 @@ def draw_values(people: People, reading: Reading, *, names: tuple[str, str], adv
     import numpy as np
 
     order = np.argsort(people.sensitive, kind="stable")  # the disadvantaged first
-    values, truth = reading.values[order], people.sensitive[order]
+    values, truth = decoded.values[order], people.sensitive[order]
     n, points, counts = values.size, [], []
     for group in (0, 1):
         style = group_style(advantaged if group == 1 else 1 - advantaged)
         rows = np.flatnonzero(truth == group)
-        right = reading.recovered[order][rows] == group
+        right = decoded.recovered[order][rows] == group
         for hit, suffix in ((True, ""), (False, "-open")):
-            some, hover = rows[right == hit], [f"{values[i]:.2f}" for i in rows[right == hit]]
+            selected, hover = rows[right == hit], [f"{values[i]:.2f}" for i in rows[right == hit]]
             look: dict[str, Any] = {"color": style.color, "symbol": style.symbol + suffix, "size": 8 if n <= 200 else 5}
-            points.append(Points(x=some.tolist(), y=values[some].tolist(), hover=hover, **look))
+            points.append(Points(x=selected.tolist(), y=values[selected].tolist(), hover=hover, **look))
         name = plain_name(names[1 - group], 24)
         counts.append((f"{int(right.sum()):,} of {rows.size:,} {name} inferred correctly", style.color))
     y = Axis(
@@ -141,7 +142,7 @@ def draw_values(people: People, reading: Reading, *, names: tuple[str, str], adv
         y=y,
         counts=counts,
         rows={"attribute (1 = advantaged)": truth, "recovered value": values},
-        threshold=float(reading.threshold),
+        threshold=float(decoded.threshold),
         height=290,
     )
 
@@ -171,9 +172,9 @@ def draw_targeted(
         look: dict[str, Any] = {"color": color, "dash": dash, "width": 1.5}
         if name == chosen:
             look = {"color": "leak", "width": 3}
-        here = min(points, key=lambda point: abs(point[0] - epsilon))[1]
+        current = min(points, key=lambda point: abs(point[0] - epsilon))[1]
         xs, rates = ([point[i] for point in points] for i in (0, 1))
-        drawn.append(Curve(x=xs, of=rates, name=name, here=here, **look))
+        drawn.append(Curve(x=xs, of=rates, name=name, current=current, **look))
     rows = [
         {"curve": name, "epsilon": e, "balanced accuracy": rate}
         for name, points in [*curves.items(), *limits.items()]

@@ -76,7 +76,7 @@ class Row:
         Colour of a line from the first number to the last; empty for none.
     dash : str
         How the line is drawn that crosses all rows at the first number; empty for none.
-    shaded, apart : bool
+    shaded, separated : bool
         Whether the row is set off, and whether a line parts it from those above.
     facts : mapping
         What else the table has of it.
@@ -92,7 +92,7 @@ class Row:
     join: str = ""
     dash: str = ""
     shaded: bool = False
-    apart: bool = False
+    separated: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def reach(self) -> Iterable[float]:
@@ -104,8 +104,8 @@ class Row:
         """Return its value in words."""
         if self.value is not None:
             return self.value
-        *others, last = [axis.write(mark.of) for mark in self.marks] or [""]
-        return " → ".join([*others, f"<b>{last}</b>" if last else ""])
+        *earlier, last = [axis.write(mark.of) for mark in self.marks] or [""]
+        return " → ".join([*earlier, f"<b>{last}</b>" if last else ""])
 
     def under(self, axis: Axis) -> str:
         """Return what stands under its value: the interval of its only number, where the row has two lines."""
@@ -151,10 +151,10 @@ def draw_rows(
     pitch = pitch or (_TALL if any(row.below for row in rows) else _PITCH)
     many, written = max(least, len(rows)), [row.written(axis) for row in rows]
     ranges = [row.under(axis) for row in rows]
-    wide = [*(width(words) for words in written), *(width(words, 12) for words in ranges)]
+    wide = [*(width(text) for text in written), *(width(text, 12) for text in ranges)]
     right = max([14, width(value, 12) + 14, *(size + 20 for size in wide)])
     lines = [pair for row in rows for pair in ((row.name, 13), (row.below, 12))]
-    names = [width(f"<b>{fit(words, 9999)}</b>", size) + 14 for words, size in lines]
+    names = [width(f"<b>{fit(text, 9999)}</b>", size) + 14 for text, size in lines]
     left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
     top, below = 8 + LINE * 12 * (bool(head) + bool(value)), 46 + 18 * bool(sides)
     y, height = Axis(ends=(many - 0.5, -0.5), marks=(), words=(), title=""), pitch * many + round(top) + below
@@ -166,20 +166,20 @@ def draw_rows(
     for i, row in enumerate(rows):
         if row.shaded:
             drawing.shade_row(i)
-        if row.apart:
+        if row.separated:
             drawing.rule(i - 0.5)
         if row.dash:
             mark = row.marks[0]
-            place = axis.place(value_of(mark.of))
-            drawing.segment(place, y.ends, mark.color, width=2, dash=row.dash, layer="below")
-        free = next((k for k, other in enumerate(rows[i + 1 :]) if other.marks or other.note), len(rows) - i - 1)
-        _words(drawing, row, i, left, pitch, free)
+            position = axis.place(value_of(mark.of))
+            drawing.segment(position, y.ends, mark.color, width=2, dash=row.dash, layer="below")
+        free = next((k for k, later in enumerate(rows[i + 1 :]) if later.marks or later.note), len(rows) - i - 1)
+        _write_labels(drawing, row, i, left, pitch, free)
         drawing.at_right(i, written[i], row.color, (right - 4, 10 if ranges[i] else 0))
         drawing.at_right(i, ranges[i], "grey", (right - 4, -10), size=12)
         _marks(drawing, row, i, pitch)
-    for (words, color), room, anchor, sign in zip(sides, (left, right), ("right", "left"), (-1, 1), strict=False):
+    for (label, color), room, anchor, sign in zip(sides, (left, right), ("right", "left"), (-1, 1), strict=False):
         under: dict[str, Any] = {"x": 0.5, "y": 0, "refs": ("paper", "paper"), "shift": (8 * sign, -43), "size": 12}
-        drawing.remark(fit(words, drawing.room / 2 + room - 12, 12), color, anchor=(anchor, "top"), **under)
+        drawing.remark(fit(label, drawing.room / 2 + room - 12, 12), color, anchor=(anchor, "top"), **under)
     if head:
         drawing.above(fit(head, drawing.room + left + right - 8, 12), shift=(4 - left, 3 + LINE * 12 * bool(value)))
     if value:
@@ -187,16 +187,18 @@ def draw_rows(
     if not rows:
         drawing.in_the_middle(empty)
     pairs = zip(rows, written, strict=True)
-    said = [_said(row, words, axis) for row, words in pairs if row.name or row.note] or [empty]
-    drawing.say(f"Rows, {axis.title}", value, [*said, *([head] if head else []), *(words for words, _ in sides)])
+    descriptions = [_alt_text(row, text, axis) for row, text in pairs if row.name or row.note] or [empty]
+    drawing.say(
+        f"Rows, {axis.title}", value, [*descriptions, *([head] if head else []), *(label for label, _ in sides)]
+    )
     return drawing
 
 
-def _said(row: Row, words: str, axis: Axis) -> str:
+def _alt_text(row: Row, text: str, axis: Axis) -> str:
     """Return a row in words, with its interval where it has one alone."""
     intervals = [interval for mark in row.marks if (interval := axis.interval(mark.of))]
-    words = row.note or plain(words) or ", ".join(filter(None, (plain(_hover(mark, row, axis)) for mark in row.marks)))
-    return " ".join(filter(None, (row.name, row.below, words, intervals[0] if len(intervals) == 1 else "")))
+    text = row.note or plain(text) or ", ".join(filter(None, (plain(_hover(mark, row, axis)) for mark in row.marks)))
+    return " ".join(filter(None, (row.name, row.below, text, intervals[0] if len(intervals) == 1 else "")))
 
 
 def _hover(mark: Mark, row: Row, axis: Axis) -> str:
@@ -217,17 +219,19 @@ def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
     return joined(lines)
 
 
-def _words(drawing: Drawing, row: Row, y: int, left: float, pitch: int, free: int) -> None:
+def _write_labels(drawing: Drawing, row: Row, y: int, left: float, pitch: int, free: int) -> None:
     """Write what stands in a row; a note may go on in so many free rows below."""
-    room, place = left - 12, 4 - math.ceil(left)
-    name, whole = fit(row.name, room), fit(row.name, 9999)
-    if name != whole and not row.below and pitch >= _TALL and not foreign(name):
+    room, offset = left - 12, 4 - math.ceil(left)
+    name, full_name = fit(row.name, room), fit(row.name, 9999)
+    if name != full_name and not row.below and pitch >= _TALL and not foreign(name):
         name = lines_of(row.name, pixels=room)
     if name:
-        words = f"<b>{name}</b>" if row.bold else name
-        drawing.at_left(y, words, row.color, (place, 10 if row.below else 0), hover="" if name == whole else whole)
+        text = f"<b>{name}</b>" if row.bold else name
+        drawing.at_left(
+            y, text, row.color, (offset, 10 if row.below else 0), hover="" if name == full_name else full_name
+        )
     if row.below:
-        drawing.at_left(y, fit(row.below, room, 12), "grey", (place, -10), size=12)
+        drawing.at_left(y, fit(row.below, room, 12), "grey", (offset, -10), size=12)
     if row.note:
         step = _NOTE[foreign(row.note)]
         most = int((pitch * (1 + free) + 2) / step)
@@ -245,18 +249,18 @@ def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
     places = [axis.place(value_of(mark.of)) for mark in row.marks]
     if row.join and len(places) > 1:
         drawing.line([places[0], places[-1]], [y, y], row.join, width=3)
-    for mark, place in zip(row.marks, places, strict=True):
+    for mark, position in zip(row.marks, places, strict=True):
         at, hover, (low, high) = y - mark.up / pitch, _hover(mark, row, axis), map(axis.place, ends_of(mark.of))
         if mark.bar is not None:
             base = axis.place(mark.bar)
-            drawing.bar(place, at, base, mark.color, hollow=mark.hollow, width=mark.thick, hover=hover)
+            drawing.bar(position, at, base, mark.color, hollow=mark.hollow, width=mark.thick, hover=hover)
         if not math.isnan(low):
             color = mark.color if mark.bar is None else "ink"
             drawing.line((low, high), [at, at], color, width=mark.stroke, dash=mark.dash)
         if mark.symbol:
             ring = mark.symbol.endswith("-open")  # lets no interval through
             drawing.markers(
-                [place],
+                [position],
                 [at],
                 size=mark.size,
                 color="background" if ring else mark.color,

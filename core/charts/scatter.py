@@ -70,17 +70,22 @@ def draw_scatter(
         drawing.segment(x.ends, x.ends, "chance", width=1.5, dash="dot")
     if threshold is not None:
         drawing.segment(x.ends, threshold, "ink", width=1.5, dash="longdash")
-    for some in points:
-        rim = ("background", 1) if some.hover is not None else ("", 0)
-        look: dict[str, Any] = {"size": some.size, "color": some.color, "symbol": some.symbol, "opacity": some.opacity}
-        places = [x.place(at) for at in some.x], [y.place(at) for at in some.y]
-        drawing.markers(*places, **look, rim=rim, hover=some.hover, name=some.name)
-    for i, (words, color) in enumerate(counts):
+    for group in points:
+        rim = ("background", 1) if group.hover is not None else ("", 0)
+        look: dict[str, Any] = {
+            "size": group.size,
+            "color": group.color,
+            "symbol": group.symbol,
+            "opacity": group.opacity,
+        }
+        places = [x.place(at) for at in group.x], [y.place(at) for at in group.y]
+        drawing.markers(*places, **look, rim=rim, hover=group.hover, name=group.name)
+    for i, (label, color) in enumerate(counts):
         line = 9 + LINE * 12 + 4 + 18 * (len(counts) - 1 - i)
-        drawing.above(fit(words, drawing.room + 34, 12), shift=(4 - 46, line), color=color)
-    for place, words, color in beside:
-        look = {"refs": ("paper", "y"), "shift": (10, 0), "size": 12, "hover": fit(words, 9999)}
-        drawing.remark(lines_of(words, pixels=_BESIDE - 14, size=12), color, x=1, y=place, **look)
-    said = [*(words for words, _ in counts), *(words for _, words, _ in beside)]
-    drawing.say(f"Scatter plot, {y.title} by {x.title}", "", said)
+        drawing.above(fit(label, drawing.room + 34, 12), shift=(4 - 46, line), color=color)
+    for position, label, color in beside:
+        look = {"refs": ("paper", "y"), "shift": (10, 0), "size": 12, "hover": fit(label, 9999)}
+        drawing.remark(lines_of(label, pixels=_BESIDE - 14, size=12), color, x=1, y=position, **look)
+    descriptions = [*(label for label, _ in counts), *(label for _, label, _ in beside)]
+    drawing.say(f"Scatter plot, {y.title} by {x.title}", "", descriptions)
     return drawing

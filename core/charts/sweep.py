@@ -10,7 +10,7 @@ from core.charts.correction import HEIGHT, draw_dumbbells, moved, tolerance_axis
 from core.charts.drawing import Axis, Drawing, Scale, percents, value_of
 from core.charts.heat import draw_heat
 from core.charts.lines import Curve, Dot, draw_lines, level
-from core.charts.words import known, short
+from core.charts.words import measured, short
 from core.estimates import Estimate, Spread, epsilon_text, interval, percent, point_interval, points
 from core.models import METHOD_TITLES
 from core.sweep import SweepRow, summary_frame
@@ -98,14 +98,14 @@ def draw_models_unfairness(rows: Sequence[SweepRow], tolerances: Sequence[float]
     Arguments as `draw_trained`.
     """
     done = sorted(rows, key=lambda row: row.tolerance)
-    found = [[row.unfairness_train for row in done], [row.unfairness_test for row in done]]
+    series = [[row.unfairness_train for row in done], [row.unfairness_test for row in done]]
     y = Scale(title="Achieved unfairness", span=0.02, start=0.0, write=lambda number: f"{value_of(number):.3f}")
-    axis = y.over([spread.value for some in found for spread in some])
+    axis = y.over([spread.value for spreads in series for spread in spreads])
     end = min(0.2, axis.ends[1])
     curves = [
         Curve(x=[0, end], of=[0, end], color="ink", width=1.5, dash="longdash", name="target", value=""),
-        _over(done, found[1], "grey", "test", grid=tolerances, dash="dash"),
-        _over(done, found[0], "ink", "training", grid=tolerances),
+        _over(done, series[1], "grey", "test", grid=tolerances, dash="dash"),
+        _over(done, series[0], "ink", "training", grid=tolerances),
     ]
     return _trained("Unfairness of the models", done, curves, axis)
 
@@ -130,31 +130,31 @@ def _trained(
     return draw_lines(title, curves, x=tolerance_axis("Target tolerance"), y=y, rows=rows, height=height, **more)
 
 
-def draw_landscape(found: Landscape) -> Drawing:
+def draw_landscape(landscape: Landscape) -> Drawing:
     """Draw the map of at least one cell: target tolerance across, privacy budget down, colour the gain.
 
     What is written is the accuracy after disclosure, in bold where the gain is significant.
     """
-    tolerances, epsilons, controls = found.plan.tolerances, found.plan.epsilons, found.controls()
-    every = {(cell.tolerance, cell.epsilon): cell for cell in found.cells}
+    tolerances, epsilons, controls = landscape.plan.tolerances, landscape.plan.epsilons, landscape.controls()
+    every = {(cell.tolerance, cell.epsilon): cell for cell in landscape.cells}
     cells = [[every[tolerance, epsilon] for tolerance in tolerances] for epsilon in epsilons]
     same, gains = percent(controls["majority_label"]), [[_gained(cell) for cell in row] for row in cells]
-    most = max([0.01, *known([gain for row in gains for gain in row])])
+    most = max([0.01, *measured([gain for row in gains for gain in row])])
     columns = ["none" if tolerance is None else f"{tolerance:g}" for tolerance in tolerances]
     drawing = draw_heat(
-        f"Accuracy at inferring {found.attribute} after disclosure, by model",
+        f"Accuracy at inferring {landscape.attribute} after disclosure, by model",
         gains,
         [[_number(cell) for cell in row] for row in cells],
         names=(columns, [f"ε = {epsilon_text(epsilon)}" for epsilon in epsilons]),
         titles=("Fairness tolerance, trained and disclosed (left: stricter)", "Privacy budget ε"),
         ends=(0.0, most),
-        hover=[[_hover(found, cell, same) for cell in row] for row in cells],
-        rows=found.to_frame(),
+        hover=[[_hover(landscape, cell, same) for cell in row] for row in cells],
+        rows=landscape.to_frame(),
         beside=("Membership AUC", [_area(row[0].members) for row in cells]),
     )
-    for place in range(1, len(tolerances)):
-        if None in tolerances[place - 1 : place + 1]:  # what nothing is disclosed of is set apart
-            drawing.segment(place - 0.5, drawing.y.ends, "background", width=8)
+    for index in range(1, len(tolerances)):
+        if None in tolerances[index - 1 : index + 1]:  # what nothing is disclosed of is set apart
+            drawing.segment(index - 0.5, drawing.y.ends, "background", width=8)
     return drawing
 
 
@@ -176,19 +176,19 @@ def _number(cell: MapCell) -> str:
     return f"<b>{text}</b>" if cell.measured else text
 
 
-def _hover(found: Landscape, cell: MapCell, same_for_all: str) -> str:
+def _hover(landscape: Landscape, cell: MapCell, same_for_all: str) -> str:
     """Return what the pointer shows of a cell, in lines that fit a narrow screen."""
     trained = "No tolerance" if cell.tolerance is None else f"Tolerance {cell.tolerance:g}"
     lines = [
         f"<b>{trained}, ε = {epsilon_text(cell.epsilon)}</b>",
-        f"{short(found.attribute)} inferred <b>{percent(cell.after)}</b> ({interval(cell.after)})",
+        f"{short(landscape.attribute)} inferred <b>{percent(cell.after)}</b> ({interval(cell.after)})",
     ]
     if cell.tolerance is None:
         lines.append("nothing is disclosed")
     else:
         span = "one seed, no interval" if math.isnan(cell.gain.low) else point_interval(cell.gain)
         lines.append(f"gain from disclosure {points(cell.gain)} ({span})")
-        lines.append(f"imputation without the model {percent(found.controls()['strong'])}")
+        lines.append(f"imputation without the model {percent(landscape.controls()['strong'])}")
         lines.append(f"the tolerance holds in {cell.n_true} of {cell.n_seeds} seeds")
     return "<br>".join(
         [
@@ -206,7 +206,7 @@ def _hover(found: Landscape, cell: MapCell, same_for_all: str) -> str:
     )
 
 
-def _distance(found: Estimate) -> str:
-    if math.isnan(found.low):
-        return f"{found.value:.3f}"
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+def _distance(estimate: Estimate) -> str:
+    if math.isnan(estimate.low):
+        return f"{estimate.value:.3f}"
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"

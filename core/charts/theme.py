@@ -48,22 +48,22 @@ class Palette:
         """Return the colour of a role, mixed or clear as its name says; any other colour as it is."""
         role, clear, share = name.partition("/")
         role, solid, weight = role.partition(" ")
-        own = str(getattr(self, role, role))
+        base = str(getattr(self, role, role))
         if clear:
-            return f"rgba({','.join(map(str, _channels(own)))},{int(share) / 100:g})"
-        return mixed(own, self.background, int(weight) / 100) if solid else own
+            return f"rgba({','.join(map(str, _channels(base)))},{int(share) / 100:g})"
+        return mixed(base, self.background, int(weight) / 100) if solid else base
 
     def painted(self, part: Any) -> Any:
         """Return parts of a figure with the colours of all roles in them."""
         if isinstance(part, dict):
             return {key: (self._colored if key in _COLORED else self.painted)(value) for key, value in part.items()}
         if isinstance(part, list) and part and isinstance(part[0], dict):
-            return [self.painted(one) for one in part]
+            return [self.painted(item) for item in part]
         return part
 
     def _colored(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
-            return [self._colored(one) for one in value]
+            return [self._colored(item) for item in value]
         return self.color(value) if isinstance(value, str) else value
 
 

@@ -27,41 +27,41 @@ _WIDTHS = {
     0.95: "…@",
 }
 _LETTER = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
-_OTHERS = {"⺀": 1.0, "Ͱ": 0.85, "": 0.62}  # first letter of a script -> width of its letters, in font sizes
-_OTHER = "ɐ"  # the first letter of other fonts
+_SCRIPT_WIDTHS = {"⺀": 1.0, "Ͱ": 0.85, "": 0.62}  # first letter of a script -> width of its letters, in font sizes
+_FIRST_FOREIGN = "ɐ"  # the first letter of other fonts
 _BOLD = 1.05
 
 
-def plain(words: str) -> str:
+def plain(text: str) -> str:
     """Return words without their markup."""
-    return unescape(re.sub(r"<[^>]+>", "", words.replace("<br>", " ")))
+    return unescape(re.sub(r"<[^>]+>", "", text.replace("<br>", " ")))
 
 
-def width(words: str, size: float = 13) -> float:
+def width(text: str, size: float = 13) -> float:
     """Return the pixels that words take in the font of the charts, a little more rather than less."""
-    bold = _BOLD if "<b>" in words else 1.0
-    lines = [plain(line) for line in words.split("<br>")]
-    return bold * size * max(sum(_LETTER.get(one) or _of_script(one) for one in line) for line in lines)
+    bold = _BOLD if "<b>" in text else 1.0
+    lines = [plain(line) for line in text.split("<br>")]
+    return bold * size * max(sum(_LETTER.get(letter) or _of_script(letter) for letter in line) for line in lines)
 
 
 def _of_script(letter: str) -> float:
     """Return the width of a letter that is not listed, in font sizes: that of the widest of its script or nearly so."""
-    return next(wide for first, wide in _OTHERS.items() if letter >= first)
+    return next(wide for first, wide in _SCRIPT_WIDTHS.items() if letter >= first)
 
 
-def foreign(words: str) -> bool:
+def foreign(text: str) -> bool:
     """Whether some letters come from other fonts, where they may be higher than a line."""
-    return any(letter >= _OTHER and letter.isalpha() for letter in words)
+    return any(letter >= _FIRST_FOREIGN and letter.isalpha() for letter in text)
 
 
 def fit(name: str, pixels: float, size: float = 13) -> str:
     """Return a name as harmless text on one line that fits, shortened in its middle where it must be."""
     flat = " ".join(name.split())
-    shown, kept = flat, len(flat)
-    while kept > 1 and _BOLD * width(escape(shown, quote=False), size) > pixels:
-        kept -= 1
-        shown = f"{flat[: kept // 2]}…{flat[len(flat) - (kept - 1) // 2 :]}"
-    return escape(shown, quote=False)  # plotly would not read &quot; back
+    shortened, n_letters = flat, len(flat)
+    while n_letters > 1 and _BOLD * width(escape(shortened, quote=False), size) > pixels:
+        n_letters -= 1
+        shortened = f"{flat[: n_letters // 2]}…{flat[len(flat) - (n_letters - 1) // 2 :]}"
+    return escape(shortened, quote=False)  # plotly would not read &quot; back
 
 
 def plain_name(name: str, longest: int = 40) -> str:
@@ -80,16 +80,16 @@ def lines_of(sentence: str, *, pixels: float, size: float = 13, most: int = 2) -
     letters = len(sentence) + 1
     while True:
         lines = textwrap.wrap(sentence, width=letters, max_lines=most, placeholder="…", break_on_hyphens=False)
-        shown = "<br>".join(escape(line, quote=False) for line in lines)
-        if letters <= 2 or width(shown, size) * _BOLD <= pixels:
-            return shown
+        joined = "<br>".join(escape(line, quote=False) for line in lines)
+        if letters <= 2 or width(joined, size) * _BOLD <= pixels:
+            return joined
         letters = min(letters - 1, max(map(len, lines)) - 1)
 
 
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+def separate_labels(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Move label positions apart until neighbours are `gap` apart, keeping their order and staying in [low, high]."""
-    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    placed = [min(max(wanted[i], low), high) for i in order]
+    order = sorted(range(len(positions)), key=lambda i: positions[i])
+    placed = [min(max(positions[i], low), high) for i in order]
     for i in range(1, len(placed)):
         placed[i] = max(placed[i], placed[i - 1] + gap)
     overflow = max(0.0, placed[-1] - high) if placed else 0.0
@@ -97,13 +97,13 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
         placed[-1] -= overflow
         for i in range(len(placed) - 2, -1, -1):
             placed[i] = min(placed[i], placed[i + 1] - gap)
-    result = [0.0] * len(wanted)
+    result = [0.0] * len(positions)
     for rank, i in enumerate(order):
         result[i] = placed[rank]
     return result
 
 
-def kept(values: Sequence[float], first: Sequence[bool], room: int) -> list[int]:
+def visible_labels(values: Sequence[float], first: Sequence[bool], room: int) -> list[int]:
     """Return which of several labels stay where there is room for so many.
 
     Those that come `first` stay, then the highest, the lowest, and the others in their order.
@@ -111,11 +111,11 @@ def kept(values: Sequence[float], first: Sequence[bool], room: int) -> list[int]
     if len(values) <= room:
         return list(range(len(values)))
     ranked = sorted(range(len(values)), key=lambda i: values[i])
-    order = [i for i, one in enumerate(first) if one] + [ranked[-1], ranked[0]] + list(range(len(values)))
+    order = [i for i, is_first in enumerate(first) if is_first] + [ranked[-1], ranked[0]] + list(range(len(values)))
     return sorted(list(dict.fromkeys(order))[:room])
 
 
-def apart(places: Sequence[float], words: Sequence[str], *, pixels: float, size: float = 12) -> list[int]:
+def visible_ticks(places: Sequence[float], labels: Sequence[str], *, pixels: float, size: float = 12) -> list[int]:
     """Return which marks of an axis can be named on the narrowest screen: the ends first, then from the left.
 
     `places` are shares of the axis' length, which is `pixels` there.
@@ -123,13 +123,13 @@ def apart(places: Sequence[float], words: Sequence[str], *, pixels: float, size:
     chosen: list[int] = []
     last = len(places) - 1
     for i in sorted(range(len(places)), key=lambda i: (i not in (0, last), i)):
-        half = width(words[i], size) / 2
-        room = (half + width(words[j], size) / 2 + 6 - pixels * abs(places[i] - places[j]) for j in chosen)
+        half = width(labels[i], size) / 2
+        room = (half + width(labels[j], size) / 2 + 6 - pixels * abs(places[i] - places[j]) for j in chosen)
         if all(missing <= 0 for missing in room):
             chosen.append(i)
     return sorted(chosen)
 
 
-def known(values: Sequence[float]) -> list[float]:
+def measured(values: Sequence[float]) -> list[float]:
     """Return the values that were measured."""
     return [value for value in values if not math.isnan(value)]

@@ -18,18 +18,18 @@ from core.errors import InputError, PrivacyLeakWarning
 from core.membership import (
     ATTACKS,
     TARGET_TITLES,
-    Attacked,
     Audit,
     CurvePoint,
     MemberPeople,
     MembershipFindings,
     MembershipSettings,
+    TrainedTarget,
     attack_steps,
     attacked_as,
-    audits,
     default_depth,
     epsilon_curve,
     fairpick_curve,
+    iter_audits,
     member_people,
     summarise_curve,
 )
@@ -169,13 +169,13 @@ class _Run:
                 found.append(point)
         return found
 
-    def _target(self, settings: MembershipSettings) -> Attacked:
+    def _target(self, settings: MembershipSettings) -> TrainedTarget:
         return attacked_as(self.people, settings, config=self.config, dataset=self.dataset)
 
     def _attacked(self, settings: MembershipSettings) -> MembershipFindings:
         target = self._target(settings)
         left_out = [name for name in ATTACKS if name not in self.asked.attacks]
-        *_, last = audits(Audit(found=target.findings, target=target), left_out=left_out, report=self.tick)
+        *_, last = iter_audits(Audit(found=target.findings, target=target), left_out=left_out, report=self.tick)
         return last.found
 
     def outcome(self, dataset: str) -> Outcome:

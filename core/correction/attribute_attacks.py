@@ -28,7 +28,7 @@ from core.config import AuditConfig
 from core.correction.attribution import Attribution, attribute_leak
 from core.correction.disclosure import Disclosure, disclose, permuted_records
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits, known_shares, taught
+from core.datasets.splits import Splits, attacker_sample, known_shares
 from core.estimates import Estimate, accuracy
 from core.fingerprint import fingerprint
 from core.serialize import Result
@@ -109,7 +109,7 @@ def attack_model(
         return attack_saying(probabilities, probabilities, rows, dataset, predictions)
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
-    learn = taught(learn, config.seed)
+    learn = attacker_sample(learn, config.seed)
 
     def ask() -> tuple[Floats, ...]:
         parameters = None if config.forest is None else dict(config.forest)

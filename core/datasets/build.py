@@ -35,9 +35,9 @@ from core.datasets.columns import (
     encode,
     is_number,
     is_numeric,
+    parse_bool,
     quoted,
-    shown,
-    truth,
+    text_of,
     usable_columns,
 )
 from core.datasets.dataset import AuditDataset, Table
@@ -62,19 +62,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Records (`known`, over all rows) and columns of a table that are used; the other arrays have one entry each.
+    """Records (`selected`, over all rows) and columns of a table that are used; the other arrays have one entry each.
 
-    `given` is what the table says of a model and of sets, by the names of `core.datasets.dataset.AuditDataset`.
-    `label_names` say what the labels 0 and 1 stand for.
+    `optional_fields` is what the table says of a model and of sets, by the names of
+    `core.datasets.dataset.AuditDataset`. `label_names` say what the labels 0 and 1 stand for.
     """
 
-    known: npt.NDArray[np.bool_]
+    selected: npt.NDArray[np.bool_]
     features: list[str]
     labels: npt.NDArray[np.uint8]
     label_names: tuple[str, str]
     groups: npt.NDArray[np.uint8]
     group_names: tuple[str, ...]
-    given: dict[str, Any]
+    optional_fields: dict[str, Any]
     caveats: tuple[Caveat, ...]
 
     @property
@@ -91,52 +91,56 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     _check_roles(frame, roles, crossed)
     caveats: list[Caveat] = []
 
-    def there(known: npt.NDArray[np.bool_], columns: Sequence[str], what: str) -> npt.NDArray[np.bool_]:
+    def drop_incomplete(records: npt.NDArray[np.bool_], columns: Sequence[str], what: str) -> npt.NDArray[np.bool_]:
         """Leave out, with a caveat, the records that lack one of the columns."""
-        complete = known & frame[list(columns)].notna().all(axis=1).to_numpy(dtype=bool)
-        if lost := int(known.sum() - complete.sum()):
+        complete = records & frame[list(columns)].notna().all(axis=1).to_numpy(dtype=bool)
+        if lost := int(records.sum() - complete.sum()):
             text = f"{lost:,} records {what} are left out."
             if lost == 1:
                 text = f"1 record {what} is left out."
             caveats.append(Caveat(CaveatKind.RECORDS_DROPPED, text, count=lost, total=len(frame)))
         return complete
 
-    known = np.ones(len(frame), dtype=bool)
-    known = there(known, [roles.label, roles.sensitive], f"without {shown(roles.label)} or {shown(roles.sensitive)}")
-    if not known.any():
+    selected = np.ones(len(frame), dtype=bool)
+    selected = drop_incomplete(
+        selected,
+        [roles.label, roles.sensitive],
+        f"without {text_of(roles.label)} or {text_of(roles.sensitive)}",
+    )
+    if not selected.any():
         raise InputError(
             f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
         )
     if roles.sets:
-        known = there(known, [roles.sets], f"without {shown(roles.sets)}")
+        selected = drop_incomplete(selected, [roles.sets], f"without {text_of(roles.sets)}")
     if roles.person:
-        known = _one_row_a_person(frame, roles, known, caveats)
-    taken = {roles.label, roles.sensitive, *crossed, *roles.excluded, *roles.given}
-    others = [column for column in frame.columns if column not in taken]
-    features, told = usable_columns(frame[others], known)
+        selected = _one_row_a_person(frame, roles, selected, caveats)
+    taken = {roles.label, roles.sensitive, *crossed, *roles.excluded, *roles.auxiliary}
+    candidates = [column for column in frame.columns if column not in taken]
+    features, notes = usable_columns(frame[candidates], selected)
     if roles.missing == "drop":
-        known = there(known, features, "with a missing feature")
-    labels = (as_text(frame[roles.label])[known] == roles.positive).to_numpy(dtype=np.uint8)
+        selected = drop_incomplete(selected, features, "with a missing feature")
+    labels = (as_text(frame[roles.label])[selected] == roles.positive).to_numpy(dtype=np.uint8)
     _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
     label_names = _label_names(frame, roles)
-    codes, names, rare = groups_of(frame.loc[known, roles.sensitive], roles)
+    codes, names, rare = groups_of(frame.loc[selected, roles.sensitive], roles)
     groups = codes.to_numpy(dtype=np.uint8)
     _check_sides(groups, names)
     if rare:
         caveats.append(Caveat(CaveatKind.VALUES_JOINED, rare))
-    caveats += [Caveat(CaveatKind.COLUMNS_DROPPED, text) for text in told]
-    given = _given(frame, roles, known, caveats)
+    caveats += [Caveat(CaveatKind.COLUMNS_DROPPED, text) for text in notes]
+    optional_fields = _optional_fields(frame, roles, selected, caveats)
     if not _predicts_favourable(roles):
         labels = 1 - labels
-        given = _turned_round(given)
+        optional_fields = _for_other_outcome(optional_fields)
     return Selection(
-        known=known,
+        selected=selected,
         features=features,
         labels=labels,
         label_names=label_names,
         groups=groups,
         group_names=names,
-        given=given,
+        optional_fields=optional_fields,
         caveats=tuple(caveats),
     )
 
@@ -146,17 +150,17 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
-    asked = {"label": roles.label, "sensitive attribute": roles.sensitive}
-    given = {"prediction": roles.prediction, "score": roles.score, "sets": roles.sets, "person": roles.person}
+    required = {"label": roles.label, "sensitive attribute": roles.sensitive}
+    optional = {"prediction": roles.prediction, "score": roles.score, "sets": roles.sets, "person": roles.person}
     taken = dict.fromkeys(crossed, "sensitive attribute")
-    for name, column in (asked | {name: column for name, column in given.items() if column}).items():
+    for name, column in (required | {name: column for name, column in optional.items() if column}).items():
         if column not in frame.columns:
             raise InputError(f"The {name} must be a column of the table, got {quoted(column)}.")
         if frame[column].isna().all():
             raise InputError(f"The {name} column {quoted(column)} is empty in every record; choose another one.")
         if column in taken:
-            told = f"{taken[column]} and {name}".capitalize()
-            raise InputError(f"{told} must be two different columns, got {quoted(column)} twice.")
+            role_names = f"{taken[column]} and {name}".capitalize()
+            raise InputError(f"{role_names} must be two different columns, got {quoted(column)} twice.")
         taken[column] = name
     if unknown := [c for c in roles.excluded if c not in frame.columns]:
         raise InputError(f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}.")
@@ -189,16 +193,16 @@ def _predicts_favourable(roles: Roles) -> bool:
 def _label_names(frame: pandas.DataFrame, roles: Roles) -> tuple[str, str]:
     """Return what the labels 0 and 1 of the dataset stand for, the unfavourable outcome first."""
     values = [str(value) for value in as_text(frame[roles.label]).dropna().unique() if value != roles.positive]
-    other = values[0] if len(values) == 1 else f"not {roles.positive}"
-    return (other, roles.positive) if _predicts_favourable(roles) else (roles.positive, other)
+    other_value = values[0] if len(values) == 1 else f"not {roles.positive}"
+    return (other_value, roles.positive) if _predicts_favourable(roles) else (roles.positive, other_value)
 
 
-def _turned_round(given: dict[str, Any]) -> dict[str, Any]:
+def _for_other_outcome(optional_fields: dict[str, Any]) -> dict[str, Any]:
     """Return a model's answers as answers about the other outcome: 1 - prediction, 1 - score.
 
     A score keeps its decimals: 1 - 0.344 is 0.656, and not 0.6560000000000000275.
     """
-    answers = dict(given)
+    answers = dict(optional_fields)
     if "predictions" in answers:
         answers["predictions"] = 1 - answers["predictions"]
     if "scores" in answers:
@@ -210,27 +214,27 @@ def _turned_round(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _one_row_a_person(
-    frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], caveats: list[Caveat]
+    frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool_], caveats: list[Caveat]
 ) -> npt.NDArray[np.bool_]:
     """Return the records with one row of each person, drawn at random; a row of a training record before another.
 
     The rows drawn are the same for every seed of an audit, so that two seeds speak of the same records.
     """
-    rows = np.flatnonzero(known)
-    person = as_text(frame[roles.person])[known].factorize()[0]
+    rows = np.flatnonzero(selected)
+    person = as_text(frame[roles.person])[selected].factorize()[0]
     unnamed = person < 0  # a record that names nobody is a person by itself
     person[unnamed] = person.max(initial=-1) + 1 + np.arange(int(unnamed.sum()))
     order = child_generator(0, "one row a person").permutation(rows.size)
     if roles.sets:
-        sets = _sets(frame.loc[known, roles.sets], roles.sets)
+        sets = _sets(frame.loc[selected, roles.sets], roles.sets)
         rank = np.array([SETS.index(name) for name in sets])
         order = order[np.argsort(rank[order], kind="stable")]
     first = np.unique(person[order], return_index=True)[1]
     n_persons = first.size
     if n_persons == rows.size:
-        return known
+        return selected
     text = (
-        f"{rows.size:,} records belong to {n_persons:,} people by {shown(roles.person)}: one record of each person, "
+        f"{rows.size:,} records belong to {n_persons:,} people by {text_of(roles.person)}: one record of each person, "
         "drawn at random, is used."
     )
     caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=n_persons, total=rows.size))
@@ -242,9 +246,9 @@ def _one_row_a_person(
                 "trained on, and not as tested."
             )
             caveats.append(Caveat(CaveatKind.PERSONS_REPEATED, text, count=several, total=n_persons))
-    kept = np.zeros_like(known)
-    kept[rows[order[first]]] = True
-    return kept
+    first_rows = np.zeros_like(selected)
+    first_rows[rows[order[first]]] = True
+    return first_rows
 
 
 def _persons_in_several_sets(person: npt.NDArray[np.intp], rank: npt.NDArray[np.intp]) -> int:
@@ -259,7 +263,7 @@ def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
         if count < MINIMUM_PER_GROUP:
             raise InputError(
                 f"An audit needs at least {MINIMUM_PER_GROUP} records of each label and group; there are {count} with "
-                f"{shown(name, 100)}."
+                f"{text_of(name, 100)}."
             )
 
 
@@ -278,10 +282,10 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         numbers mixed with text; or a prediction, a score or a set is not what it must be.
     """
     chosen = select(table.frame, roles)
-    given = chosen.given
+    optional_fields = chosen.optional_fields
     caveats = [Caveat(CaveatKind.TABLE_READING, note) for note in table.notes]
     caveats += chosen.caveats
-    matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], caveats)
+    matrix, names, categories, categorical = encode(table.frame.loc[chosen.selected, chosen.features], caveats)
     if repeated := repeated_records(kinds_of_records(matrix, chosen.labels, chosen.groups)):
         caveats.append(repeated)
     return AuditDataset(
@@ -299,11 +303,11 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         caveats=tuple(caveats),
         fingerprint=fingerprint(
             *(matrix, chosen.labels, chosen.groups, categorical, list(names), list(categories), roles),
-            *(table.title, table.source, *map(given.get, ("predictions", "scores", "sets"))),
-            *(given[name] for name in ("withheld", "answered") if name in given),
+            *(table.title, table.source, *map(optional_fields.get, ("predictions", "scores", "sets"))),
+            *(optional_fields[name] for name in ("withheld", "answered") if name in optional_fields),
         ),
         categories=categories,
-        **given,
+        **optional_fields,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )
@@ -359,25 +363,25 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
         if name in (roles.label, roles.sensitive, *crossed_columns(table.frame, roles.sensitive), roles.sets):
             raise InputError(f"A prediction column must have no other role, got {quoted(name)}.")
     table = _with_first_answer(table, names[0])
-    excluded = tuple(dict.fromkeys((*roles.excluded, *roles.given, *names[1:])))
-    kept = replace(
+    excluded = tuple(dict.fromkeys((*roles.excluded, *roles.auxiliary, *names[1:])))
+    prediction_roles = replace(
         roles,
         prediction=names[0],
         score="",
         excluded=tuple(column for column in excluded if column not in (names[0], roles.sets, roles.person)),
     )
-    written = as_written(table.frame, kept)
-    known = select(table.frame, kept).known
+    written = as_written(table.frame, prediction_roles)
+    selected = select(table.frame, prediction_roles).selected
     rows = []
     for name in names:
-        if missing := int(as_text(table.frame[name])[known].isna().sum()):
+        if missing := int(as_text(table.frame[name])[selected].isna().sum()):
             raise InputError(
                 f"Every model must predict for the same people: {quoted(name)} lacks {missing:,} of "
-                f"{int(known.sum()):,} records."
+                f"{int(selected.sum()):,} records."
             )
-        labels = _labels(table.frame, replace(kept, prediction=name), known)
+        labels = _labels(table.frame, replace(prediction_roles, prediction=name), selected)
         rows.append(labels if _predicts_favourable(written) else 1 - labels)
-    return SeveralPredictions(dataset=build_dataset(table, kept), predictions=np.stack(rows), names=names)
+    return SeveralPredictions(dataset=build_dataset(table, prediction_roles), predictions=np.stack(rows), names=names)
 
 
 def _with_first_answer(table: Table, name: str) -> Table:
@@ -386,7 +390,7 @@ def _with_first_answer(table: Table, name: str) -> Table:
     missing = int((~answered).sum())
     if not missing:
         return table
-    note = f"{missing:,} record{'s' * (missing > 1)} without {shown(name)} {'are' if missing > 1 else 'is'} left out."
+    note = f"{missing:,} record{'s' * (missing > 1)} without {text_of(name)} {'are' if missing > 1 else 'is'} left out."
     return replace(table, frame=table.frame[answered].reset_index(drop=True), notes=(*table.notes, note))
 
 
@@ -394,7 +398,7 @@ def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
     """Return the columns that can be read as predictions of the label, in the table's order."""
     taken = {roles.label, roles.sensitive, *crossed_columns(table.frame, roles.sensitive), roles.score, roles.sets}
     everybody = np.ones(len(table.frame), dtype=bool)
-    found = []
+    candidates = []
     for name in map(str, table.frame.columns):
         column = table.frame[name]
         if name in taken or column.nunique() != 2 or column.isna().any():
@@ -403,34 +407,34 @@ def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
             _labels(table.frame, replace(roles, prediction=name), everybody)
         except InputError:
             continue
-        found.append(name)
-    return tuple(found)
+        candidates.append(name)
+    return tuple(candidates)
 
 
-def _given(
-    frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], caveats: list[Caveat]
+def _optional_fields(
+    frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool_], caveats: list[Caveat]
 ) -> dict[str, Any]:
     """Return what `Selection` says of a model and of sets, adding to `caveats`; refuse cells that must not be there."""
     threshold = unit_interval(roles.threshold, name="threshold")
-    given: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if roles.gives_predictions:
-        answers = frame.loc[known, roles.prediction or roles.score]
+        answers = frame.loc[selected, roles.prediction or roles.score]
         answered = answers.notna().to_numpy(dtype=bool)
         if missing := int((~answered).sum()):
-            given["answered"] = answered
+            fields["answered"] = answered
             text = (
                 f"The model gives {missing:,} of {answered.size:,} people no answer. They stay: absence is attacked "
                 "too; fairness, accuracy and membership count those with an answer."
             )
             caveats.append(Caveat(CaveatKind.ANSWERS_ABSENT, text, count=missing, total=answered.size))
     if roles.score:
-        given["scores"] = scores = score_values(frame.loc[known, roles.score], roles.score)
-        given["predictions"] = said = (scores >= threshold).astype(np.uint8)
+        fields["scores"] = scores = score_values(frame.loc[selected, roles.score], roles.score)
+        fields["predictions"] = thresholded = (scores >= threshold).astype(np.uint8)
     if roles.prediction:
-        given["predictions"] = predictions = _labels(frame, roles, known)
+        fields["predictions"] = predictions = _labels(frame, roles, selected)
     if roles.prediction and roles.score:
         compared = answered & ~np.isnan(scores)
-        if odd := int((said != predictions)[compared].sum()):
+        if odd := int((thresholded != predictions)[compared].sum()):
             text = (
                 f"In {odd:,} record{'s' * (odd != 1)} {roles.prediction} is not what a {roles.score} of at least "
                 f"{threshold:g} would say; {roles.prediction} is what counts."
@@ -443,20 +447,20 @@ def _given(
             )
             caveats.append(Caveat(CaveatKind.STAND_IN_LABELS, text, count=hidden, total=answered.size))
     if roles.score and np.isnan(scores).any():
-        given["withheld"] = np.isnan(scores)
-        given["scores"] = np.where(np.isnan(scores), given["predictions"], scores)
+        fields["withheld"] = np.isnan(scores)
+        fields["scores"] = np.where(np.isnan(scores), fields["predictions"], scores)
     if roles.sets:
-        given["sets"] = _sets(frame.loc[known, roles.sets], roles.sets)
-        if "attack" not in given["sets"]:
+        fields["sets"] = _sets(frame.loc[selected, roles.sets], roles.sets)
+        if "attack" not in fields["sets"]:
             text = (
                 f"Column {roles.sets} names no attack records, so half of its test records, drawn with the seed, are "
                 "those the attacker knows."
             )
             caveats.append(Caveat(CaveatKind.ATTACK_SET_DRAWN, text))
-    return given
+    return fields
 
 
-_SHOWN = 3  # values of a label that a message names
+_MAX_EXAMPLES = 3  # values of a label that a message names
 
 
 def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.NDArray[Any]:
@@ -466,33 +470,33 @@ def as_predictions(labels: Codes, frame: pandas.DataFrame, roles: Roles) -> npt.
     """
     values = as_text(frame[roles.label]).value_counts().index if roles.label in frame.columns else ()
     positive = as_written(frame, roles).positive
-    words = [str(value) for value in values]
-    others = [value for value in words if value != positive]
-    if truth(positive, words) or not others or all(truth(value, words) is None for value in words):
+    texts = [str(value) for value in values]
+    negative_values = [value for value in texts if value != positive]
+    if parse_bool(positive, texts) or not negative_values or all(parse_bool(value, texts) is None for value in texts):
         return labels.astype(np.int64)
-    return np.where(labels == 1, positive, others[0]).astype(object)
+    return np.where(labels == 1, positive, negative_values[0]).astype(object)
 
 
-def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
-    """Return the predicted labels of the known records, 1 for the positive value; 0 where there is no answer."""
+def _labels(frame: pandas.DataFrame, roles: Roles, selected: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    """Return the predicted labels of the selected records, 1 for the positive value; 0 where there is no answer."""
     check_values(frame, roles)  # one of several predictions has its turn only now
     roles = as_written(frame, roles)
-    column = frame.loc[known, roles.prediction]
+    column = frame.loc[selected, roles.prediction]
     text = as_text(column)
     values = [str(value) for value in text.dropna().unique()]
     taken = [str(value) for value in as_text(frame[roles.label]).dropna().unique()]
-    own = codes_as_label(values, taken, roles.positive)
+    specific = codes_as_label(values, taken, roles.positive)
     general = codes_in_general(values, taken, roles.positive)
-    codes = own if None not in own.values() else general
-    if strange := [value for value in values if own[value] is None and general[value] is None]:
+    codes = specific if None not in specific.values() else general
+    if strange := [value for value in values if specific[value] is None and general[value] is None]:
         raise InputError(_strange(strange[0], taken, roles, number=is_numeric(column)))
     if mixed := [value for value in values if codes[value] is None]:
-        other = next(value for value in values if own[value] is None)
+        other_value = next(value for value in values if specific[value] is None)
         raise InputError(
             f"The prediction {quoted(roles.prediction)} must be written in one way, got {quoted(mixed[0])} and "
-            f"{quoted(other)}."
+            f"{quoted(other_value)}."
         )
-    if codes is general and (torn := [v for v in values if own[v] is not None and own[v] != general[v]]):
+    if codes is general and (torn := [v for v in values if specific[v] is not None and specific[v] != general[v]]):
         raise InputError(
             f"The prediction {quoted(roles.prediction)} must be written either as {quoted(roles.label)} is or as 0 and "
             f"1, got {quoted(torn[0])}, which would mean one thing there and another here."
@@ -501,11 +505,11 @@ def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_])
 
 
 def _strange(value: str, taken: list[str], roles: Roles, *, number: bool) -> str:
-    shown = ", ".join(quoted(v, 20) for v in sorted(taken)[:_SHOWN])
+    examples = ", ".join(quoted(v, 20) for v in sorted(taken)[:_MAX_EXAMPLES])
     score = "; choose scores as the score" if number else ""
     return (
         f"The prediction {quoted(roles.prediction, 30)} must be written as {quoted(roles.label, 30)} is "
-        f"({shown}{', …' if len(taken) > _SHOWN else ''}) or as 0 and 1, false and true, no and yes, got "
+        f"({examples}{', …' if len(taken) > _MAX_EXAMPLES else ''}) or as 0 and 1, false and true, no and yes, got "
         f"{quoted(value, 30)}{score}."
     )
 
@@ -529,13 +533,13 @@ def score_values(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
 def _sets(column: pandas.Series, name: str) -> npt.NDArray[np.str_]:
     """Return everybody's set."""
     text = as_text(column)
-    found = named_sets(map(str, text.unique()), name)
-    if strange := [value for value, meant in found.items() if not meant]:
+    set_names = named_sets(map(str, text.unique()), name)
+    if strange := [value for value, meant in set_names.items() if not meant]:
         raise InputError(
             f"Column {quoted(name)} must say train, attack or test for each record (or yes and no in a column called "
             f"in_training; attack means that the attacker knows the attribute), got {quoted(strange[0])}."
         )
-    for one in ("train", "test"):
-        if one not in found.values():
-            raise InputError(f"Column {quoted(name)} must name {one} records, there are none.")
-    return text.map(found).to_numpy(dtype=np.str_)
+    for set_name in ("train", "test"):
+        if set_name not in set_names.values():
+            raise InputError(f"Column {quoted(name)} must name {set_name} records, there are none.")
+    return text.map(set_names).to_numpy(dtype=np.str_)

@@ -2,7 +2,7 @@
 
 `load` reads a dataset from the folder of local files it is given, else downloads it through fairlearn or folktables
 into the cache folder it is given (with none, nothing is kept); COMPAS is never downloaded. Every failure is one
-`DataUnavailableError` that names the alternatives. fairlearn and folktables fetch without a time limit, print, and warn
+`DataUnavailableError` that names the own_tables. fairlearn and folktables fetch without a time limit, print, and warn
 about each retry: `_made` runs them in a thread it stops waiting for, and keeps them quiet.
 
 The demo is kept in ``data/demo_loans.csv``: loan applicants who do not exist. What was put in on purpose: sex and
@@ -127,9 +127,9 @@ DEMO_FILE = Path(__file__).resolve().parents[2] / "data" / "demo_loans.csv"
 """The kept table: the only file core reads by itself."""
 
 
-def _halves(base: Roles, column: str, group: tuple[str, ...], first: str, other: str, **more: Any) -> Roles:
+def _halves(base: Roles, column: str, group: tuple[str, ...], first: str, second: str, **more: Any) -> Roles:
     """Return roles with two groups: these values of a column, called `first`, and everybody else."""
-    return replace(base, sensitive=column, group=group, first_name=first, other_name=other, **more)
+    return replace(base, sensitive=column, group=group, first_name=first, other_name=second, **more)
 
 
 _APPROVED = Roles(label="approved", positive="yes", favourable="yes", sensitive="")
@@ -173,7 +173,7 @@ PATIENCE = 300.0
 _ONE_AT_A_TIME = threading.Lock()  # what a library prints is caught for the whole process
 
 
-def _made(
+def _load_frame(
     title: str,
     files: str,
     path: Path | None,
@@ -191,19 +191,19 @@ def _made(
     DataUnavailableError
         If anything goes wrong.
     """
-    own = "upload a table of your own"
+    own_table = "upload a table of your own"
     if path is not None or fetch is None:
         try:
             with _quietly():
                 return read(path)
         except Exception:
-            told = f"{files} in the given folder is damaged or not in its original form. Replace it"
-        more = f"or {own}"
+            problem = f"{files} in the given folder is damaged or not in its original form. Replace it"
+        more = f"or {own_table}"
         if fetch is not None:
-            more = f"{own}, or unset the environment variable FAIRLEAK_DATA to download the dataset"
-        raise DataUnavailableError(f"{title} could not be read: {told}, use the built-in demo, {more}.")
-    place: Any = nullcontext(keep_in) if keep_in else TemporaryDirectory(ignore_cleanup_errors=True)
-    with place as folder:
+            more = f"{own_table}, or unset the environment variable FAIRLEAK_DATA to download the dataset"
+        raise DataUnavailableError(f"{title} could not be read: {problem}, use the built-in demo, {more}.")
+    folder_context: Any = nullcontext(keep_in) if keep_in else TemporaryDirectory(ignore_cleanup_errors=True)
+    with folder_context as folder:
         home = Path(folder)
         try:
             home.mkdir(parents=True, exist_ok=True)
@@ -211,12 +211,12 @@ def _made(
                 return _within(PATIENCE, lambda: fetch(home))
         except Exception as error:
             shutil.rmtree(home, ignore_errors=True)
-            reason = _in_plain_words(error)
+            reason = _failure_reason(error)
             if isinstance(error, HTTPError):
                 error.close()
     raise DataUnavailableError(
-        f"{title} could not be downloaded: {reason}. Use the built-in demo, {own}, or name a folder that holds {files} "
-        "in the environment variable FAIRLEAK_DATA."
+        f"{title} could not be downloaded: {reason}. Use the built-in demo, {own_table}, or name a folder that holds "
+        f"{files} in the environment variable FAIRLEAK_DATA."
     )
 
 
@@ -249,7 +249,7 @@ def _quietly() -> Iterator[None]:
         random.setstate(state)
 
 
-def _in_plain_words(error: Exception) -> str:
+def _failure_reason(error: Exception) -> str:
     if isinstance(error, HTTPError):
         return f"the server answered with error {error.code}"
     reasons: tuple[tuple[Any, str], ...] = (
@@ -259,7 +259,7 @@ def _in_plain_words(error: Exception) -> str:
         (OSError, "the cache folder could not be written"),
         (Exception, "what arrived was incomplete or damaged"),
     )
-    return next(words for kind, words in reasons if isinstance(error, kind))
+    return next(reason for kind, reason in reasons if isinstance(error, kind))
 
 
 _ADULT_FILES = ("adult/adult.data", "adult/adult.test")
@@ -274,7 +274,7 @@ def _adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.
     """Return the 48,842 records of Adult, training file first, and roles: sex, race, five races, age in quarters."""
     from fairlearn.datasets import fetch_adult
 
-    frame = _made(
+    frame = _load_frame(
         "Adult",
         " and ".join(_ADULT_FILES),
         data_folder if data_folder and all((data_folder / name).is_file() for name in _ADULT_FILES) else None,
@@ -283,11 +283,11 @@ def _adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.
         cache_folder / "adult-openml" if cache_folder else None,
     )
     income = Roles(label="income", positive=">50K", favourable=">50K", sensitive="race", missing="drop")
-    others = tuple(sorted(set(frame["race"].dropna()) - {"White"}))
+    other_races = tuple(sorted(set(frame["race"].dropna()) - {"White"}))
     quartiles = (28.0, 37.0, 47.0)  # of the complete records
     return frame, (
         _halves(income, "sex", ("Female",), "women", "men"),
-        _halves(income, "race", others, "people of other races", "white people"),
+        _halves(income, "race", other_races, "people of other races", "white people"),
         replace(income, each=True),
         replace(income, sensitive="age", cuts=quartiles, attribute_name="age group"),
     )
@@ -339,8 +339,8 @@ def _acs_income(data_folder: Path | None, cache_folder: Path | None) -> tuple[pa
 
     earner = Roles(label="income_over_50000", positive="yes", favourable="yes", sensitive="")
     frame = _census("acs_income", ACSIncome, earner.label, data_folder, cache_folder)
-    others = tuple(sorted(set(frame["RAC1P"]) - {"1"}))
-    race = _halves(earner, "RAC1P", others, "people of other races", "white people", attribute_name="race")
+    other_races = tuple(sorted(set(frame["RAC1P"]) - {"1"}))
+    race = _halves(earner, "RAC1P", other_races, "people of other races", "white people", attribute_name="race")
     return frame, (race, _halves(earner, "SEX", ("2",), "women", "men", attribute_name="sex"))
 
 
@@ -361,25 +361,25 @@ def _acs_public_coverage(
 def _census(name: str, task: Any, label: str, data_folder: Path | None, cache_folder: Path | None) -> pandas.DataFrame:
     """Return one of folktables' tasks: whole numbers, codes as text, and the label as yes and no."""
 
-    def made(raw: pandas.DataFrame) -> pandas.DataFrame:
+    def tidy(raw: pandas.DataFrame) -> pandas.DataFrame:
         import pandas as pd
 
         features, target, _ = task.df_to_pandas(raw)
-        whole = features.drop(columns="ST", errors="ignore").apply(pd.to_numeric).astype("int64")  # one state
-        codes = [column for column in whole.columns if column not in _CENSUS_NUMBERS]
-        texts = {code: whole[code].astype(str).str.zfill(_DIGITS.get(code, 1)).astype(object) for code in codes}
+        integers = features.drop(columns="ST", errors="ignore").apply(pd.to_numeric).astype("int64")  # one state
+        codes = [column for column in integers.columns if column not in _CENSUS_NUMBERS]
+        texts = {code: integers[code].astype(str).str.zfill(_DIGITS.get(code, 1)).astype(object) for code in codes}
         answer = target[task.target].map({True: "yes", False: "no"}).astype(object)
-        return whole.assign(**texts, **{label: answer})
+        return integers.assign(**texts, **{label: answer})
 
-    kept = cache_folder / "acs-census" if cache_folder else None
-    roots = [root for root in (data_folder / "acs" if data_folder else None, kept) if root]
-    return _made(
+    cache = cache_folder / "acs-census" if cache_folder else None
+    roots = [root for root in (data_folder / "acs" if data_folder else None, cache) if root]
+    return _load_frame(
         CATALOG[name].title,
         f"acs/{_PERSONS}",
         next((root for root in roots if (root / _PERSONS).is_file()), None),
-        lambda root: made(_read_persons(root)),
-        lambda home: made(_download_persons(home)),
-        kept,
+        lambda root: tidy(_read_persons(root)),
+        lambda home: tidy(_download_persons(home)),
+        cache,
     )
 
 
@@ -396,18 +396,18 @@ def _download_persons(home: Path) -> pandas.DataFrame:
     folktables hides what went wrong and takes any file it finds for a complete one. It removes the archive only after
     unpacking it: an archive that is still there tells of damage, and no archive of a server out of reach.
     """
-    kept = home / _PERSONS
+    target = home / _PERSONS
     with TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as aside:
-        made = Path(aside) / _PERSONS
+        download = Path(aside) / _PERSONS
         try:
             frame = _read_persons(Path(aside), download=True)
         finally:
-            if any(made.parent.glob("*.zip")):
+            if any(download.parent.glob("*.zip")):
                 raise ValueError("the archive was damaged")
-            if not made.is_file():
+            if not download.is_file():
                 raise ConnectionError("nothing arrived")
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        made.replace(kept)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        download.replace(target)
     return frame
 
 
@@ -433,7 +433,7 @@ def _compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas
             "in the environment variable FAIRLEAK_DATA, or use the built-in demo or upload a table of your own."
         )
     name, path = next(iter(paths.items()))
-    frame = _made("COMPAS", name, path, _read_compas)
+    frame = _load_frame("COMPAS", name, path, _read_compas)
     hidden = ("decile_score", "is_recid")  # the score in ten steps; nearly the label itself
     arrested = Roles(
         label="two_year_recid",
@@ -454,13 +454,13 @@ def _read_compas(path: Path) -> pandas.DataFrame:
     """Return the fourteen columns, the first of two with one name; an empty cell is a missing value."""
     import pandas as pd
 
-    whole = pd.read_csv(path, usecols=list(COMPAS_COLUMNS), keep_default_na=False, na_values=[""])
+    raw = pd.read_csv(path, usecols=list(COMPAS_COLUMNS), keep_default_na=False, na_values=[""])
     cells = {}
     for name in COMPAS_COLUMNS:
         if name in _COMPAS_TEXTS:
-            cells[name] = whole[name].astype(object).str.strip()
+            cells[name] = raw[name].astype(object).str.strip()
         else:
-            cells[name] = whole[name].astype("float64" if name == "days_b_screening_arrest" else "int64")
+            cells[name] = raw[name].astype("float64" if name == "days_b_screening_arrest" else "int64")
     if not set(cells["two_year_recid"].unique()) <= {0, 1} or "African-American" not in set(cells["race"]):
         raise ValueError("two_year_recid or race takes other values than ProPublica's")
     return pd.DataFrame(cells)

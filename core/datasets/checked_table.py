@@ -79,20 +79,20 @@ class CheckedTable:
             return ()
 
     @cached_property
-    def known(self) -> Mask:
+    def audited(self) -> Mask:
         """Records with a label and a group, which are those of an audit."""
         return (self.label[0] >= 0) & (self.groups >= 0)
 
     @cached_property
     def rows(self) -> Ints:
         """The records that correlations are computed on, in random order."""
-        known = np.flatnonzero(self.known)
-        return known[sample_rows(known.size)]
+        audited = np.flatnonzero(self.audited)
+        return audited[sample_rows(audited.size)]
 
     @property
     def sampled(self) -> str:
         """What says that not every record was looked at."""
-        return f" (of {SAMPLE:,} records drawn)" if int(self.known.sum()) > SAMPLE else ""
+        return f" (of {SAMPLE:,} records drawn)" if int(self.audited.sum()) > SAMPLE else ""
 
     @cached_property
     def scores(self) -> Floats | None:
@@ -127,7 +127,7 @@ class CheckedTable:
     def features(self) -> tuple[str, ...]:
         """Columns that would be features, but for those that are set aside by themselves."""
         roles = self.roles
-        taken = {roles.label, roles.sensitive, *self.crossed, *roles.excluded, *roles.given}
+        taken = {roles.label, roles.sensitive, *self.crossed, *roles.excluded, *roles.auxiliary}
         return tuple(name for name in self.frame.columns if name not in taken)
 
     @cached_property

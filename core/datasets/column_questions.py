@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from core.datasets.checked_table import MOST_REPAIRS, CheckedTable
-from core.datasets.columns import is_numeric, label_codes, listed, shown
+from core.datasets.columns import is_numeric, label_codes, listed, text_of
 from core.datasets.input_facts import Changes, Fact, Repair, Severity
 from core.datasets.name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
 from core.datasets.score_evidence import area_under_curve, text_codes
@@ -27,15 +27,15 @@ def _positive_question(table: CheckedTable) -> Iterable[Fact]:
     roles, texts = table.roles, table.label[1]
     if "positive" not in table.guesses or not table.answers or roles.positive not in texts:
         return
-    about = shown(roles.score or roles.prediction)
-    text = f"{about} is taken to predict {shown(roles.label)} = {shown(roles.positive)}."
+    about = text_of(roles.score or roles.prediction)
+    text = f"{about} is taken to predict {text_of(roles.label)} = {text_of(roles.positive)}."
     if table.scores is not None:
         rows = table.rows
         scored = ~np.isnan(table.scores[rows])
         area = area_under_curve(table.positive[rows][scored], table.scores[rows][scored])
         if area is not None:
             text += f" AUC {area.value:.3f}{table.sampled}."
-    others = [value for value in texts if value != roles.positive]
+    other_values = [value for value in texts if value != roles.positive]
     yield table.fact(
         "positive",
         Severity.QUESTION,
@@ -43,10 +43,10 @@ def _positive_question(table: CheckedTable) -> Iterable[Fact]:
         key="data.positive",
         columns=table.answers,
         repairs=[
-            Repair(title=f"It predicts {shown(value)}", changes={"positive": value})
-            for value in others[: MOST_REPAIRS - 1]
+            Repair(title=f"It predicts {text_of(value)}", changes={"positive": value})
+            for value in other_values[: MOST_REPAIRS - 1]
         ],
-        confirm=f"It predicts {shown(roles.positive)}",
+        confirm=f"It predicts {text_of(roles.positive)}",
     )
 
 
@@ -54,7 +54,7 @@ def _in_doubt(table: CheckedTable, contents: Collection[Content], kind: str) -> 
     """Return the columns whose content must be asked: those in doubt, and any that is used as a feature."""
     columns = []
     for name, content in table.contents.items():
-        if content.content not in contents or name in (*table.roles.given, table.roles.label):
+        if content.content not in contents or name in (*table.roles.auxiliary, table.roles.label):
             continue
         if (not content.certain or name in table.features) and not table.confirms(f"{kind}:{name}"):
             columns.append(name)
@@ -81,10 +81,10 @@ def _doubt(
     out_title = "Leave them out" if several else "Leave it out"
     without = tuple(column for column in roles.excluded if column not in names)
     if all(name in table.features for name in names):
-        other = Repair(title=out_title, changes={"excluded": (*without, *names), "confirmed": confirmed})
+        alternative = Repair(title=out_title, changes={"excluded": (*without, *names), "confirmed": confirmed})
         confirm = feature_title
     else:
-        other = Repair(title=feature_title, changes={"excluded": without, "confirmed": confirmed})
+        alternative = Repair(title=feature_title, changes={"excluded": without, "confirmed": confirmed})
         confirm = out_title
     return table.fact(
         kind,
@@ -92,7 +92,7 @@ def _doubt(
         text,
         key=key,
         columns=tuple(names),
-        repairs=[*repairs, other],
+        repairs=[*repairs, alternative],
         confirm=confirm,
         by_column=True,
     )
@@ -134,9 +134,9 @@ def _answer_repairs(table: CheckedTable, names: list[str]) -> list[Repair]:
     for name in names[:MOST_REPAIRS]:
         column = table.frame[name]
         if is_score(column) and not roles.score:
-            repairs.append(_role_repair(table, f"{shown(name)} is the model's score", "score", name))
+            repairs.append(_role_repair(table, f"{text_of(name)} is the model's score", "score", name))
         elif may_be_labels(column) and not roles.prediction and _is_written_like_label(table, name):
-            repairs.append(_role_repair(table, f"{shown(name)} is the model's prediction", "prediction", name))
+            repairs.append(_role_repair(table, f"{text_of(name)} is the model's prediction", "prediction", name))
     return repairs
 
 
@@ -156,22 +156,22 @@ def _best_area(table: CheckedTable, names: Collection[str]) -> str:
         if not is_numeric(table.frame[name]):
             continue
         values = table.frame[name].iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
-        known = np.isfinite(values)
-        area = area_under_curve(positive[known], values[known])
+        finite = np.isfinite(values)
+        area = area_under_curve(positive[finite], values[finite])
         if area is not None and max(area.value, 1.0 - area.value) > best:
             best = max(area.value, 1.0 - area.value)
             best_name = name
     if not best_name:
         return ""
-    return f" {shown(best_name)} tells {shown(table.roles.label)} with an AUC of {best:.3f}{table.sampled}."
+    return f" {text_of(best_name)} tells {text_of(table.roles.label)} with an AUC of {best:.3f}{table.sampled}."
 
 
 def _set_questions(table: CheckedTable) -> Iterable[Fact]:
     roles = table.input_roles
     if table.has(roles.sets) and "sets" in table.guesses:
         values = few_texts(table.frame[roles.sets], MOST_LABELS)
-        meanings = [f"{shown(value)} as {name}" for value, name in named_sets(values, roles.sets).items()]
-        other: Changes = {
+        meanings = [f"{text_of(value)} as {name}" for value, name in named_sets(values, roles.sets).items()]
+        changes: Changes = {
             "sets": "",
             "excluded": (*roles.excluded, roles.sets),
             "confirmed": (*roles.confirmed, f"possible_sets:{roles.sets}"),
@@ -179,10 +179,10 @@ def _set_questions(table: CheckedTable) -> Iterable[Fact]:
         yield table.fact(
             "sets",
             Severity.QUESTION,
-            f"{shown(roles.sets)} is taken to say who was in the training data: {', '.join(meanings)}.",
+            f"{text_of(roles.sets)} is taken to say who was in the training data: {', '.join(meanings)}.",
             key="data.sets",
             columns=(roles.sets,),
-            repairs=[Repair(title="It says something else", changes=other)],
+            repairs=[Repair(title="It says something else", changes=changes)],
             confirm="It says who was trained on",
         )
     for name in _in_doubt(table, (Content.SETS,), "possible_sets"):
@@ -193,7 +193,7 @@ def _set_questions(table: CheckedTable) -> Iterable[Fact]:
             table,
             "possible_sets",
             [name],
-            f"{shown(name)} may say which records the model was trained on, and is {_use(table, name)}.",
+            f"{text_of(name)} may say which records the model was trained on, and is {_use(table, name)}.",
             key="data.sets",
             repairs=repairs,
         )
@@ -212,7 +212,7 @@ def _person_questions(table: CheckedTable) -> Iterable[Fact]:
             table,
             "possible_person",
             [name],
-            f"{shown(name)} may identify people, {column.nunique():,} in {column.notna().sum():,} records, and is "
+            f"{text_of(name)} may identify people, {column.nunique():,} in {column.notna().sum():,} records, and is "
             f"{_use(table, name)}.",
             key="data.person",
             repairs=repairs,
@@ -222,20 +222,20 @@ def _person_questions(table: CheckedTable) -> Iterable[Fact]:
 def _person_fact(table: CheckedTable) -> Iterable[Fact]:
     """Ask whether the rows of a name are one person; say it only, where the role is no guess."""
     roles = table.input_roles
-    codes = text_codes(table.frame[roles.person])[0][table.known]
-    named = codes[codes >= 0]
-    n_persons = np.unique(named).size
-    if n_persons == named.size:
+    codes = text_codes(table.frame[roles.person])[0][table.audited]
+    ids = codes[codes >= 0]
+    n_persons = np.unique(ids).size
+    if n_persons == ids.size:
         return
     text = (
-        f"{shown(roles.person)} identifies {n_persons:,} people in {named.size:,} records, so one record of each "
+        f"{text_of(roles.person)} identifies {n_persons:,} people in {ids.size:,} records, so one record of each "
         f"person is used.{_persons_in_several_sets(table)}"
     )
     columns = (roles.person,)
     if "person" not in table.guesses:
         yield table.fact("person", Severity.NOTE, text, key="data.person", columns=columns)
         return
-    other: Changes = {
+    changes: Changes = {
         "person": "",
         "excluded": (*roles.excluded, roles.person),
         "confirmed": (*roles.confirmed, f"possible_person:{roles.person}"),
@@ -246,7 +246,7 @@ def _person_fact(table: CheckedTable) -> Iterable[Fact]:
         text,
         key="data.person",
         columns=columns,
-        repairs=[Repair(title="Each record is another person", changes=other)],
+        repairs=[Repair(title="Each record is another person", changes=changes)],
         confirm="It identifies people",
     )
 
@@ -257,7 +257,7 @@ def _persons_in_several_sets(table: CheckedTable) -> str:
         return ""
     persons = text_codes(table.frame[roles.person])[0]
     sets = text_codes(table.frame[roles.sets])[0]
-    rows = table.known & (persons >= 0) & (sets >= 0)
+    rows = table.audited & (persons >= 0) & (sets >= 0)
     pairs = np.unique(persons[rows] * (int(sets.max(initial=0)) + 1) + sets[rows])
     several = int((np.bincount(pairs // (int(sets.max(initial=0)) + 1)) > 1).sum()) if pairs.size else 0
     return f" {several:,} of them have records in several sets." * bool(several)
@@ -265,5 +265,5 @@ def _persons_in_several_sets(table: CheckedTable) -> str:
 
 def _weight_questions(table: CheckedTable) -> Iterable[Fact]:
     for name in _in_doubt(table, (Content.WEIGHT,), "possible_weight"):
-        text = f"{shown(name)} may be the weight of a record and no feature of a person; it is {_use(table, name)}."
+        text = f"{text_of(name)} may be the weight of a record and no feature of a person; it is {_use(table, name)}."
         yield _doubt(table, "possible_weight", [name], text, key="data.excluded")

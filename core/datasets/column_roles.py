@@ -59,9 +59,9 @@ class ColumnSummary(Result):
     distinct: int
     set_aside: str
 
-    def possible_roles(self, *, given: bool) -> tuple[str, ...]:
+    def possible_roles(self, *, with_outputs: bool) -> tuple[str, ...]:
         """Return the roles the column can have; `given` says whether a model's outputs may be among the columns."""
-        impossible = set() if given else {"prediction", "score", "sets"}
+        impossible = set() if with_outputs else {"prediction", "score", "sets"}
         if not 2 <= self.distinct <= MOST_LABELS:
             impossible.add("label")
         if self.distinct < 2:

@@ -50,18 +50,18 @@ def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) 
     distinct = np.unique(values).size
     if distinct == records and values.max() - values.min() == distinct - 1:
         return _NUMBERING
-    if distinct <= _FEW_VALUES or not _says_so(
-        name, every_one=distinct == values.size, most=distinct > values.size / 2
+    if distinct <= _FEW_VALUES or not _names_identifier(
+        name, all_distinct=distinct == values.size, mostly_distinct=distinct > values.size / 2
     ):
         return ""
     return "is called like an identifier and holds a different whole number in most records (rename it to keep it)"
 
 
-def _says_so(name: str, *, every_one: bool, most: bool) -> bool:
+def _names_identifier(name: str, *, all_distinct: bool, mostly_distinct: bool) -> bool:
     parts = [part.casefold() for part in _PARTS.findall(name)]
-    if most and (_SURE.intersection(parts) or " ".join(parts) in _ALONE):
+    if mostly_distinct and (_SURE.intersection(parts) or " ".join(parts) in _ALONE):
         return True
-    return every_one and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
+    return all_distinct and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
 
 
 def is_numeric(column: pandas.Series) -> bool:
@@ -80,7 +80,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-def alike(text: str) -> str:
+def canonical_value(text: str) -> str:
     """Return what all ways of writing a number (1, 1.0, 01) or a word (yes, YES, yes.) have in common."""
     return repr(float(text)) if is_number(text) else text.casefold().removesuffix(".") or text
 
@@ -91,7 +91,7 @@ _LETTERS = {"t": True, "f": False, "y": True, "n": False}
 _PARTNERS = {"t": "f", "f": "t", "y": "n", "n": "y"}
 
 
-def truth(text: str, values: Iterable[str] = ()) -> bool | None:
+def parse_bool(text: str, values: Iterable[str] = ()) -> bool | None:
     """Return what 1 and 0, true and false, yes and no say, however they are written; None for another text.
 
     Parameters
@@ -100,7 +100,7 @@ def truth(text: str, values: Iterable[str] = ()) -> bool | None:
         All values that a column takes: among them t and f, or y and n, say it too, each beside its partner alone, as
         one letter may stand for anything.
     """
-    word = alike(text)
+    word = canonical_value(text)
     if word in _LETTERS:
         partner = _PARTNERS[word]
         return _LETTERS[word] if any(value.casefold() == partner for value in values) else None
@@ -113,19 +113,19 @@ def label_codes(values: Sequence[str], label_values: Sequence[str], positive: st
     A prediction is written as the label is; else as 0 and 1, false and true, no and yes, t and f. These words mean the
     same in label and prediction where the label is made of them, whichever of them is called positive.
     """
-    own = codes_as_label(values, label_values, positive)
-    return own if None not in own.values() else codes_in_general(values, label_values, positive)
+    codes = codes_as_label(values, label_values, positive)
+    return codes if None not in codes.values() else codes_in_general(values, label_values, positive)
 
 
 def codes_as_label(values: Sequence[str], label_values: Sequence[str], positive: str) -> dict[str, int | None]:
     """Whether each value is the label's positive one, as 0 or 1; None if the label does not take it."""
     spellings: dict[str, list[str]] = {}
     for label_value in label_values:
-        spellings.setdefault(alike(label_value), []).append(label_value)
+        spellings.setdefault(canonical_value(label_value), []).append(label_value)
     exact = set(label_values)
     codes: dict[str, int | None] = {}
     for value in values:
-        candidates = [value] if value in exact else spellings.get(alike(value), [])
+        candidates = [value] if value in exact else spellings.get(canonical_value(value), [])
         codes[value] = int(candidates[0] == positive) if len(candidates) == 1 else None
     return codes
 
@@ -136,11 +136,14 @@ def codes_in_general(values: Sequence[str], label_values: Sequence[str], positiv
     They say whether the label is positive, unless the label is made of these words itself: then they mean the same
     there and here, whichever of them was called positive.
     """
-    words = (*values, *label_values)
-    made_of_them = all(truth(value, words) is not None for value in label_values)
-    positive_truth = truth(positive, words) if made_of_them else True
-    truths = {value: truth(value, words) for value in values}
-    return {value: None if said is None else int(said == positive_truth) for value, said in truths.items()}
+    vocabulary = (*values, *label_values)
+    is_boolean_label = all(parse_bool(value, vocabulary) is not None for value in label_values)
+    positive_truth = parse_bool(positive, vocabulary) if is_boolean_label else True
+    truths = {value: parse_bool(value, vocabulary) for value in values}
+    return {
+        value: None if value_truth is None else int(value_truth == positive_truth)
+        for value, value_truth in truths.items()
+    }
 
 
 BLANKS = " \u00a0\u2007\u2009\u202f"
@@ -179,7 +182,7 @@ def quoted(value: object, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[: most - 2]}…{text[-1]}"
 
 
-def shown(name: object, most: int = 60) -> str:
+def text_of(name: object, most: int = 60) -> str:
     """Return a column's name for use in a note: as it is if that is short and printable, quoted otherwise."""
     text = str(name)
     return text if len(text) <= most and text.isprintable() else quoted(text, most)
@@ -187,8 +190,8 @@ def shown(name: object, most: int = 60) -> str:
 
 def listed(names: Sequence[str], most: int = 4) -> str:
     """Return names of columns for use in a note, the first few of them."""
-    told = ", ".join(shown(name) for name in names[:most])
-    return f"{told} and {len(names) - most} more" if len(names) > most else told
+    text = ", ".join(text_of(name) for name in names[:most])
+    return f"{text} and {len(names) - most} more" if len(names) > most else text
 
 
 def check_distinct(column: pandas.Series, role: str, most: int, *, remedy: str = "") -> None:
@@ -231,13 +234,13 @@ def names_records(column: pandas.Series, name: str) -> bool:
     return bool(values.size and np.isfinite(values).all() and identifier_reason(values, len(column), name))
 
 
-def usable_columns(frame: pandas.DataFrame, known: npt.NDArray[np.bool_]) -> tuple[list[str], list[str]]:
+def usable_columns(frame: pandas.DataFrame, selected: npt.NDArray[np.bool_]) -> tuple[list[str], list[str]]:
     """Return the columns to predict from, given which records are used, and a note for each of the others."""
     usable, notes = [], []
     for name in frame.columns:
         # a running number of all records does not run on among those used
-        if reason := set_aside(frame.loc[known, name], str(name)) or _NUMBERING * _numbers_records(frame[name]):
-            notes.append(f"Column {shown(name)} {reason} and is left out.")
+        if reason := set_aside(frame.loc[selected, name], str(name)) or _NUMBERING * _numbers_records(frame[name]):
+            notes.append(f"Column {text_of(name)} {reason} and is left out.")
         else:
             usable.append(name)
     if not usable:
@@ -252,8 +255,8 @@ def _numbers_records(column: pandas.Series) -> bool:
     if not is_numeric(column) or column.isna().any():
         return False
     values = column.to_numpy(dtype=np.float64)
-    apart = values.max(initial=-np.inf) - values.min(initial=np.inf) == values.size - 1
-    return bool(apart and (values == np.round(values)).all() and np.unique(values).size == values.size)
+    contiguous = values.max(initial=-np.inf) - values.min(initial=np.inf) == values.size - 1
+    return bool(contiguous and (values == np.round(values)).all() and np.unique(values).size == values.size)
 
 
 def set_aside(column: pandas.Series, name: str) -> str:
@@ -294,11 +297,11 @@ def encode(
             values = np.where(absent, np.nanmedian(values), values)
             texts: tuple[str, ...] = ()
         else:
-            codes, found = as_text(column).factorize(sort=True, use_na_sentinel=True)
+            codes, levels = as_text(column).factorize(sort=True, use_na_sentinel=True)
             values = codes.astype(np.float64)  # a missing value is the category -1
-            texts = tuple(str(text) for text in found)
+            texts = tuple(str(text) for text in levels)
         if values.min() == values.max():  # constant since records were dropped
-            constant = f"Column {shown(name)} holds the same value in every record and is left out."
+            constant = f"Column {text_of(name)} holds the same value in every record and is left out."
             caveats.append(Caveat(CaveatKind.COLUMNS_DROPPED, constant))
             continue
         columns.append(values)
@@ -344,7 +347,7 @@ def _is_identifier(text: pandas.Series) -> bool:
     return bool(distinct > _FEW_VALUES and distinct > text.notna().sum() / 2)
 
 
-MISSING_WORDS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
+MISSING_MARKERS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
 """Cells that count as missing, after trimming."""
 
 MOST_CELLS = 50_000_000
@@ -363,14 +366,15 @@ def megabytes(size: int) -> str:
 
 def check_names(names: Sequence[str], *, without: Container[int] = ()) -> None:
     """Refuse columns without a name, and names that stand twice; places in `without`, from 0, are not looked at."""
-    for place, name in enumerate(names, 1):
-        if place - 1 in without:
+    for number, name in enumerate(names, 1):
+        if number - 1 in without:
             continue
         if not name:
-            raise InputError(f"Every column must have a name, column {place} has none; name it or delete it.")
-        if (first := names.index(name) + 1) < place:
+            raise InputError(f"Every column must have a name, column {number} has none; name it or delete it.")
+        if (first := names.index(name) + 1) < number:
             raise InputError(
-                f"Every column must have a name of its own, columns {first} and {place} are both called {quoted(name)}."
+                f"Every column must have a name of its own, columns {first} and {number} are both called "
+                f"{quoted(name)}."
             )
 
 
@@ -386,4 +390,4 @@ def cleaned(column: Any) -> Any:
     import pyarrow.compute as pc
 
     column = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.is_in(column, pa.array(MISSING_WORDS)), pa.scalar(None, pa.string()), column)
+    return pc.if_else(pc.is_in(column, pa.array(MISSING_MARKERS)), pa.scalar(None, pa.string()), column)

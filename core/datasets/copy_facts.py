@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core.datasets.checked_table import CheckedTable
-from core.datasets.columns import shown
+from core.datasets.columns import text_of
 from core.datasets.input_facts import Fact, Repair, Severity
 from core.datasets.score_copies import find_copies
 
@@ -20,8 +20,8 @@ def copy_facts(table: CheckedTable) -> Iterable[Fact]:
     predictions = None if table.predictions is None else table.predictions[rows]
     sample = table.frame[list(table.features)].iloc[rows]
     for copy in find_copies(sample, scores=scores, predictions=predictions, positive=table.positive[rows]):
-        name = shown(copy.column)
-        answer = shown(roles.score if copy.of_score else roles.prediction or roles.score)
+        name = text_of(copy.column)
+        answer = text_of(roles.score if copy.of_score else roles.prediction or roles.score)
         evidence = f"{copy.evidence}{table.sampled}"
         if copy.honest:
             text = f"{name} almost decides {answer}: {evidence}. Other features decide the rest."

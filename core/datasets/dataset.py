@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_KEPT = 64
+MAX_CACHED = 64
 """Results kept at most; beyond them that is dropped which was asked for longest ago."""
 
 
@@ -33,14 +33,14 @@ class Memo:
     A copy, a replaced and an unpickled object begin with an empty memo.
     """
 
-    __slots__ = ("_kept", "_lock")
+    __slots__ = ("_cache", "_lock")
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         """Return an object that has kept nothing yet."""
-        made = super().__new__(cls)
-        object.__setattr__(made, "_kept", {})
-        object.__setattr__(made, "_lock", threading.Lock())
-        return made
+        instance = super().__new__(cls)
+        object.__setattr__(instance, "_cache", {})
+        object.__setattr__(instance, "_lock", threading.Lock())
+        return instance
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, calling it the first time only; arrays in it can no longer be written to.
@@ -48,31 +48,31 @@ class Memo:
         The key names the result and everything it depends on beside this object; `make` may itself use `once` under
         other keys. Two threads that ask at the same time may both call it; both are given the same result.
         """
-        kept: dict[Hashable, Any] = self._kept  # type: ignore[attr-defined]
+        cache: dict[Hashable, Any] = self._cache  # type: ignore[attr-defined]
         lock: threading.Lock = self._lock  # type: ignore[attr-defined]
         with lock:
-            if key in kept:
-                kept[key] = kept.pop(key)  # the one used last stands last
-                return cast("T", kept[key])
-        made = make()
-        _freeze(made)
+            if key in cache:
+                cache[key] = cache.pop(key)  # the one used last stands last
+                return cast("T", cache[key])
+        result = make()
+        _freeze(result)
         with lock:
-            made = kept.setdefault(key, made)
-            for oldest in list(kept)[:-MOST_KEPT]:
-                del kept[oldest]
-        return made
+            result = cache.setdefault(key, result)
+            for oldest in list(cache)[:-MAX_CACHED]:
+                del cache[oldest]
+        return result
 
-    def kept(self) -> dict[Hashable, Any]:
+    def cached_results(self) -> dict[Hashable, Any]:
         """Return all that is kept."""
         with self._lock:  # type: ignore[attr-defined]
-            return dict(self._kept)  # type: ignore[attr-defined]
+            return dict(self._cache)  # type: ignore[attr-defined]
 
     def keep(self, more: Mapping[Hashable, Any]) -> None:
         """Keep more, in the place of what was kept under the same keys."""
         with self._lock:  # type: ignore[attr-defined]
-            self._kept.update(more)  # type: ignore[attr-defined]
-            for oldest in list(self._kept)[:-MOST_KEPT]:  # type: ignore[attr-defined]
-                del self._kept[oldest]  # type: ignore[attr-defined]
+            self._cache.update(more)  # type: ignore[attr-defined]
+            for oldest in list(self._cache)[:-MAX_CACHED]:  # type: ignore[attr-defined]
+                del self._cache[oldest]  # type: ignore[attr-defined]
 
 
 def _freeze(value: Any) -> None:

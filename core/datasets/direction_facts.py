@@ -9,7 +9,7 @@ import numpy as np
 
 from core.arrays import Floats, Ints, Mask
 from core.datasets.checked_table import MOST_REPAIRS, CheckedTable
-from core.datasets.columns import shown
+from core.datasets.columns import text_of
 from core.datasets.input_facts import Changes, Fact, Repair, Severity
 from core.datasets.name_patterns import few_texts, is_share
 from core.datasets.score_evidence import Z_99, AreaUnderCurve, area_under_curve, disagreement, text_codes
@@ -179,14 +179,14 @@ def _inverted_text(table: CheckedTable, accuracy: _Accuracy | None) -> str:
     if accuracy is None:
         return ""
     return (
-        f"{shown(table.roles.prediction or table.roles.score)} points the other way{table.sampled}. Its accuracy is "
+        f"{text_of(table.roles.prediction or table.roles.score)} points the other way{table.sampled}. Its accuracy is "
         f"{percent(accuracy.accuracy)}, of always guessing the majority {percent(accuracy.majority)}, of the opposite "
         f"of each prediction {percent(1 - accuracy.accuracy)}."
     )
 
 
 def _contradiction_text(table: CheckedTable, contradictions: _Contradictions) -> str:
-    score, prediction = shown(table.roles.score), shown(table.roles.prediction)
+    score, prediction = text_of(table.roles.score), text_of(table.roles.prediction)
     text = (
         f"{prediction} contradicts {score} in {contradictions.at_threshold:,} of {contradictions.records:,} records"
         f"{table.sampled}, and in {contradictions.at_best:,} with the best threshold for each group."
@@ -204,14 +204,14 @@ def _reversed_text(table: CheckedTable, area: AreaUnderCurve | None) -> str:
         return ""
     roles = table.roles
     return (
-        f"{shown(roles.score)} is lower where {shown(roles.label)} is {shown(roles.positive)}{table.sampled}: AUC "
-        f"{area.value:.3f} (99% CI {area.lower:.3f} to {area.upper:.3f}, random guessing 0.500)."
+        f"{text_of(roles.score)} is lower where {text_of(roles.label)} is {text_of(roles.positive)}{table.sampled}: "
+        f"AUC {area.value:.3f} (99% CI {area.lower:.3f} to {area.upper:.3f}, random guessing 0.500)."
     )
 
 
 def _other_value(table: CheckedTable) -> str:
-    others = [value for value in table.label[1] if value != table.roles.positive]
-    return shown(others[0]) if len(others) == 1 else f"not {shown(table.roles.positive)}"
+    other_values = [value for value in table.label[1] if value != table.roles.positive]
+    return text_of(other_values[0]) if len(other_values) == 1 else f"not {text_of(table.roles.positive)}"
 
 
 def _direction_repairs(table: CheckedTable, kind: str, kinds: frozenset[str]) -> list[Repair]:
@@ -224,19 +224,20 @@ def _direction_repairs(table: CheckedTable, kind: str, kinds: frozenset[str]) ->
     if repairs or not (roles.prediction and roles.score):
         return repairs
     options = []
-    for role, other in (("score", roles.prediction), ("prediction", roles.score)):
+    for role, other_column in (("score", roles.prediction), ("prediction", roles.score)):
         column = str(getattr(roles, role))
         changes: Changes = {role: "", "excluded": (*roles.excluded, column)}
-        options.append(Repair(title=f"Audit {shown(other)} alone", changes=changes))
+        options.append(Repair(title=f"Audit {text_of(other_column)} alone", changes=changes))
     return _repairs_that_work(table, options, kind, kinds)
 
 
 def _other_values(table: CheckedTable) -> list[Repair]:
     """Return the repairs that the answers are about another value of the label."""
-    about = shown(table.roles.score or table.roles.prediction)
-    others = [value for value in table.label[1] if value != table.roles.positive]
+    about = text_of(table.roles.score or table.roles.prediction)
+    other_values = [value for value in table.label[1] if value != table.roles.positive]
     return [
-        Repair(title=f"{about} predicts {shown(value)}", changes={"positive": value}) for value in others[:MOST_REPAIRS]
+        Repair(title=f"{about} predicts {text_of(value)}", changes={"positive": value})
+        for value in other_values[:MOST_REPAIRS]
     ]
 
 
@@ -249,7 +250,7 @@ def _other_scores(table: CheckedTable) -> list[Repair]:
     for name, content in table.contents.items():
         if content.value and name != roles.score and is_share(table.frame[name]):
             excluded = (*(column for column in roles.excluded if column != name), roles.score)
-            repairs.append(Repair(title=f"{shown(name)} is the score", changes={"score": name, "excluded": excluded}))
+            repairs.append(Repair(title=f"{text_of(name)} is the score", changes={"score": name, "excluded": excluded}))
     return repairs
 
 

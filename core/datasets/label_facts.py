@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from core.datasets.checked_table import MOST_REPAIRS, CheckedTable
-from core.datasets.columns import listed, shown
+from core.datasets.columns import listed, text_of
 from core.datasets.input_facts import Fact, Repair, Severity
 from core.datasets.name_patterns import MOST_LABELS
 from core.datasets.roles import SPELLINGS, best_spellings
 from core.datasets.score_evidence import divides, text_codes
 from core.estimates import percent
 
-_SHOWN = 4
+_MOST = 4
 """Values that a sentence names."""
 
 
@@ -28,7 +28,7 @@ def label_facts(table: CheckedTable) -> Iterable[Fact]:
         return
     columns = (roles.label,)
     if roles.label == roles.sensitive or roles.label in table.crossed:
-        text = f"{shown(roles.label)} is label and sensitive attribute at once; choose two different columns."
+        text = f"{text_of(roles.label)} is label and sensitive attribute at once; choose two different columns."
         yield table.fact("label_is_attribute", Severity.BLOCKING, text, key="data.label", columns=columns, confirm="")
         return
     yield from _values_left(table)
@@ -48,18 +48,18 @@ def _label_missing(table: CheckedTable) -> Fact:
 def _values_left(table: CheckedTable) -> Iterable[Fact]:
     """Say that only one value of the label is left among the records that an audit would use."""
     roles, (codes, texts) = table.roles, table.label
-    known = table.known
+    audited = table.audited
     if roles.missing == "drop" and table.features:
-        known = known & table.frame[list(table.features)].notna().all(axis=1).to_numpy(dtype=bool)
+        audited = audited & table.frame[list(table.features)].notna().all(axis=1).to_numpy(dtype=bool)
     if table.has(roles.sets):
-        known = known & table.frame[roles.sets].notna().to_numpy(dtype=bool)
-    left = np.unique(codes[known])
+        audited = audited & table.frame[roles.sets].notna().to_numpy(dtype=bool)
+    left = np.unique(codes[audited])
     if left.size >= 2:
         return
     if left.size:
-        text = f"{shown(roles.label)} is {shown(texts[int(left[0])])} in all {int(known.sum()):,} records"
+        text = f"{text_of(roles.label)} is {text_of(texts[int(left[0])])} in all {int(audited.sum()):,} records"
     else:
-        text = f"{shown(roles.label)} is there in no record"
+        text = f"{text_of(roles.label)} is there in no record"
     if len(texts) > left.size:
         text += " that have the other roles' values"
     text += "; an audit needs two outcomes."
@@ -70,12 +70,12 @@ def _values_left(table: CheckedTable) -> Iterable[Fact]:
 def _favourable(table: CheckedTable) -> Fact:
     roles, (codes, texts) = table.roles, table.label
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    order = sorted(range(len(texts)), key=lambda place: -counts[place])
-    shares = [f"{shown(texts[place])} for {percent(counts[place] / counts.sum())}" for place in order[:3]]
+    order = sorted(range(len(texts)), key=lambda code: -counts[code])
+    shares = [f"{text_of(texts[code])} for {percent(counts[code] / counts.sum())}" for code in order[:3]]
     more = f" and {len(texts) - 3} more values" * (len(texts) > 3)
-    text = f"Which outcome is good for the person is not answered. {shown(roles.label)} is {', '.join(shares)}{more}."
+    text = f"Which outcome is good for the person is not answered. {text_of(roles.label)} is {', '.join(shares)}{more}."
     if roles.favourable:
-        text = f"{text} It is never {shown(roles.favourable)}."
+        text = f"{text} It is never {text_of(roles.favourable)}."
     return table.fact(
         "favourable",
         Severity.BLOCKING,
@@ -83,8 +83,8 @@ def _favourable(table: CheckedTable) -> Fact:
         key="data.favourable",
         columns=(roles.label,),
         repairs=[
-            Repair(title=f"{shown(texts[place])} is good for the person", changes={"favourable": texts[place]})
-            for place in order[:MOST_REPAIRS]
+            Repair(title=f"{text_of(texts[code])} is good for the person", changes={"favourable": texts[code]})
+            for code in order[:MOST_REPAIRS]
         ],
         confirm="",
     )
@@ -93,21 +93,21 @@ def _favourable(table: CheckedTable) -> Fact:
 def _label_copies(table: CheckedTable) -> Iterable[Fact]:
     """Say that the label is what the attribute says, or what the model says."""
     roles, (codes, texts) = table.roles, table.label
-    label = shown(roles.label)
+    label = text_of(roles.label)
     if _is_group(table):
         yield table.fact(
             "label_equals_attribute",
             Severity.BLOCKING,
-            f"The label {label} follows from {shown(roles.attribute)} in every record.",
+            f"The label {label} follows from {text_of(roles.attribute)} in every record.",
             key="data.label",
             columns=(roles.label,),
         )
     text = ""
     # Codes by first appearance are equal where one column is the other, however the two are written.
     if table.has(roles.prediction) and np.array_equal(codes, text_codes(table.frame[roles.prediction])[0]):
-        text = f"The label {label} says the same as {shown(roles.prediction)} in every record."
+        text = f"The label {label} says the same as {text_of(roles.prediction)} in every record."
     elif table.scores is not None and len(texts) == 2 and divides(codes, table.scores):
-        text = f"The label {label} follows from {shown(roles.score)} by a threshold in every record."
+        text = f"The label {label} follows from {text_of(roles.score)} by a threshold in every record."
     if text:
         yield table.fact(
             "label_is_prediction",
@@ -120,8 +120,8 @@ def _label_copies(table: CheckedTable) -> Iterable[Fact]:
 
 def _is_group(table: CheckedTable) -> bool:
     """Whether everybody of a group has the same label."""
-    positive = table.positive[table.known]
-    groups = table.groups[table.known]
+    positive = table.positive[table.audited]
+    groups = table.groups[table.audited]
     if positive.all() or not positive.any():
         return False
     counts = np.bincount(groups)
@@ -135,14 +135,17 @@ def label_questions(table: CheckedTable) -> Iterable[Fact]:
     if len(texts) < 2:
         return
     yield from _spelling_questions(table)
-    others = [value for value in texts if value != roles.positive]
-    if len(others) < 2 or roles.positive not in texts:
+    other_values = [value for value in texts if value != roles.positive]
+    if len(other_values) < 2 or roles.positive not in texts:
         return
     counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    sizes = [f"{shown(value)} ({int(counts[texts.index(value)]):,})" for value in others]
-    named = ", ".join(sizes[:_SHOWN]) + f" and {len(sizes) - _SHOWN} more" * (len(sizes) > _SHOWN)
-    text = f"{shown(roles.label)} has {len(texts)} values. All but {shown(roles.positive)} are taken together: {named}."
-    if roles.favourable in others:
+    sizes = [f"{text_of(value)} ({int(counts[texts.index(value)]):,})" for value in other_values]
+    listing = ", ".join(sizes[:_MOST]) + f" and {len(sizes) - _MOST} more" * (len(sizes) > _MOST)
+    text = (
+        f"{text_of(roles.label)} has {len(texts)} values. "
+        f"All but {text_of(roles.positive)} are taken together: {listing}."
+    )
+    if roles.favourable in other_values:
         text += " Together they count as good for the person."
     yield table.fact(
         "labels_together",
@@ -151,10 +154,10 @@ def label_questions(table: CheckedTable) -> Iterable[Fact]:
         key="data.positive",
         columns=(roles.label,),
         repairs=[
-            Repair(title=f"{shown(value)} against the others", changes={"positive": value})
-            for value in others[: MOST_REPAIRS - 1]
+            Repair(title=f"{text_of(value)} against the others", changes={"positive": value})
+            for value in other_values[: MOST_REPAIRS - 1]
         ],
-        confirm=f"{shown(roles.positive)} against the others",
+        confirm=f"{text_of(roles.positive)} against the others",
     )
 
 
@@ -164,11 +167,11 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
     merged = table.frame.attrs.get(SPELLINGS, {})
     for name in dict.fromkeys((roles.label, roles.sensitive, *table.crossed, roles.prediction)):
         if table.has(name) and (spellings := merged.get(name)):
-            pairs = [f"{', '.join(map(shown, others))} as {shown(value)}" for value, others in spellings.items()]
+            pairs = [f"{', '.join(map(text_of, rare))} as {text_of(value)}" for value, rare in spellings.items()]
             yield table.fact(
                 "spellings",
                 Severity.QUESTION,
-                f"Spellings of {shown(name)} are taken as one: {'; '.join(pairs[:_SHOWN])}.",
+                f"Spellings of {text_of(name)} are taken as one: {'; '.join(pairs[:_MOST])}.",
                 key="data.confirmed",
                 columns=(name,),
                 confirm="They are one value",
@@ -177,11 +180,11 @@ def _spelling_questions(table: CheckedTable) -> Iterable[Fact]:
     texts = table.label[1]
     variants = best_spellings(dict.fromkeys(texts, 1))[1] if len(texts) <= MOST_LABELS else {}
     if variants:
-        pairs = [f"{', '.join(map(shown, others))} and {shown(value)}" for value, others in variants.items()]
+        pairs = [f"{', '.join(map(text_of, rare))} and {text_of(value)}" for value, rare in variants.items()]
         yield table.fact(
             "spellings",
             Severity.QUESTION,
-            f"Spellings of {shown(roles.label)} count as different values: {'; '.join(pairs[:_SHOWN])}.",
+            f"Spellings of {text_of(roles.label)} count as different values: {'; '.join(pairs[:_MOST])}.",
             key="data.confirmed",
             columns=(roles.label,),
             confirm="They are different values",

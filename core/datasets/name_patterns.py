@@ -132,7 +132,7 @@ WEAK_SET_NAMES = (
 
 _FOLDS = re.compile(r"(cv |k |test |outer |inner )?folds?( id| number| no| nr)?|resample|kfold|cv")
 
-_TRAINING_WORDS = ("train", "trn", "learn", "lern", "entrain", "entraîn", "apprentissage")
+_TRAINING_PREFIXES = ("train", "trn", "learn", "lern", "entrain", "entraîn", "apprentissage")
 """How the name of a training set begins, which no feature's value does."""
 
 _MEMBERS = ("member", "is member", "membership", "mitglied", "membre")
@@ -145,8 +145,8 @@ _PERSON_NOUNS = {
     *("kunde", "kunden", "kundin", "patientin", "patienten", "schuler", "mitarbeiter", "versicherte", "burger"),
     *("etudiant", "personne", "utilisateur", "salarie", "assure", "eleve", "candidat"),
 }
-_SURE_ID_WORDS = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "identifier", "identifiant", "kennung", "pid"}
-_ID_WORDS = _SURE_ID_WORDS | {"nr", "no", "num", "number", "nbr", "nummer", "numero", "hash", "ref", "code"}
+_SURE_ID_TERMS = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "identifier", "identifiant", "kennung", "pid"}
+_ID_TERMS = _SURE_ID_TERMS | {"nr", "no", "num", "number", "nbr", "nummer", "numero", "hash", "ref", "code"}
 _PERSON_IDS = {"ssn", "mrn", "email", "e mail", "nhs number", "subjid", "usubjid", "personid", "userid", "customerid"}
 _PERSON_IDS |= {"patientid", "studentid", "memberid", "clientid", "custid", "cust id", "empid", "emp id"}
 _PERSON_IDS |= {"kundennummer", "personalnummer", "versichertennummer", "matrikelnummer", "personennummer"}
@@ -167,7 +167,7 @@ _WEIGHT_NAMES = re.compile(
 )
 _WEIGHT_ALONE = re.compile(r"weights?|w|gewichte?|poids|wt")
 
-ANSWER_WORDS = {
+OUTPUT_TERMS = {
     *("prediction", "predictions", "predicted", "predict", "pred", "preds", "yhat", "yhats"),
     *("scored", "score", "scores", "probability", "probabilities", "proba", "probas", "prob", "probs"),
     *("propensity", "logit", "logits", "likelihood"),
@@ -176,7 +176,7 @@ ANSWER_WORDS = {
 }
 """Words that tell of a model's output anywhere in a name; a "court decision", a "test set" may be something else."""
 
-_RISK_WORDS = {"risk", "pd", "confidence", "certainty", "chance", "risiko", "risque", "hazard", "percentile"}
+_RISK_TERMS = {"risk", "pd", "confidence", "certainty", "chance", "risiko", "risque", "hazard", "percentile"}
 """Words that tell of a model's output where the values are shares, between 0 and 1."""
 
 _ANSWER_ENDING = re.compile(r"(score|scores|proba|probability|wahrscheinlichkeit|prediction)$")
@@ -193,7 +193,7 @@ _FEW_PEOPLE = 20
 _MOST_ROWS_A_PERSON = 20
 """Rows of a person on average, up to which a column that is called an identifier may identify people."""
 
-_WEIGHTS_AROUND_ONE = 0.1
+_MEAN_WEIGHT_TOLERANCE = 0.1
 """How far the mean of a column called "weight" may lie from 1 to be taken for weights of records."""
 
 
@@ -259,7 +259,7 @@ def contents_of(frame: pandas.DataFrame, *, label: str = "", without: Sequence[s
         content = _answer(frame[name], name, names) or _other_content(frame[name], name, texts[name])
         if content is not None:
             contents[name] = content
-    contents |= _named_as_values(frame, columns, texts.get(label, ()))
+    contents |= _class_score_contents(frame, columns, texts.get(label, ()))
     return _with_partners(frame, contents)
 
 
@@ -377,40 +377,40 @@ def _surely_class_score(template: str) -> bool:
     return first not in ("", "p", "pr", "score", "scores", "confidence", "p of", "ip", "$")
 
 
-def _class_value(name: str, words: str, values: Iterable[str]) -> str:
+def _class_value(name: str, value_name: str, values: Iterable[str]) -> str:
     """Return the value that the words of a column's name stand for; "" if none of them.
 
     Zero and one, no and yes stand for the two values of a label that are not called so themselves. Where two values
     read alike without their signs, ">50K" and "<=50K", the one counts with which the name ends.
     """
-    candidates = [value for value in values if plain_name(value) == words]
+    candidates = [value for value in values if plain_name(value) == value_name]
     if len(candidates) > 1:
         bare = name.strip().rstrip("\"')] ").casefold()
         candidates = sorted((value for value in candidates if bare.endswith(value.casefold())), key=len)[-1:]
     if candidates:
         return candidates[0]
-    return words if any(words in pair for pair in _DEFAULT_VALUES) else ""
+    return value_name if any(value_name in pair for pair in _DEFAULT_VALUES) else ""
 
 
 def _answer_in_doubt(column: pandas.Series, plain: str) -> ColumnContent | None:
     """Return the content of a column with a word of an answer in its name."""
-    words = set(plain.split())
-    told = bool(words & ANSWER_WORDS) or any(_ANSWER_ENDING.search(word) for word in words)
-    told = told or (bool(words & _RISK_WORDS) and is_score(column))
-    if not told:
+    tokens = set(plain.split())
+    is_output = bool(tokens & OUTPUT_TERMS) or any(_ANSWER_ENDING.search(word) for word in tokens)
+    is_output = is_output or (bool(tokens & _RISK_TERMS) and is_score(column))
+    if not is_output:
         return None
     content = Content.SCORE if is_numeric(column) else Content.PREDICTION
     return ColumnContent(content=content, certain=False, rank=0, reason="may be a model's answer, by its name")
 
 
-def _named_as_values(
+def _class_score_contents(
     frame: pandas.DataFrame, columns: Sequence[str], values: Sequence[str]
 ) -> dict[str, ColumnContent]:
     """Return the scores that are called like the label's values alone, as AutoGluon and caret do: they sum to one."""
-    named = {value: name for name in columns for value in values if name.casefold() == value.casefold()}
-    if len(values) < 2 or len(named) != len(values) or not all(is_score(frame[name]) for name in named.values()):
+    by_value = {value: name for name in columns for value in values if name.casefold() == value.casefold()}
+    if len(values) < 2 or len(by_value) != len(values) or not all(is_score(frame[name]) for name in by_value.values()):
         return {}
-    if not sum_to_one(frame, list(named.values())):
+    if not has_unit_sum(frame, list(by_value.values())):
         return {}
     return {
         name: ColumnContent(
@@ -420,11 +420,11 @@ def _named_as_values(
             reason=f"named {value}, and the columns named like the label's values sum to 1",
             value=value,
         )
-        for value, name in named.items()
+        for value, name in by_value.items()
     }
 
 
-def sum_to_one(frame: pandas.DataFrame, names: Sequence[str]) -> bool:
+def has_unit_sum(frame: pandas.DataFrame, names: Sequence[str]) -> bool:
     """Whether the columns sum to one in every record but for rounding."""
     total = np.zeros(len(frame))
     for name in names:
@@ -444,7 +444,7 @@ def _with_partners(frame: pandas.DataFrame, contents: dict[str, ColumnContent]) 
         families.setdefault(content.rank, []).append(name)
     result = dict(contents)
     for names in families.values():
-        if len(names) > 1 and sum_to_one(frame, names):
+        if len(names) > 1 and has_unit_sum(frame, names):
             result |= {name: replace(contents[name], certain=True) for name in names}
     return result
 
@@ -456,11 +456,11 @@ def _other_content(column: pandas.Series, name: str, texts: tuple[str, ...]) -> 
 
 def _set(column: pandas.Series, name: str, texts: tuple[str, ...]) -> ColumnContent | None:
     plain = bare_name(name)
-    said = may_be_sets(column, name)
+    has_sets = may_be_sets(column, name)
     strong = names_a_set(plain)
     weak = plain in WEAK_SET_NAMES
-    training_words = any(value.casefold().startswith(_TRAINING_WORDS) for value in texts)
-    if said and (strong or weak or training_words):
+    has_training_prefix = any(value.casefold().startswith(_TRAINING_PREFIXES) for value in texts)
+    if has_sets and (strong or weak or has_training_prefix):
         how = "named like a set, and its" if strong or weak else "its"
         reason = f"{how} values say who was in training and who in the test set"
         certain = plain not in _MEMBERS or all(named_set(value) for value in texts)
@@ -483,7 +483,7 @@ def _weight(column: pandas.Series, name: str) -> ColumnContent | None:
     if _WEIGHT_ALONE.fullmatch(plain):
         values = column.dropna().to_numpy(dtype=np.float64)
         positive = bool(values.size and values.min() >= 0.0 and (values != np.round(values)).any())
-        if positive and abs(float(values.mean()) - 1.0) < _WEIGHTS_AROUND_ONE:
+        if positive and abs(float(values.mean()) - 1.0) < _MEAN_WEIGHT_TOLERANCE:
             return ColumnContent(content=Content.WEIGHT, certain=False, rank=1, reason=f"{reason}, about 1 on average")
     return None
 
@@ -491,13 +491,13 @@ def _weight(column: pandas.Series, name: str) -> ColumnContent | None:
 def _person(column: pandas.Series, name: str) -> ColumnContent | None:
     """Return the content of an identifier that repeats; one of its own for each record only numbers them."""
     plain = plain_name(name)
-    words = plain.split()
-    called_id = bool(words) and words[-1] in _ID_WORDS
-    nouns = set(words) & _PERSON_NOUNS
-    sure = plain in _PERSON_IDS or (called_id and bool(nouns)) or (len(words) == 1 and bool(nouns))
-    if not sure and (not words or words[-1] not in _SURE_ID_WORDS or set(words) & _GROUP_NOUNS):
+    tokens = plain.split()
+    called_id = bool(tokens) and tokens[-1] in _ID_TERMS
+    nouns = set(tokens) & _PERSON_NOUNS
+    sure = plain in _PERSON_IDS or (called_id and bool(nouns)) or (len(tokens) == 1 and bool(nouns))
+    if not sure and (not tokens or tokens[-1] not in _SURE_ID_TERMS or set(tokens) & _GROUP_NOUNS):
         return None
-    if column.dtype.kind in "mM" or (is_numeric(column) and not _whole(column)):
+    if column.dtype.kind in "mM" or (is_numeric(column) and not _is_integral(column)):
         return None
     present = int(column.notna().sum())
     distinct = int(column.nunique())
@@ -510,6 +510,6 @@ def _person(column: pandas.Series, name: str) -> ColumnContent | None:
     return ColumnContent(content=Content.PERSON, certain=sure, rank=0 if nouns else 1, reason=reason)
 
 
-def _whole(column: pandas.Series) -> bool:
+def _is_integral(column: pandas.Series) -> bool:
     values = column.dropna().to_numpy(dtype=np.float64)
     return bool(np.isfinite(values).all() and (values == np.round(values)).all())

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.arrays import Ints
 from core.datasets.checked_table import CheckedTable
-from core.datasets.columns import is_numeric, shown
+from core.datasets.columns import is_numeric, text_of
 from core.datasets.input_facts import Fact, Severity
 from core.datasets.score_evidence import text_codes
 from core.seeds import child_generator
@@ -19,19 +19,19 @@ _PERMUTATIONS = 9_999
 def output_facts(table: CheckedTable) -> Iterable[Fact]:
     """Say that answers are the same for everybody, or missing for some."""
     roles = table.roles
-    predictions = np.zeros(0, dtype=np.int64) if table.predictions is None else table.predictions[table.known]
+    predictions = np.zeros(0, dtype=np.int64) if table.predictions is None else table.predictions[table.audited]
     if roles.prediction and np.unique(predictions[predictions >= 0]).size == 1:
         yield table.fact(
             "constant_prediction",
             Severity.NOTE,
-            f"{shown(roles.prediction)} says the same of everybody.",
+            f"{text_of(roles.prediction)} says the same of everybody.",
             key="",
             columns=(roles.prediction,),
         )
     if table.scores is not None:
-        present = table.scores[table.known & ~np.isnan(table.scores)]
+        present = table.scores[table.audited & ~np.isnan(table.scores)]
         if present.size and present.min() == present.max():
-            text = f"{shown(roles.score)} is {present[0]:g} for everybody."
+            text = f"{text_of(roles.score)} is {present[0]:g} for everybody."
             yield table.fact("constant_score", Severity.NOTE, text, key="", columns=(roles.score,))
     yield from _absence(table)
 
@@ -42,21 +42,21 @@ def _absence(table: CheckedTable) -> Iterable[Fact]:
     columns = [name for name in table.answers if table.has(name)]
     for name in columns:
         absent |= table.frame[name].isna().to_numpy(dtype=bool)
-    absent &= table.known
+    absent &= table.audited
     if not absent.any() or table.groups.max() < 1:
         return
-    groups = table.groups[table.known]
+    groups = table.groups[table.audited]
     sizes = np.bincount(groups)
     missing = np.bincount(table.groups[absent], minlength=sizes.size)
     names = table.group_names or tuple(map(str, range(sizes.size)))
     order = np.argsort(-missing / np.maximum(sizes, 1), kind="stable").tolist()
-    rates = [f"{missing[code]:,} of {sizes[code]:,} in group {shown(names[code])}" for code in order[:2]]
+    rates = [f"{missing[code]:,} of {sizes[code]:,} in group {text_of(names[code])}" for code in order[:2]]
     p_value = absence_p_value(missing, sizes)
     test = "exact test" if sizes.size == 2 else "permutation test"
     p_text = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
     text = f"No answer of the model: {', '.join(rates)} ({test}, {p_text})."
     if p_value < 0.05:
-        text += f" Who has none can reveal {shown(table.roles.attribute)}."
+        text += f" Who has none can reveal {text_of(table.roles.attribute)}."
     yield table.fact("absence", Severity.NOTE, text, key="", columns=tuple(columns))
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.datasets.columns import as_text, bare_name, is_numeric, label_codes, names_records, shown, truth
+from core.datasets.columns import as_text, bare_name, is_numeric, label_codes, names_records, parse_bool, text_of
 from core.datasets.name_patterns import (
     MOST_LABELS,
     PREDICTION_NAMES,
@@ -32,12 +32,12 @@ from core.datasets.name_patterns import (
     Content,
     contents_of,
     few_texts,
+    has_unit_sum,
     is_score,
     is_share,
     may_be_labels,
     may_be_sets,
     positive_rank,
-    sum_to_one,
 )
 from core.datasets.roles import (
     CROSS,
@@ -99,7 +99,7 @@ class Suggestion(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answers:
+class _OutputColumns:
     """A model's answers among the columns: "" where there is none.
 
     `value` is the label's value that the score is of, where its name says so; `copies` are the scores of other values.
@@ -127,12 +127,12 @@ def suggest_roles(
         Whether a model file answers, so that the table's own predictions and scores are to be left out.
     """
     why: dict[str, str] = {}
-    known = (attribute, *crossed_columns(frame, attribute), label)
+    assigned = (attribute, *crossed_columns(frame, attribute), label)
     frame = with_crossed(frame, attribute)
-    columns = {str(name): bare_name(name) for name in frame.columns if str(name) not in known}
+    columns = {str(name): bare_name(name) for name in frame.columns if str(name) not in assigned}
     sensitive = attribute or _attribute(frame, columns, why)
     columns.pop(sensitive, None)
-    elsewhere = (*known, sensitive)
+    elsewhere = (*assigned, sensitive)
     contents = contents_of(frame, label=label, without=elsewhere)
     answers = _answers(frame, contents, label, prediction, why)
     ordered = _ordered_column(frame, columns, contents, answers) if answers.score and not answers.prediction else ""
@@ -191,16 +191,16 @@ def _counts(column: pandas.Series) -> dict[str, int]:
 
 
 def _attribute(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[str, str]) -> str:
-    named = _called(columns, _ATTRIBUTES)
-    found = next((column for column in named if as_text(frame[column]).nunique() > 1), "")
+    candidates = _called(columns, _ATTRIBUTES)
+    sensitive = next((column for column in candidates if as_text(frame[column]).nunique() > 1), "")
     why["sensitive"] = (
         "named like a sensitive attribute"
-        if found
-        else f"{shown(named[0])} has fewer than two values"
-        if named
+        if sensitive
+        else f"{text_of(candidates[0])} has fewer than two values"
+        if candidates
         else "no column is called sex, race, origin, age, or another name of a sensitive attribute that is known here"
     )
-    return found
+    return sensitive
 
 
 def _answers(
@@ -209,7 +209,7 @@ def _answers(
     label: str,
     prediction: str,
     why: dict[str, str],
-) -> _Answers:
+) -> _OutputColumns:
     """Return the model's answers among the columns: those with the names known best."""
     why.pop("prediction", None)
     why.pop("score", None)
@@ -225,16 +225,16 @@ def _answers(
     if prediction:
         scores = [name for name in scores if not _is_confidence(frame[name], frame[prediction])]
     if not scores:
-        return _Answers(prediction=prediction)
+        return _OutputColumns(prediction=prediction)
     if not contents[scores[0]].value:
         why["score"] = "named like a score, numbers from 0 to 1"
-        return _Answers(prediction=prediction, score=scores[0])
+        return _OutputColumns(prediction=prediction, score=scores[0])
     rank = contents[scores[0]].rank
     family = [name for name in scores if contents[name].value and contents[name].rank == rank]
     score = _score_of_positive(family, contents, few_texts(frame[label], MOST_LABELS) if label else ())
     why["score"] = contents[score].reason
     copies = tuple(name for name in family if name != score)
-    return _Answers(prediction=prediction, score=score, value=contents[score].value, copies=copies)
+    return _OutputColumns(prediction=prediction, score=score, value=contents[score].value, copies=copies)
 
 
 def _by_rank(contents: Mapping[str, ColumnContent], content: Content) -> list[str]:
@@ -264,9 +264,9 @@ def _is_confidence(score: pandas.Series, prediction: pandas.Series) -> bool:
 def _score_of_positive(family: list[str], contents: Mapping[str, ColumnContent], label_values: Collection[str]) -> str:
     """Return the one of several scores, each of a value, that is of the value that means yes; else the last."""
     values = {contents[name].value: name for name in family}
-    words = (*label_values, *values)
+    vocabulary = (*label_values, *values)
     for value, name in values.items():
-        if truth(value, words) or positive_rank(value) == 1:
+        if parse_bool(value, vocabulary) or positive_rank(value) == 1:
             return name
     positive = _word_of_yes(label_values)
     return values.get(positive, family[-1])
@@ -276,7 +276,7 @@ def _ordered_column(
     frame: pandas.DataFrame,
     columns: Mapping[str, str],
     contents: Mapping[str, ColumnContent],
-    answers: _Answers,
+    answers: _OutputColumns,
 ) -> str:
     """Return the one column of two values that the scores divide, "" if none or several do; a label's name is none."""
     free = [name for name, plain in columns.items() if plain not in _LABELS and name != answers.score]
@@ -289,7 +289,7 @@ def _label(
     frame: pandas.DataFrame,
     columns: Mapping[str, str],
     contents: Mapping[str, ColumnContent],
-    answers: _Answers,
+    answers: _OutputColumns,
     ordered: str,
     why: dict[str, str],
 ) -> str:
@@ -367,15 +367,15 @@ def _with_positive(
     """
     counts = _counts(frame[roles.label])
     values = list(counts)
-    certain_yes = next((text for text in values if truth(text, values)), "")
+    certain_yes = next((text for text in values if parse_bool(text, values)), "")
     measured = "" if model else _measured_positive(frame, roles, values)
     if roles.gives_predictions and not model:
         questions.insert(0, "positive")
-    higher = f"from the scores, which are higher where {shown(roles.label)} is {shown(measured)}"
+    higher = f"from the scores, which are higher where {text_of(roles.label)} is {text_of(measured)}"
     if not roles.score:
-        higher = f"from the predictions, which are 1 more often where {shown(roles.label)} is {shown(measured)}"
+        higher = f"from the predictions, which are 1 more often where {text_of(roles.label)} is {text_of(measured)}"
     if value in counts:
-        why["positive"] = f"by its name {shown(roles.score)} is the score of it"
+        why["positive"] = f"by its name {text_of(roles.score)} is the score of it"
         return replace(roles, positive=value)
     if certain_yes:
         why["positive"] = higher if measured == certain_yes else "it sounds like a yes"
@@ -406,15 +406,16 @@ def _measured_positive(frame: pandas.DataFrame, roles: Roles, values: list[str])
     elif roles.prediction:
         text = as_text(frame[roles.prediction].iloc[rows])
         codes = {
-            value: truth(value, few_texts(frame[roles.prediction], MOST_LABELS)) for value in text.dropna().unique()
+            value: parse_bool(value, few_texts(frame[roles.prediction], MOST_LABELS))
+            for value in text.dropna().unique()
         }
         if None in codes.values():
             return ""  # written as the label is, so that they say of every value what they are about
         answers = text.map(codes).to_numpy(dtype=np.float64, na_value=np.nan)
     else:
         return ""
-    known = ~np.isnan(answers) & (label != "")
-    areas = {value: area_under_curve(label[known] == value, answers[known]) for value in values}
+    answered = ~np.isnan(answers) & (label != "")
+    areas = {value: area_under_curve(label[answered] == value, answers[answered]) for value in values}
     lower = {value: area.lower for value, area in areas.items() if area is not None}
     best = max(lower, key=lambda value: lower[value], default="")
     return best if best and lower[best] > 0.5 else ""
@@ -430,14 +431,14 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
         return replace(roles, at_most=limit)
     distinct = as_text(column).nunique()
     if distinct > 2:
-        each = replace(roles, each=True)
+        per_value = replace(roles, each=True)
         sizes = None
         if distinct <= MOST_ATTRIBUTE_VALUES:
             with suppress(InputError):  # too many groups
-                sizes = groups_of(column, each)[0].value_counts()
+                sizes = groups_of(column, per_value)[0].value_counts()
         if sizes is not None and sizes.min() >= MINIMUM_PER_GROUP:
             why["group"] = f"a group for each value, all of {MINIMUM_PER_GROUP} people or more"
-            return each
+            return per_value
         why["group"] = "the most frequent value against the others"
     else:
         why["group"] = "the rarer of two values"
@@ -456,13 +457,13 @@ def _with_excluded(
     columns: Mapping[str, str],
     contents: Mapping[str, ColumnContent],
     roles: Roles,
-    answers: _Answers,
+    answers: _OutputColumns,
     why: dict[str, str],
     *,
     model: bool,
 ) -> tuple[Roles, dict[str, str]]:
     """Return the roles without what is no feature, and why: identifiers, weights, and further outputs of a model."""
-    free = [column for column in columns if column != roles.label and column not in roles.given]
+    free = [column for column in columns if column != roles.label and column not in roles.auxiliary]
     excluded: dict[str, str] = {}
     for name in free:
         if name in contents:
@@ -473,17 +474,17 @@ def _with_excluded(
         roles = replace(roles, prediction="", score="")
         for role in ("prediction", "score"):
             why.pop(role, None)
-    others = [column for column in free if column not in excluded]
-    excluded |= {column: "names the records" for column in others if names_records(frame[column], column)}
+    remaining = [column for column in free if column not in excluded]
+    excluded |= {column: "names the records" for column in remaining if names_records(frame[column], column)}
     if excluded:
         why["excluded"] = "; ".join(dict.fromkeys(excluded.values()))
     return replace(roles, excluded=tuple(str(name) for name in frame.columns if str(name) in excluded)), excluded
 
 
-def _reason_left_out(frame: pandas.DataFrame, name: str, content: ColumnContent, answers: _Answers) -> str:
+def _reason_left_out(frame: pandas.DataFrame, name: str, content: ColumnContent, answers: _OutputColumns) -> str:
     """Return why a column that is no feature is left out."""
-    if name in answers.copies and sum_to_one(frame, [answers.score, *answers.copies]):
-        return f"the score of {content.value}, which follows from {shown(answers.score)}"
+    if name in answers.copies and has_unit_sum(frame, [answers.score, *answers.copies]):
+        return f"the score of {content.value}, which follows from {text_of(answers.score)}"
     if content.content in _LEFT_OUT and content.certain:
         return _LEFT_OUT[content.content]
     if not content.certain:

@@ -110,7 +110,7 @@ class Roles(Result):
     threshold: float = 0.5
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def auxiliary(self) -> tuple[str, ...]:
         """Columns that came with the table and are never features: predictions, scores, sets, names of people."""
         return tuple(column for column in (self.prediction, self.score, self.sets, self.person) if column)
 
@@ -181,16 +181,17 @@ def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
     )
 
 
-def _meant(frame: pandas.DataFrame, column: str, said: tuple[str, ...]) -> tuple[str, ...]:
+def _meant(frame: pandas.DataFrame, column: str, requested: tuple[str, ...]) -> tuple[str, ...]:
     if column not in frame.columns or not frame.columns.is_unique:
-        return said
+        return requested
     values = as_text(frame[column]).dropna().unique()
-    if len(values) > 2 * _MOST_VALUES or set(said) <= set(values):
-        return said
-    there = [str(value) for value in values]
-    same = [[one for one in there if _loosely(one) == _loosely(value)] for value in said]
+    if len(values) > 2 * _MOST_VALUES or set(requested) <= set(values):
+        return requested
+    present = [str(value) for value in values]
+    matches = [[candidate for candidate in present if _loosely(candidate) == _loosely(value)] for value in requested]
     return tuple(
-        found[0] if value not in there and len(found) == 1 else value for value, found in zip(said, same, strict=True)
+        candidates[0] if value not in present and len(candidates) == 1 else value
+        for value, candidates in zip(requested, matches, strict=True)
     )
 
 
@@ -259,7 +260,7 @@ def best_spellings(counts: Mapping[str, int]) -> tuple[dict[str, str], dict[str,
             variants.setdefault(best[key], []).append(value)
         else:
             best[key] = value
-    return best, {value: tuple(others) for value, others in variants.items()}
+    return best, {value: tuple(spellings) for value, spellings in variants.items()}
 
 
 MINIMUM_PER_GROUP = 30
@@ -344,23 +345,23 @@ def _chosen(column: pandas.Series, roles: Roles, name: str) -> Groups:
     values = set(text.dropna().unique())
     if absent := [v for v in roles.group if v not in values]:
         raise InputError(f"The first group must be made of values of {name}, got {quoted(absent[0])}.")
-    others = values - set(roles.group)
-    if not roles.group or len(values) < 2 or not others:
+    remaining = values - set(roles.group)
+    if not roles.group or len(values) < 2 or not remaining:
         raise InputError(
             f"The sensitive attribute {name} must split people into two groups; "
             f"with {len(set(roles.group))} of its {len(values)} values chosen it does not."
         )
-    first, other = _chosen_names(roles.group)
-    if len(others) == 1:
-        other = str(others.pop())
+    first, second = _chosen_names(roles.group)
+    if len(remaining) == 1:
+        second = str(remaining.pop())
     codes = text.isin(roles.group).astype("Int8").where(text.notna())
-    return codes, (roles.other_name or other, roles.first_name or first), ""
+    return codes, (roles.other_name or second, roles.first_name or first), ""
 
 
 def _chosen_names(group: tuple[str, ...]) -> tuple[str, str]:
     """Return what to call the people with these values, and the others."""
-    named = group if len(group) < 4 else (*group[:2], f"{len(group) - 2} more")
-    first = " or ".join(named)
+    first_values = group if len(group) < 4 else (*group[:2], f"{len(group) - 2} more")
+    first = " or ".join(first_values)
     return first, f"not {first}" if len(group) < 3 else "the others"
 
 
@@ -374,17 +375,17 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
     rare_people = sum(sizes[value] for value in rare)
     together = len(rare) > 1 and rare_people >= MINIMUM_PER_GROUP
     merged = set(rare) if together else set()
-    kept = [value for value in ordered if value not in merged]
+    separate = [value for value in ordered if value not in merged]
     rest = "other values"
-    while rest in kept:
+    while rest in separate:
         rest = f"all {rest}"
-    names = tuple(kept + [rest] * together)
+    names = tuple(separate + [rest] * together)
     if not 2 <= len(names) <= MOST_GROUPS:
         raise InputError(
             f"With a group for each value {name} must have 2 to {MOST_GROUPS} of them, got {len(names)}; choose a "
             "first group or limits instead."
         )
-    code = {value: i for i, value in enumerate(kept)} | (dict.fromkeys(rare, len(kept)) if together else {})
+    code = {value: i for i, value in enumerate(separate)} | (dict.fromkeys(rare, len(separate)) if together else {})
     note = f"{len(rare)} rare values of {name} are taken together as one group, “{rest}”." if together else ""
     return text.map(code).astype("Int8"), names, note
 
@@ -400,10 +401,10 @@ def _cells(column: pandas.Series, name: str) -> Groups:
     people = {cell: int(sizes.get(cell, 0)) for cell in map(CROSS.join, itertools.product(*sides))}
     small = sorted((cell for cell in people if people[cell] < MINIMUM_PER_GROUP), key=lambda cell: people[cell])
     if small:
-        told = ", ".join(f"{people[cell]} in {quoted(cell)}" for cell in small[:_SHOWN_CELLS])
+        listing = ", ".join(f"{people[cell]} in {quoted(cell)}" for cell in small[:_SHOWN_CELLS])
         more = f" and fewer than {MINIMUM_PER_GROUP} in {len(small) - _SHOWN_CELLS} more"
         raise InputError(
-            f"Every cell of {name} must have at least {MINIMUM_PER_GROUP} people, got {told}"
+            f"Every cell of {name} must have at least {MINIMUM_PER_GROUP} people, got {listing}"
             f"{more if len(small) > _SHOWN_CELLS else ''}."
         )
     names = tuple(sorted(people, key=lambda cell: (-people[cell], cell)))
@@ -419,19 +420,19 @@ def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:
     if wrong := [c for c in cuts if not math.isfinite(c)]:
         raise InputError(f"The limit for {name} must be a finite number, got {wrong[0]!r}.")
     if any(later <= earlier for earlier, later in itertools.pairwise(cuts)) or len(cuts) >= MOST_GROUPS:
-        told = ", ".join(f"{c:.12g}" for c in cuts)
-        raise InputError(f"The limits for {name} must rise, at most {MOST_GROUPS - 1} of them, got {told}.")
+        listing = ", ".join(f"{c:.12g}" for c in cuts)
+        raise InputError(f"The limits for {name} must rise, at most {MOST_GROUPS - 1} of them, got {listing}.")
     codes = pd.cut(column.astype("Float64"), [-math.inf, *cuts, math.inf], labels=False, include_lowest=True)
     if roles.at_most is None:
-        whole = bool((column.dropna() % 1 == 0).all())
-        return codes.astype("Int8"), _range_names(roles.sensitive, cuts, whole=whole), ""
-    first, other = (f"{roles.sensitive} {side} {roles.at_most:.12g}" for side in ("up to", "above"))
-    return (1 - codes).astype("Int8"), (roles.other_name or other, roles.first_name or first), ""
+        integral = bool((column.dropna() % 1 == 0).all())
+        return codes.astype("Int8"), _range_names(roles.sensitive, cuts, integral=integral), ""
+    first, second = (f"{roles.sensitive} {side} {roles.at_most:.12g}" for side in ("up to", "above"))
+    return (1 - codes).astype("Int8"), (roles.other_name or second, roles.first_name or first), ""
 
 
-def _range_names(name: str, cuts: tuple[float, ...], *, whole: bool) -> tuple[str, ...]:
+def _range_names(name: str, cuts: tuple[float, ...], *, integral: bool) -> tuple[str, ...]:
     def between(low: float, high: float) -> str:
-        first = low + (whole and low % 1 == 0)
+        first = low + (integral and low % 1 == 0)
         return f"{name} {high:.12g}" if first == high else f"{name} {first:.12g} to {high:.12g}"
 
     inner = [between(low, high) for low, high in itertools.pairwise(cuts)]

@@ -74,7 +74,7 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Column:
+class _CodedFeature:
     """A feature as codes, of numbers those of bins; and its numbers, where it has some."""
 
     name: str
@@ -103,7 +103,7 @@ def find_copies(
         Who has the positive label.
     """
     columns = [column for name in features.columns if (column := _column(features[name], str(name))) is not None]
-    outputs = _Outputs(scores=scores, predictions=predictions, positive=positive)
+    outputs = _ModelOutputs(scores=scores, predictions=predictions, positive=positive)
     copies = [copy for column in columns if (copy := _copy(column, outputs)) is not None]
     suspects = {copy.column for copy in copies}
     return [
@@ -112,7 +112,7 @@ def find_copies(
     ]
 
 
-class _Outputs:
+class _ModelOutputs:
     """Scores and predictions of the records that have some, with what is needed of them for every feature."""
 
     def __init__(self, *, scores: Floats | None, predictions: Ints | None, positive: Mask) -> None:
@@ -135,7 +135,7 @@ class _Outputs:
         return bool(enough and self.predictions.min() < self.predictions.max())
 
 
-def _column(column: pandas.Series, name: str) -> _Column | None:
+def _column(column: pandas.Series, name: str) -> _CodedFeature | None:
     """Return a feature as codes; None for dates, constants and texts that differ in most records."""
     if column.dtype.kind in "mM":
         return None
@@ -144,14 +144,14 @@ def _column(column: pandas.Series, name: str) -> _Column | None:
         present = numbers[np.isfinite(numbers)]
         if not present.size or present.min() == present.max():
             return None
-        return _Column(name=name, codes=bin_codes(numbers), numbers=numbers)
+        return _CodedFeature(name=name, codes=bin_codes(numbers), numbers=numbers)
     codes, texts = text_codes(column)
     if not 2 <= len(texts) <= codes.size / _ROWS_PER_CODE:
         return None
-    return _Column(name=name, codes=codes, numbers=None)
+    return _CodedFeature(name=name, codes=codes, numbers=None)
 
 
-def _copy(column: _Column, outputs: _Outputs) -> Copy | None:
+def _copy(column: _CodedFeature, outputs: _ModelOutputs) -> Copy | None:
     """Return how a feature tells the outputs by itself; None if it does not, or tells the label as well."""
     evidence = _tells_score(column, outputs)
     derived = "" if evidence else _follows_from_score(column, outputs)
@@ -162,7 +162,7 @@ def _copy(column: _Column, outputs: _Outputs) -> Copy | None:
     return Copy(column=column.name, of_score=not predictions, evidence=text, derived=bool(derived))
 
 
-def _tells_score(column: _Column, outputs: _Outputs) -> str:
+def _tells_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
     """Return the evidence that the score is a function of a feature, or its bands are, as a phrase; "" if not.
 
     Codes of bins are looked at first, as they need no sorting; what they show from afar is then measured.
@@ -179,18 +179,18 @@ def _tells_score(column: _Column, outputs: _Outputs) -> str:
             return f"rank correlation {correlation:.3f}"
     if share > _CLOSE_SHARE:
         return f"it explains {percent(share)} of the variance of the score's ranks"
-    known = codes >= 0
-    if not outputs.many_scores or not 2 <= column.n_codes <= _FEW_VALUES or known.sum() < _FEWEST_RECORDS:
+    coded = codes >= 0
+    if not outputs.many_scores or not 2 <= column.n_codes <= _FEW_VALUES or coded.sum() < _FEWEST_RECORDS:
         return ""
-    if accuracy_by_code(outputs.score_bins[known], codes[known])[0] <= _PERHAPS:
+    if accuracy_by_code(outputs.score_bins[coded], codes[coded])[0] <= _PERHAPS:
         return ""
-    accuracy, balanced = ordered_intervals(codes[known], outputs.scores[known])
+    accuracy, balanced = ordered_intervals(codes[coded], outputs.scores[coded])
     if min(accuracy, balanced) > CLOSE:
         return f"its values are intervals of the score for {percent(accuracy)} of the records"
     return ""
 
 
-def _follows_from_score(column: _Column, outputs: _Outputs) -> str:
+def _follows_from_score(column: _CodedFeature, outputs: _ModelOutputs) -> str:
     """Return the evidence that a number is a function of the score, as a phrase: how sure the model is; "" if not."""
     if column.numbers is None or not outputs.has_scores or not outputs.many_scores or column.n_codes <= _FEW_VALUES:
         return ""
@@ -204,7 +204,7 @@ def _follows_from_score(column: _Column, outputs: _Outputs) -> str:
     return f"the score explains {percent(share)} of the variance of its ranks" if share > _CLOSE_SHARE else ""
 
 
-def _tells_predictions(column: _Column, outputs: _Outputs) -> str:
+def _tells_predictions(column: _CodedFeature, outputs: _ModelOutputs) -> str:
     """Return the evidence that the predictions follow from a feature, as a phrase; "" if they do not."""
     if not outputs.has_predictions:
         return ""
@@ -214,12 +214,12 @@ def _tells_predictions(column: _Column, outputs: _Outputs) -> str:
     return f"the predictions follow from it with a balanced accuracy of {percent(balanced)}"
 
 
-def _tells_label(column: _Column, outputs: _Outputs) -> bool:
+def _tells_label(column: _CodedFeature, outputs: _ModelOutputs) -> bool:
     everybody = np.ones(outputs.positive.size, dtype=bool)
     return min(_label_accuracy(column, everybody, outputs.positive)) > CLOSE
 
 
-def _label_accuracy(column: _Column, rows: Mask, labels: Ints) -> tuple[float, float]:
+def _label_accuracy(column: _CodedFeature, rows: Mask, labels: Ints) -> tuple[float, float]:
     """Return accuracy and balanced accuracy of the better of two models of one feature: bins, or one threshold."""
     by_code = accuracy_by_code(column.codes[rows], labels)
     if column.numbers is None or min(by_code) <= _PERHAPS or labels.min() == labels.max():
@@ -232,7 +232,7 @@ def _label_accuracy(column: _Column, rows: Mask, labels: Ints) -> tuple[float, f
     return max(by_code, by_cut, key=min)
 
 
-def _is_honest(copy: Copy, columns: list[_Column], suspects: set[str], outputs: _Outputs) -> bool:
+def _is_honest(copy: Copy, columns: list[_CodedFeature], suspects: set[str], outputs: _ModelOutputs) -> bool:
     """Whether a feature looks like one that the model reads: others do not tell the output, but what it leaves open."""
     if copy.derived:
         return False
@@ -245,16 +245,16 @@ def _is_honest(copy: Copy, columns: list[_Column], suspects: set[str], outputs: 
     left = target - _fitted_means(target, suspect.codes[chosen])
     if float((left**2).mean()) < _NOTHING_LEFT:
         return False
-    others = [
+    predictors = [
         column for column in columns if column.name not in suspects and not _is_neighbour(column, suspect, chosen)
     ]
-    if not others:
+    if not predictors:
         return False
-    matrix = np.column_stack([_model_input(column, chosen) for column in others])
+    matrix = np.column_stack([_model_input(column, chosen) for column in predictors])
     if _boosted_share(matrix, target) > _EXPLAINED:
         return False
-    both = np.column_stack([_model_input(suspect, chosen), matrix])
-    return _boosted_share(both, left) > _EXPLAINED
+    combined = np.column_stack([_model_input(suspect, chosen), matrix])
+    return _boosted_share(combined, left) > _EXPLAINED
 
 
 def _fitted_means(target: Floats, codes: Ints) -> Floats:
@@ -263,11 +263,11 @@ def _fitted_means(target: Floats, codes: Ints) -> Floats:
     return (sums / np.maximum(counts, 1))[codes + 1]
 
 
-def _model_input(column: _Column, rows: Ints) -> Floats:
+def _model_input(column: _CodedFeature, rows: Ints) -> Floats:
     return column.codes[rows].astype(np.float64) if column.numbers is None else column.numbers[rows]
 
 
-def _is_neighbour(column: _Column, suspect: _Column, rows: Ints) -> bool:
+def _is_neighbour(column: _CodedFeature, suspect: _CodedFeature, rows: Ints) -> bool:
     """Whether another feature says much the same as the one in question."""
     ranks = mean_ranks(_filled(_model_input(suspect, rows)))
     if column.numbers is not None and suspect.numbers is not None:

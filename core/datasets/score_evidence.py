@@ -201,11 +201,11 @@ def accuracy_by_code(codes: Ints, labels: Ints) -> tuple[float, float]:
 
 def rank_correlation(first: Floats, second: Floats) -> float:
     """Return Spearman's rank correlation; 0 where one of them is constant."""
-    ranks = mean_ranks(first)
-    others = mean_ranks(second)
-    if ranks.min() == ranks.max() or others.min() == others.max():
+    first_ranks = mean_ranks(first)
+    second_ranks = mean_ranks(second)
+    if first_ranks.min() == first_ranks.max() or second_ranks.min() == second_ranks.max():
         return 0.0
-    return float(np.corrcoef(ranks, others)[0, 1])
+    return float(np.corrcoef(first_ranks, second_ranks)[0, 1])
 
 
 def ordered_intervals(codes: Ints, scores: Floats) -> tuple[float, float]:
@@ -217,15 +217,15 @@ def ordered_intervals(codes: Ints, scores: Floats) -> tuple[float, float]:
     k = int(codes.max(initial=-1)) + 1
     present = [code for code in range(k) if (codes == code).any()]
     order = sorted(present, key=lambda code: float(np.median(scores[codes == code])))
-    place = np.zeros(k, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    places = place[codes]
+    rank_of_code = np.zeros(k, dtype=np.int64)
+    rank_of_code[order] = np.arange(len(order))
+    ranks = rank_of_code[codes]
     guess = np.zeros(codes.size, dtype=np.int64)
     for cut in range(1, len(order)):
-        guess += scores >= _best_threshold((places >= cut).astype(np.int64), scores)
-    sizes = np.bincount(places, minlength=len(order))
-    right = np.bincount(places[guess == places], minlength=len(order))
-    return float((guess == places).mean()), float((right / sizes).mean())
+        guess += scores >= _best_threshold((ranks >= cut).astype(np.int64), scores)
+    sizes = np.bincount(ranks, minlength=len(order))
+    right = np.bincount(ranks[guess == ranks], minlength=len(order))
+    return float((guess == ranks).mean()), float((right / sizes).mean())
 
 
 def _best_threshold(labels: Ints, scores: Floats) -> float:
@@ -261,8 +261,8 @@ def is_ordered(column: pandas.Series, score: pandas.Series) -> bool:
 
 def divides(codes: Ints, scores: Floats) -> bool:
     """Whether all scores of one of two codes are at most those of the other; missing codes and scores count not."""
-    known = (codes >= 0) & ~np.isnan(scores)
-    low, high = scores[known & (codes == 0)], scores[known & (codes == 1)]
+    valid = (codes >= 0) & ~np.isnan(scores)
+    low, high = scores[valid & (codes == 0)], scores[valid & (codes == 1)]
     if min(low.size, high.size) < FEWEST_ORDERED:
         return False
     if low.mean() > high.mean():

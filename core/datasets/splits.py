@@ -99,7 +99,7 @@ def named_sets(values: Iterable[str], column: str = "") -> dict[str, str]:
     }
 
 
-MOST_TAUGHT = 100_000
+MAX_ATTACKER_SAMPLE = 100_000
 """Most people an attacker learns from; of more they take a seeded sample."""
 
 _VALIDATION_SHARE = 0.3
@@ -173,16 +173,16 @@ def split_everybody(dataset: AuditDataset, *, train_share: float = 0.34, seed: i
     if dataset.sets is None:
         everybody = np.arange(dataset.n)
         train, rest = train_test_split(everybody, test_size=1 - train_share, random_state=seed)
-        known, test = train_test_split(rest, test_size=0.5, random_state=seed)
+        attacker_rows, test = train_test_split(rest, test_size=0.5, random_state=seed)
     else:
-        train, known, test = named = [np.flatnonzero(dataset.sets == name) for name in SETS]
-        halved = not known.size
-        _check_sizes([rows.size for rows in named], dataset, halved=halved)
+        train, attacker_rows, test = sets = [np.flatnonzero(dataset.sets == name) for name in SETS]
+        halved = not attacker_rows.size
+        _check_sizes([rows.size for rows in sets], dataset, halved=halved)
         if halved:
-            known, test = train_test_split(test, test_size=0.5, random_state=seed)
+            attacker_rows, test = train_test_split(test, test_size=0.5, random_state=seed)
         rng = child_generator(seed, "order of the named sets")  # a table may be sorted by what is attacked
         train, test = rng.permutation(train), rng.permutation(test)
-    attack, validation = train_test_split(known, test_size=_VALIDATION_SHARE, random_state=seed)
+    attack, validation = train_test_split(attacker_rows, test_size=_VALIDATION_SHARE, random_state=seed)
     splits = Splits(train=train, attack=attack, validation=validation, test=test)
     _check_sides(splits, dataset)
     return splits
@@ -194,7 +194,7 @@ def known_shares(dataset: AuditDataset, splits: Splits) -> tuple[float, ...]:
     return tuple((counts / counts.sum()).tolist())
 
 
-def taught(rows: npt.NDArray[np.intp], seed: int, *, most: int = MOST_TAUGHT) -> npt.NDArray[np.intp]:
+def attacker_sample(rows: npt.NDArray[np.intp], seed: int, *, most: int = MAX_ATTACKER_SAMPLE) -> npt.NDArray[np.intp]:
     """Return the people an attacker learns from: all they know, or a seeded sample of so many."""
     if rows.size <= most:
         return rows
@@ -217,15 +217,15 @@ def _check_sides(splits: Splits, dataset: AuditDataset) -> None:
     drawn = "with these sets and this seed" if dataset.sets is not None else "with this split and seed"
     for name in ("train", "attack", "validation", "test"):
         rows = getattr(splits, name)
-        for side, names, told in (
+        for side, names, side_name in (
             (dataset.sensitive, dataset.group_names, "group"),
             (dataset.labels, dataset.label_names, "label"),
         ):
             counts = np.bincount(side[rows], minlength=len(names))
             if counts.min() < _FEWEST:
                 raise InputError(
-                    f"The {name} records must hold at least {_FEWEST} people of each {told}; {drawn} "
-                    f"{told} {names[int(counts.argmin())]} has {int(counts.min())}."
+                    f"The {name} records must hold at least {_FEWEST} people of each {side_name}; {drawn} "
+                    f"{side_name} {names[int(counts.argmin())]} has {int(counts.min())}."
                 )
 
 
@@ -237,8 +237,8 @@ def kinds_of_records(
 
     kinds = labels.astype(np.intp) * (int(sensitive.max(initial=0)) + 1) + sensitive
     for column in features.T:
-        codes, found = pd.factorize(column + 0.0)  # -0 is 0
-        kinds = pd.factorize(kinds * len(found) + codes)[0]
+        codes, levels = pd.factorize(column + 0.0)  # -0 is 0
+        kinds = pd.factorize(kinds * len(levels) + codes)[0]
     return np.asarray(kinds, dtype=np.intp)
 
 
@@ -266,15 +266,15 @@ def shared_records(dataset: AuditDataset, splits: Splits) -> dict[str, int]:
 def sharing(dataset: AuditDataset, splits: Splits) -> Caveat | None:
     """Caveat on the test and attack records that equal a training record; None if none does."""
     shared = shared_records(dataset, splits)
-    known = shared["attack"] + shared["validation"]
-    if not (known or shared["test"]):
+    n_shared = shared["attack"] + shared["validation"]
+    if not (n_shared or shared["test"]):
         return None
     text = (
-        f"{shared['test']:,} of {splits.test.size:,} test records and {known:,} of {splits.known.size:,} records "
+        f"{shared['test']:,} of {splits.test.size:,} test records and {n_shared:,} of {splits.known.size:,} records "
         "the attacker knows equal a training record in every column used."
     )
     total = int(splits.test.size + splits.known.size)
-    return Caveat(CaveatKind.RECORDS_SHARED, text, count=shared["test"] + known, total=total)
+    return Caveat(CaveatKind.RECORDS_SHARED, text, count=shared["test"] + n_shared, total=total)
 
 
 def shared_note(dataset: AuditDataset, splits: Splits) -> str:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, shown
-from core.datasets.name_patterns import ANSWER_WORDS, SCORE_NAMES
+from core.datasets.columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, text_of
+from core.datasets.name_patterns import OUTPUT_TERMS, SCORE_NAMES
 from core.datasets.roles import Roles, as_written, check_values, crossed_columns, groups_of, with_crossed
 from core.datasets.score_evidence import is_ordered
 from core.errors import InputError
@@ -74,11 +74,11 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
     roles : Roles
         `label` and `sensitive` may be empty; what needs them is left out, as it is where the groups break a rule.
     """
-    found = _header(frame)
+    cautioned = _header(frame)
     try:
         check_values(frame, roles)
     except InputError:  # which the input check says
-        return tuple(found)
+        return tuple(cautioned)
     crossed = crossed_columns(frame, roles.sensitive)
     frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
@@ -90,7 +90,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
             pass
         else:
             sides["attribute"] = codes.to_numpy(dtype=np.float64, na_value=np.nan)
-            found += _baseline(sides["attribute"], names, roles)
+            cautioned += _baseline(sides["attribute"], names, roles)
     if roles.label and roles.positive:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
@@ -98,20 +98,20 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
         codes = as_text(frame[roles.prediction]).factorize()[0]  # it may be written otherwise than the label
         sides["prediction"] = np.where(codes < 0, np.nan, codes)
     features = frame.drop(columns=list(crossed))
-    found += _own_answer(features, roles) + _named_like_answers(features, roles)
-    found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
-    return tuple(found)
+    cautioned += _own_answer(features, roles) + _named_like_answers(features, roles)
+    cautioned += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
+    return tuple(cautioned)
 
 
 def _header(frame: pandas.DataFrame) -> list[Caution]:
     """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
     names = [str(name) for name in frame.columns]
-    alike = [name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()]
-    if len(alike) < max(_FEWEST_CELLS, len(names) / 2):
+    value_like = [name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()]
+    if len(value_like) < max(_FEWEST_CELLS, len(names) / 2):
         return []
     return [
         Caution(
-            point=f"{len(alike)} of {len(names)} column names look like values ({listed(alike)}).",
+            point=f"{len(value_like)} of {len(names)} column names look like values ({listed(value_like)}).",
             more="If the first line is a record, put a line with the names above it.",
         )
     ]
@@ -119,15 +119,15 @@ def _header(frame: pandas.DataFrame) -> list[Caution]:
 
 def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     """Say which columns have few cells, and what that does."""
-    found = []
+    cautioned = []
     for name in map(str, frame.columns):
         missing = int(frame[name].isna().sum())
-        if name in (*roles.excluded, *roles.given) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
+        if name in (*roles.excluded, *roles.auxiliary) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
             continue
         target = name in (roles.label, roles.sensitive)
         if not target and _no_feature(frame[name], name):
             continue
-        there = f"{shown(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
+        point = f"{text_of(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
         if target or roles.missing == "drop":
             role = {roles.label: "the label", roles.sensitive: "the sensitive attribute"}.get(name, "a feature")
             gaps = f"As {role} it leaves {len(frame) - missing:,} records."
@@ -135,8 +135,8 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
             gaps = "The column's median fills the gaps."
         else:
             gaps = "Missing cells become a category of their own."
-        found.append(Caution(point=there, more=gaps, columns=() if target else (name,)))
-    return found
+        cautioned.append(Caution(point=point, more=gaps, columns=() if target else (name,)))
+    return cautioned
 
 
 def _no_feature(column: pandas.Series, name: str) -> bool:
@@ -146,24 +146,24 @@ def _no_feature(column: pandas.Series, name: str) -> bool:
 
 def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     """Say which features are dates written as text; a text for most records is set aside by itself."""
-    found = []
+    cautioned = []
     for name in map(str, frame.columns):
         column = frame[name]
-        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.given) or is_numeric(column):
+        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.auxiliary) or is_numeric(column):
             continue
         if _no_feature(column, name):
             continue
         values = as_text(column).dropna().unique()
         if len(values) <= _FEW_DATES or sum(bool(_DATE.match(text)) for text in values) < _NEAR * len(values):
             continue
-        found.append(
+        cautioned.append(
             Caution(
-                point=f"{shown(name)} holds dates: {len(values):,} different values.",
+                point=f"{text_of(name)} holds dates: {len(values):,} different values.",
                 more="A model can learn single people by heart. Leave it out, or keep a year.",
                 columns=(name,),
             )
         )
-    return found
+    return cautioned
 
 
 def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Caution]:
@@ -171,10 +171,10 @@ def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Ro
     share = float(counts.max() / max(1, counts.sum()))
     if share <= _LOPSIDED:
         return []
-    largest = shown(names[int(counts.argmax())])
+    largest = text_of(names[int(counts.argmax())])
     return [
         Caution(
-            point=f"{percent(share)} of the people are in one group of {shown(roles.attribute)}: {largest}.",
+            point=f"{percent(share)} of the people are in one group of {text_of(roles.attribute)}: {largest}.",
             more="Always guessing it is correct that often (baseline), so look at balanced accuracy.",
         )
     ]
@@ -188,13 +188,13 @@ def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     more = "It looks like the model's own prediction, not the truth: an audit would then miss leaks. "
     # Codes by first appearance are equal where one column is the other, however the two are written.
     if prediction in frame and np.array_equal(*(as_text(frame[name]).factorize()[0] for name in (label, prediction))):
-        point = f"The label {shown(label)} says the same as the prediction {shown(prediction)} in every record."
+        point = f"The label {text_of(label)} says the same as the prediction {text_of(prediction)} in every record."
         return [Caution(point=point, more=f"{more}Give the role Label to the column with the true outcome.")]
     if score not in frame or not is_numeric(frame[score]):  # a model file's scores are not in it
         return []
     if not is_ordered(frame[label], frame[score]):
         return []
-    point = f"The label {shown(label)} follows from the score {shown(score)} in every record."
+    point = f"The label {text_of(label)} follows from the score {text_of(score)} in every record."
     role = "Give it the role Prediction, and the role Label to the column with the true outcome."
     return [Caution(point=point, more=more + role)]
 
@@ -203,30 +203,32 @@ def _named_like_answers(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     """Say which features are called like a model's answers, and that a score which is left out is not audited."""
     if not roles.gives_predictions:
         return []
-    plain = {str(name): bare_name(name) for name in frame.columns if str(name) not in (roles.label, *roles.given)}
-    found, more = [], f"If the model gives it, leave it out, or give it its role (scores: 0 to 1). {_TAKEN_AS_KNOWN}"
-    named = [
-        c for c, name in plain.items() if name in SCORE_NAMES or ({*name.split()} & ANSWER_WORDS) - {"score", "scores"}
+    plain = {str(name): bare_name(name) for name in frame.columns if str(name) not in (roles.label, *roles.auxiliary)}
+    cautioned, more = [], f"If the model gives it, leave it out, or give it its role (scores: 0 to 1). {_BLIND_SPOT}"
+    output_columns = [
+        c for c, name in plain.items() if name in SCORE_NAMES or ({*name.split()} & OUTPUT_TERMS) - {"score", "scores"}
     ]
-    if features := tuple(column for column in named if column not in (roles.sensitive, *roles.excluded)):
+    if features := tuple(column for column in output_columns if column not in (roles.sensitive, *roles.excluded)):
         which = "A feature is" if len(features) == 1 else "Features are"
         point = f"{which} named like a model's answers: {listed(features)}."
-        found.append(Caution(point=point, more=more, columns=features))
-    scores = [c for c in named if plain[c] in SCORE_NAMES and c in roles.excluded and is_numeric(frame[c])]
+        cautioned.append(Caution(point=point, more=more, columns=features))
+    scores = [c for c in output_columns if plain[c] in SCORE_NAMES and c in roles.excluded and is_numeric(frame[c])]
     if roles.prediction and not roles.score and scores:
         point = f"Scores are left out, so that only predicted labels are audited: {listed(scores)}."
-        found.append(Caution(point=point, more="If the model gives them, write them as 0 to 1, with the role Score."))
-    return found
+        cautioned.append(
+            Caution(point=point, more="If the model gives them, write them as 0 to 1, with the role Score.")
+        )
+    return cautioned
 
 
-_TAKEN_AS_KNOWN = "A feature counts as known without the model: an audit would miss what it reveals."
+_BLIND_SPOT = "A feature counts as known without the model: an audit would miss what it reveals."
 
 
 def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[Caution]:
     rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
     near: dict[str, dict[str, float]] = {side: {} for side in sides}
     for name in map(str, frame.columns):
-        if name in (roles.sensitive, *roles.excluded, *roles.given) or names_records(frame[name], name):
+        if name in (roles.sensitive, *roles.excluded, *roles.auxiliary) or names_records(frame[name], name):
             continue
         values = _codes(frame[name].iloc[rows])
         for side in sides:
@@ -236,17 +238,17 @@ def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDA
     for side, title, more in (
         ("attribute", roles.attribute, "An attacker who knows that needs no model."),
         ("label", roles.label, "Leave out what is known only after the label is."),
-        ("prediction", roles.prediction, f"Leave out what comes from the model. {_TAKEN_AS_KNOWN}"),
+        ("prediction", roles.prediction, f"Leave out what comes from the model. {_BLIND_SPOT}"),
     ):
-        found = {name: value for name, value in near.get(side, {}).items() if value > _NEAR}
-        if found:
+        near_copies = {name: value for name, value in near.get(side, {}).items() if value > _NEAR}
+        if near_copies:
             chance = 1 / int(np.nanmax(sides[side]) + 1)
-            names = sorted(found, key=lambda name: -found[name])
+            names = sorted(near_copies, key=lambda name: -near_copies[name])
             cautioned.append(
                 Caution(
-                    point=f"Almost the {side} {shown(title)}: {listed(names)}.",
-                    more=f"Alone {'it predicts' if len(found) == 1 else 'each predicts'} the {side} with a balanced "
-                    f"accuracy of {percent(min(found.values()))}{' or more' * (len(found) > 1)} "
+                    point=f"Almost the {side} {text_of(title)}: {listed(names)}.",
+                    more=f"Alone {'it predicts' if len(near_copies) == 1 else 'each predicts'} the {side} with a "
+                    f"balanced accuracy of {percent(min(near_copies.values()))}{' or more' * (len(near_copies) > 1)} "
                     f"(random guessing {percent(chance)}). {more}",
                     columns=tuple(names),
                 )
@@ -268,15 +270,15 @@ def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:
 
 def _balanced_accuracy(values: npt.NDArray[np.int64], groups: npt.NDArray[np.float64]) -> float:
     """Return how often the group likeliest by one half of the records is right on the other half; 0 if unknown."""
-    known = ~np.isnan(groups)
-    values, codes = values[known], groups[known].astype(np.int64)
+    present = ~np.isnan(groups)
+    values, codes = values[present], groups[present].astype(np.int64)
     half, k = codes.size // 2, int(codes.max(initial=0)) + 1
-    learned = np.bincount(values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k).reshape(
+    counts = np.bincount(values[:half] * k + codes[:half], minlength=(int(values.max(initial=0)) + 1) * k).reshape(
         -1, k
     )
-    sizes, judged = learned.sum(axis=0), np.bincount(codes[half:], minlength=k)
-    if k < 2 or not (sizes.all() and judged.all()):
+    training_sizes, test_sizes = counts.sum(axis=0), np.bincount(codes[half:], minlength=k)
+    if k < 2 or not (training_sizes.all() and test_sizes.all()):
         return 0.0
-    guess = (learned / sizes).argmax(axis=1)[values[half:]]
+    guess = (counts / training_sizes).argmax(axis=1)[values[half:]]
     right = np.bincount(codes[half:][guess == codes[half:]], minlength=k)
-    return float((right / judged).mean())
+    return float((right / test_sizes).mean())

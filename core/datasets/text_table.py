@@ -28,7 +28,7 @@ from typing import Any
 
 from core.datasets.columns import (
     BLANKS,
-    MISSING_WORDS,
+    MISSING_MARKERS,
     MOST_CELLS,
     check_names,
     check_rows,
@@ -68,20 +68,20 @@ def text_columns(
             content, encoding = content.decode("utf-16").encode(), "utf-8"
         except UnicodeDecodeError:
             raise InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.") from None
-    content, told = _named_separator(content)
+    content, declared = _named_separator(content)
     sample, cut = _sample(content, encoding)
     if not sample:
         raise empty_file(name)
-    separator = _separator(sample, told or _SEPARATORS, cut, max_columns)
-    records = _records(content, encoding, separator, 2 if told else 1)
+    separator = _separator(sample, declared or _SEPARATORS, cut, max_columns)
+    records = _records(content, encoding, separator, 2 if declared else 1)
     start, first = next(records)
     if office and not _filled(first):
         start, first = next(((line, cells) for line, cells in records if _filled(cells)), (start, first))
     if not header:
-        records, first = chain([(start, first)], records), [f"column {place}" for place in range(1, len(first) + 1)]
+        records, first = chain([(start, first)], records), [f"column {number}" for number in range(1, len(first) + 1)]
     names = [cell.strip() for cell in first]
-    unnamed = {place for place, title in enumerate(names) if not title} if office and any(names) else set()
-    if all(could_be_number(title) for place, title in enumerate(names) if place not in unnamed):
+    unnamed = {index for index, title in enumerate(names) if not title} if office and any(names) else set()
+    if all(could_be_number(title) for index, title in enumerate(names) if index not in unnamed):
         raise _no_header("only numbers", names)
     check_names(names, without=unnamed)
     most = min(max_rows, MOST_CELLS // len(names))
@@ -102,9 +102,9 @@ def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
     """Return the codec of a text file and a note on it; only an office's file may be in Windows-1252."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and content[2:4] != b"\0\0":
         return "utf-16", ""
-    if (place := content.find(b"\0")) >= 0:
+    if (position := content.find(b"\0")) >= 0:
         raise InputError(
-            f"The file {quoted(name)} is not text, its line {_line(content, place):,} holds a NUL byte; export the "
+            f"The file {quoted(name)} is not text, its line {_line(content, position):,} holds a NUL byte; export the "
             "table as CSV (UTF-8) or Parquet."
         )
     line = 0
@@ -123,15 +123,15 @@ _ANSI = (
 )
 
 
-def _line(content: bytes, place: int) -> int:
+def _line(content: bytes, position: int) -> int:
     """Return the number of the line, from 1, in which a byte lies."""
-    return content.count(b"\n", 0, place) + 1
+    return content.count(b"\n", 0, position) + 1
 
 
 def _named_separator(content: bytes) -> tuple[bytes, str]:
     """Take off a first line such as "sep=;", which spreadsheets write for each other, and return what it says."""
-    found = re.match(rb'(?:\xef\xbb\xbf)?\s*"?sep=([,;\t|])"?[ \t]*[\r\n]+', content, re.IGNORECASE)
-    return (content[found.end() :], found[1].decode()) if found else (content, "")
+    match = re.match(rb'(?:\xef\xbb\xbf)?\s*"?sep=([,;\t|])"?[ \t]*[\r\n]+', content, re.IGNORECASE)
+    return (content[match.end() :], match[1].decode()) if match else (content, "")
 
 
 def _text(content: bytes, encoding: str, errors: str = "strict") -> io.TextIOWrapper:
@@ -198,8 +198,8 @@ def _filled(cells: list[str]) -> bool:
 
 def _fits(cells: list[str], header: list[str]) -> bool:
     """Return whether a record is as wide as the header, or would be without empty cells beyond the last name."""
-    named = max((place for place, name in enumerate(header, 1) if name.strip()), default=len(header))
-    return len(cells) == len(header) or (len(cells) >= named and not _filled(cells[named:]))
+    width = max((number for number, name in enumerate(header, 1) if name.strip()), default=len(header))
+    return len(cells) == len(header) or (len(cells) >= width and not _filled(cells[width:]))
 
 
 def _records(content: bytes, encoding: str, separator: str, line: int) -> Iterator[tuple[int, list[str]]]:
@@ -259,8 +259,8 @@ def _plain_columns(
         longest = pc.max(pc.binary_length(lines)).as_py()
         if set(widths.values()) != {len(names)} or longest >= csv.field_size_limit():
             return None
-        for place, part in enumerate(parts):
-            cells = pc.list_element(rows, place)
+        for index, part in enumerate(parts):
+            cells = pc.list_element(rows, index)
             if quotes:
                 cells = pc.replace_substring_regex(cells, r'^"([^"]*)"$', r"\1")
                 if pc.any(pc.match_substring(cells, '"')).as_py():
@@ -276,8 +276,8 @@ def _plain_columns(
             return None
         columns = [column[1:] for column in columns]
     columns = [cleaned(column) for column in columns]
-    told = next((place for place, name in enumerate(names) if name.strip() not in MISSING_WORDS), None)
-    repeated = told is None or pc.any(pc.equal(columns[told], names[told].strip())).as_py()
+    named_index = next((index for index, name in enumerate(names) if name.strip() not in MISSING_MARKERS), None)
+    repeated = named_index is None or pc.any(pc.equal(columns[named_index], names[named_index].strip())).as_py()
     empty = all(column.null_count for column in columns) and pc.any(_all_missing(columns)).as_py()
     return None if repeated or empty else columns
 
@@ -325,16 +325,16 @@ def _checked(line: int, cells: list[str], header: list[str], office: bool) -> li
 def _inside(names: list[str], columns: list[Any], blank: int, notes: list[str]) -> tuple[list[str], list[Any]]:
     """Return the columns without those that have neither name nor content; adds to `notes` what is left out."""
     pairs = enumerate(zip(names, columns, strict=True))
-    empty = {place for place, (name, column) in pairs if not name and column.null_count == len(column)}
+    empty = {index for index, (name, column) in pairs if not name and column.null_count == len(column)}
     check_names(names, without=empty)
-    inside = [place for place in range(len(names)) if place not in empty]
+    inside = [index for index in range(len(names)) if index not in empty]
     if len(inside) < 2:
         raise _one_column("".join(names))
     if blank:
         notes.append(f"Lines without a filled cell are left out ({blank:,} of them).")
     if empty:
         notes.append(f"Columns without a name or a filled cell are left out ({len(empty):,} of them).")
-    return [names[place] for place in inside], [columns[place] for place in inside]
+    return [names[index] for index in inside], [columns[index] for index in inside]
 
 
 def _is_cell(name: str, column: Any) -> bool:
@@ -350,7 +350,7 @@ def _is_cell(name: str, column: Any) -> bool:
 _BLANKS = f"[{BLANKS}]"
 _THOUSANDS = {",": ",", ".": r"\.", " ": _BLANKS, "'": "['\u2019]"}
 _EXAMPLES = {",": "1,234", ".": "1.234", " ": "1 234", "'": "1’234"}
-_WHOLE, _CODE, _NONZERO_WHOLE = r"^-?\d+$", r"^[+-]?0\d", r"^[+-]?0*[1-9]\d*$"
+_INTEGER, _CODE, _NONZERO_INTEGER = r"^-?\d+$", r"^[+-]?0\d", r"^[+-]?0*[1-9]\d*$"
 _LONG_CODE = 9  # digits
 _FIRST = 100  # cells that are looked at before all of them
 _MARK = f"[,.'\u2019{BLANKS}]"
@@ -363,7 +363,7 @@ _MONEY = rf"{_BEFORE}[+-]?[\d.,]|\d[.,]?{_AFTER}"
 
 
 @dataclass(frozen=True)
-class _Way:
+class _NumberStyle:
     """One way of writing numbers: the decimal mark, "." or ",", and the one between thousands, "" for none."""
 
     decimal: str
@@ -402,21 +402,25 @@ def _some(cells: Any, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(cells, pattern)).as_py())
 
 
-def _ways_of(filled: Any) -> tuple[_Way, ...]:
+def _number_styles(filled: Any) -> tuple[_NumberStyle, ...]:
     """Return the ways in which every one of the filled cells is a number: none, one, or two."""
     if not _some(filled, _MARK):
-        return (_Way("."),) if _every(filled, _Way(".").pattern) else ()
+        return (_NumberStyle("."),) if _every(filled, _NumberStyle(".").pattern) else ()
     comma, point = _some(filled, ","), _some(filled, r"\.")
-    apart = [mark for mark in " '" if _some(filled, _THOUSANDS[mark])]
-    if apart:
-        ways = [_Way("," if comma else ".", apart[0])] if len(apart) == 1 and not (comma and point) else []
+    separators = [mark for mark in " '" if _some(filled, _THOUSANDS[mark])]
+    if separators:
+        styles = (
+            [_NumberStyle("," if comma else ".", separators[0])]
+            if len(separators) == 1 and not (comma and point)
+            else []
+        )
     elif comma and point:
-        ways = [_Way(".", ","), _Way(",", ".")]
+        styles = [_NumberStyle(".", ","), _NumberStyle(",", ".")]
     elif comma:
-        ways = [_Way(","), _Way(".", ",")]
+        styles = [_NumberStyle(","), _NumberStyle(".", ",")]
     else:
-        ways = [_Way("."), _Way(",", ".")] if point else [_Way(".")]
-    return tuple(way for way in ways if _every(filled, way.pattern))
+        styles = [_NumberStyle("."), _NumberStyle(",", ".")] if point else [_NumberStyle(".")]
+    return tuple(style for style in styles if _every(filled, style.pattern))
 
 
 @dataclass(frozen=True)
@@ -424,7 +428,7 @@ class _Numbers:
     """A column of text that holds numbers: its cells without `unit`, the ways that fit them, why it stays text."""
 
     cells: Any
-    ways: tuple[_Way, ...]
+    styles: tuple[_NumberStyle, ...]
     unit: str = ""
     doubt: str = ""
 
@@ -436,14 +440,14 @@ class _Numbers:
     @property
     def shows(self) -> str:
         """The decimal mark that the column leaves no doubt of, or ""; codes have none."""
-        if self.doubt or len(self.ways) > 1 or self.are_codes(self.ways[0]):
+        if self.doubt or len(self.styles) > 1 or self.are_codes(self.styles[0]):
             return ""
-        way = self.ways[0]
-        return way.decimal if way.thousands in (",", ".") or _some(self.filled, "[.,]") else ""
+        style = self.styles[0]
+        return style.decimal if style.thousands in (",", ".") or _some(self.filled, "[.,]") else ""
 
-    def are_codes(self, way: _Way) -> bool:
+    def are_codes(self, style: _NumberStyle) -> bool:
         """Return whether the cells, read in this way, are codes: with leading zeros, or long ones in groups."""
-        return _some(self.filled, _CODE) or bool(way.thousands and _is_long_code(self.filled))
+        return _some(self.filled, _CODE) or bool(style.thousands and _is_long_code(self.filled))
 
 
 def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str, notes: list[str]) -> list[Any]:
@@ -452,25 +456,25 @@ def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str,
     `separator` is what stands between the cells of the file.
     """
     decisions: dict[str, list[str]] = defaultdict(list)  # sentence with a place for the names -> columns
-    found = [_looked_at(column) for column in columns]
-    marks = {column.shows for column in found if column is not None} - {""}
+    detected = [_detect_numbers(column) for column in columns]
+    marks = {column.shows for column in detected if column is not None} - {""}
     if not marks and separator == ",":
         marks = {"."}
-    read = []
-    for name, column, seen in zip(names, columns, found, strict=True):
-        way, sentence = (None, "") if seen is None else _way(seen, marks, separator)
-        numbers = None if seen is None or way is None else _values(seen, way)
-        read.append(column if numbers is None else numbers)
-        if sentence and (numbers is not None or way is None):
+    parsed = []
+    for name, column, numeric in zip(names, columns, detected, strict=True):
+        style, sentence = (None, "") if numeric is None else _choose_style(numeric, marks, separator)
+        numbers = None if numeric is None or style is None else _values(numeric, style)
+        parsed.append(column if numbers is None else numbers)
+        if sentence and (numbers is not None or style is None):
             decisions[sentence].append(name)
-        if seen is None or numbers is None or not seen.unit:
+        if numeric is None or numbers is None or not numeric.unit:
             continue
-        money = f"Amounts of money are read as numbers, without their {seen.unit}, in: COLUMNS."
-        decisions["Percentages are read as shares ('12%' is 0.12) in: COLUMNS." if seen.unit == "%" else money].append(
-            name
-        )
-    notes.extend(sentence.replace("COLUMNS", listed(told)) for sentence, told in decisions.items())
-    return read
+        money = f"Amounts of money are read as numbers, without their {numeric.unit}, in: COLUMNS."
+        decisions[
+            "Percentages are read as shares ('12%' is 0.12) in: COLUMNS." if numeric.unit == "%" else money
+        ].append(name)
+    notes.extend(sentence.replace("COLUMNS", listed(affected)) for sentence, affected in decisions.items())
+    return parsed
 
 
 def _undoubted(column: Any, separator: str) -> Any:
@@ -480,14 +484,14 @@ def _undoubted(column: Any, separator: str) -> Any:
     return column if notes else read
 
 
-def _looked_at(column: Any) -> _Numbers | None:
+def _detect_numbers(column: Any) -> _Numbers | None:
     """Return the column as numbers in one or two ways of writing, or None if it is text."""
     import pyarrow.compute as pc
 
     sample = column.drop_null()[:_FIRST]
     if not len(sample) or not all(re.search(r"\d|[iI][nN][fF]", cell) for cell in sample.to_pylist()):
         return None
-    if len(sample) < len(column) and _looked_at(sample) is None:  # cells that fit no way spare a look at all others
+    if len(sample) < len(column) and _detect_numbers(sample) is None:  # cells that fit no way spare the others
         return None
     cells = pc.replace_substring(column, "\u2212", "-")
     filled, unit, doubt = cells.drop_null(), "", ""
@@ -504,46 +508,46 @@ def _looked_at(column: Any) -> _Numbers | None:
         if len(signs) > 1 or not _every(filled, _MONEY):
             doubt = "amounts in several currencies, or without one, stand in it"
         cells = pc.replace_substring_regex(pc.replace_substring_regex(cells, _BEFORE, r"\1"), _AFTER, "")
-    ways = _ways_of(cells.drop_null())
-    return _Numbers(cells, ways, unit, doubt) if ways else None
+    styles = _number_styles(cells.drop_null())
+    return _Numbers(cells, styles, unit, doubt) if styles else None
 
 
-def _way(column: _Numbers, marks: set[str], separator: str) -> tuple[_Way | None, str]:
+def _choose_style(column: _Numbers, marks: set[str], separator: str) -> tuple[_NumberStyle | None, str]:
     """Return the way in which a column is read, None for as text, and a sentence if that needs saying."""
     if column.doubt:
         return None, f"Kept as text because {column.doubt}: COLUMNS."
-    ways = column.ways
-    if len(ways) == 1 or len(marks) == 1:
-        way = ways[0] if len(ways) == 1 else next(way for way in ways if way.decimal in marks)
-        return way, _said(way, column, separator)
-    plain, grouped = (_EXAMPLES[way.thousands or way.decimal] for way in ways)
-    both = all(way.thousands for way in ways)
-    if both or _some(column.filled, _NONZERO_WHOLE):
+    styles = column.styles
+    if len(styles) == 1 or len(marks) == 1:
+        style = styles[0] if len(styles) == 1 else next(style for style in styles if style.decimal in marks)
+        return style, _parsing_note(style, column, separator)
+    plain, grouped = (_EXAMPLES[style.thousands or style.decimal] for style in styles)
+    both = all(style.thousands for style in styles)
+    if both or _some(column.filled, _NONZERO_INTEGER):
         doubt = f"'{plain if both else grouped}' may mean 1.234 or 1234"
         return None, f"Kept as text because {doubt}, and no other column tells: COLUMNS."
-    return ways[0], f"'{plain}' is read as 1.234, though it may mean 1234, in: COLUMNS."
+    return styles[0], f"'{plain}' is read as 1.234, though it may mean 1234, in: COLUMNS."
 
 
-def _said(way: _Way, column: _Numbers, separator: str) -> str:
-    if way.thousands:
-        return f"A mark between thousands is taken as one ('{_EXAMPLES[way.thousands]}' is read as 1234) in: COLUMNS."
-    if way.decimal == "," and separator == "," and _some(column.filled, ","):
+def _parsing_note(style: _NumberStyle, column: _Numbers, separator: str) -> str:
+    if style.thousands:
+        return f"A mark between thousands is taken as one ('{_EXAMPLES[style.thousands]}' is read as 1234) in: COLUMNS."
+    if style.decimal == "," and separator == "," and _some(column.filled, ","):
         return "A decimal comma is taken as one ('1,5' is read as 1.5) in: COLUMNS."
     return ""
 
 
-def _values(column: _Numbers, way: _Way) -> Any:
+def _values(column: _Numbers, style: _NumberStyle) -> Any:
     """Return the cells as numbers, or None if they are codes or too long."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column.are_codes(way):
+    if column.are_codes(style):
         return None
-    cells = way.simple(column.cells)
+    cells = style.simple(column.cells)
     try:
         if column.unit == "%":
             return pc.binary_join_element_wise(cells, "e-2", "").cast(pa.float64())
-        return cells.cast(pa.int64() if _every(cells.drop_null(), _WHOLE) else pa.float64())
+        return cells.cast(pa.int64() if _every(cells.drop_null(), _INTEGER) else pa.float64())
     except pa.ArrowInvalid:  # a whole number beyond 64 bits
         return None
 

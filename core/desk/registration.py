@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from core.arrays import Floats
 from core.datasets.build import score_values
-from core.datasets.columns import as_text, names_records, quoted, truth
+from core.datasets.columns import as_text, names_records, parse_bool, quoted
 from core.datasets.dataset import Table
 from core.datasets.input_check import Fact, Severity, check_input
 from core.datasets.read_table import read_table
@@ -142,12 +142,12 @@ def _values_of_role(table: Table, column: str, values: Sequence[str], *, noun: s
     """
     spellings = _spellings(table.frame[column], column)
     present = list(spellings.values())
-    is_boolean = all(truth(value, present) is not None for value in present)
+    is_boolean = all(parse_bool(value, present) is not None for value in present)
     listed = ", ".join(quoted(value) for value in present[:_MOST_VALUES]) or "nothing"
     if len(present) > _MOST_VALUES:
         listed += ", …"
     if not values:
-        affirmative = tuple(value for value in present if truth(value, present))
+        affirmative = tuple(value for value in present if parse_bool(value, present))
         if not is_boolean or len(affirmative) > 1:
             raise InputError(
                 f"The column {quoted(column)} must hold only 0 and 1, or {noun} must be named, got {listed}."
@@ -156,7 +156,7 @@ def _values_of_role(table: Table, column: str, values: Sequence[str], *, noun: s
     written = []
     for value in values:
         form = normal_form(value, noun="A value")
-        if form not in spellings and not (is_boolean and truth(value, present)):
+        if form not in spellings and not (is_boolean and parse_bool(value, present)):
             raise InputError(f"The column {quoted(column)} must hold {noun} {quoted(value)}, got only {listed}.")
         written.append(spellings.get(form, value))
     return tuple(written)

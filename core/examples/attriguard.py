@@ -54,11 +54,11 @@ _BUDGET = 1.0
 def guard_noise(name: str) -> Example:
     """Return the case of one person and one target city."""
     reader, clean = attacker(), RATED[:1]
-    found, noise = panda(clean, reader, 2), representatives(RATED, reader)
+    perturbed, noise = panda(clean, reader, 2), representatives(RATED, reader)
     start = _scores(reader, clean[0])
     gains = [float((_scores(reader, _turned(clean[0], j)) - start)[2]) for j in range(5)]
     changed = sorted(
-        np.flatnonzero(found.noisy[0] != clean[0]).tolist(), key=lambda j: -gains[j]
+        np.flatnonzero(perturbed.noisy[0] != clean[0]).tolist(), key=lambda j: -gains[j]
     )  # the order of the search
     path = [clean[0]]
     for column in changed:
@@ -67,9 +67,9 @@ def guard_noise(name: str) -> Example:
     apps: list[tuple[str | int, ...]] = [
         (f"App {j + 1}", int(clean[0, j]), *(signed(w) for w in WEIGHTS[j])) for j in range(5)
     ]
-    way = [
+    search_path = [
         (
-            f"{'rating' if found.noisy[0, column] else 'removing'} App {column + 1}",
+            f"{'rating' if perturbed.noisy[0, column] else 'removing'} App {column + 1}",
             *(number(score) for score in after),
             "tie" if (after == after.max()).sum() > 1 else _read(after),
         )
@@ -84,16 +84,16 @@ def guard_noise(name: str) -> Example:
         name,
         {
             "sums": _sums(path[0]),
-            "scores": _named(scores[0]),
+            "scores": _city_scores(scores[0]),
             "read": _read(scores[0]),
             "third": gains[2],
-            "scores_between": _named(scores[1]),
+            "scores_between": _city_scores(scores[1]),
             "changes": len(changed),
-            "scores_then": _named(scores[-1]),
+            "scores_then": _city_scores(scores[-1]),
             "read_then": _read(scores[-1]),
             "rated": "; ".join(f"{person(i)} {apps_of}" for i, apps_of in enumerate(rated)),
         },
-        right=float(found.size[0]),
+        right=float(perturbed.size[0]),
         table=(("App", "Rated by Ana", *CITIES), apps),
         tables={
             2: (
@@ -102,7 +102,7 @@ def guard_noise(name: str) -> Example:
             ),
             3: (
                 ("After", *CITIES, "Inferred city"),
-                [("nothing", *(number(score) for score in scores[0]), _read(scores[0])), *way],
+                [("nothing", *(number(score) for score in scores[0]), _read(scores[0])), *search_path],
             ),
             4: (("Person", "Rated", "Inferred city", *(f"To {city}" for city in CITIES)), everybody),
         },
@@ -114,11 +114,11 @@ def guard_budget(name: str) -> Example:
     noise = representatives(RATED, attacker())
     size = noise.size.astype(float)
     mechanism = allocate(size, _TARGET, _BUDGET)
-    spent, mine, lengths = expected_size(mechanism, size), mechanism[0], size[0]
-    mu = float((_TARGET[0] / mine[0] - 1) / (lengths - _BUDGET)[0])
+    spent, first_row, lengths = expected_size(mechanism, size), mechanism[0], size[0]
+    mu = float((_TARGET[0] / first_row[0] - 1) / (lengths - _BUDGET)[0])
     free = float(expected_size(_TARGET[None], size[:1])[0])
-    kept = mechanism[np.arange(len(mechanism)), noise.predicted]
-    shares = _values(mine)
+    unchanged = mechanism[np.arange(len(mechanism)), noise.predicted]
+    shares = _values(first_row)
     noises = [(CITIES[i], int(lengths[i]), f"{100 * _TARGET[i]:.0f}%") for i in range(3)]
     budgets = [
         (number(b, 1), *(f"{100 * share:.1f}%" for share in allocate(size[:1], _TARGET, b)[0]))
@@ -131,7 +131,7 @@ def guard_budget(name: str) -> Example:
             numbers(size[i]),
             numbers(mechanism[i], 3),
             number(float(spent[i]), 2),
-            f"{100 * kept[i]:.0f}%",
+            f"{100 * unchanged[i]:.0f}%",
         )
         for i in range(len(size))
     ]
@@ -142,10 +142,10 @@ def guard_budget(name: str) -> Example:
             "mu": mu,
             **shares,
             "spent": float(spent[0]),
-            "kept": float(kept.mean()),
+            "kept": float(unchanged.mean()),
             "everybody": "; ".join(f"{row[0]} {row[2]} (now {row[1]})" for row in everybody),
         },
-        right=round(100 * float(mine[0]), 6),
+        right=round(100 * float(first_row[0]), 6),
         within=0.5,
         table=(("Inferred city", "Changed ratings l", "Target share p"), noises),
         tables={
@@ -177,7 +177,7 @@ def _values(scores: Floats) -> dict[str, float]:
     return {city: float(score) for city, score in zip(CITIES, scores, strict=True)}
 
 
-def _named(scores: Floats) -> str:
+def _city_scores(scores: Floats) -> str:
     return ", ".join(f"{city} {number(score)}" for city, score in _values(scores).items())
 
 

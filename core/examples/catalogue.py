@@ -13,21 +13,21 @@ from typing import Any
 from xml.etree.ElementTree import tostring
 
 from core.examples.attriguard import guard_budget, guard_noise
-from core.examples.correction import correction_impossible, correction_kept, proportions
+from core.examples.correction import correction_case, correction_impossible, proportions
 from core.examples.example import Example, texts
 from core.examples.imputation import imputation
 from core.examples.membership import fairpick_deletes, likelihood_ratio, private_split, two_gaps
 from core.examples.model_card import card
-from core.examples.queries import flip_everybody, flip_one, noisy_answer
+from core.examples.queries import flip_everybody, noisy_answer, single_flip
 from core.glossary import GLOSSARY
 
-_MADE: dict[str, Callable[[str], Example]] = {
-    "correction": correction_kept,
-    "correction-loses": correction_kept,
+_BUILDERS: dict[str, Callable[[str], Example]] = {
+    "correction": correction_case,
+    "correction-loses": correction_case,
     "correction-impossible": correction_impossible,
     "proportions": proportions,
     "imputation": imputation,
-    "flip": flip_one,
+    "flip": single_flip,
     "flips": flip_everybody,
     "noise": noisy_answer,
     "gaps": two_gaps,
@@ -39,7 +39,7 @@ _MADE: dict[str, Callable[[str], Example]] = {
     "budget": guard_budget,
 }
 
-EXAMPLES: dict[str, str] = {name: texts(name)["title"] for name in _MADE}
+EXAMPLES: dict[str, str] = {name: texts(name)["title"] for name in _BUILDERS}
 """Title of each example by its name."""
 
 
@@ -54,7 +54,7 @@ def lesson() -> str:
 
 def example(name: str) -> Example:
     """Return the example of a name in `EXAMPLES`, computed."""
-    return _MADE[name](name)
+    return _BUILDERS[name](name)
 
 
 def sheet(example: Example, *, solution: bool) -> str:

@@ -39,13 +39,13 @@ _MANY_WOMEN_CONFIDENCE = np.array(
 """Guesses with too many women, who they are, and the confidence in the guesses."""
 
 
-def correction_kept(name: str) -> Example:
+def correction_case(name: str) -> Example:
     """Return the case of a true constraint of tolerance 0, for the women of this name."""
     truth = np.isin(np.arange(1, 21), _WOMEN[name]).astype(np.uint8)
     correction = correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE)
     vector, moved = _vector(correction), _changed(correction)
     before, after = int((truth == _GUESS).sum()), int((truth == vector).sum())
-    ways = [
+    variants = [
         (women, correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE, group_shares=[None, women / 20]))
         for women in (10, 8, 6)
     ]
@@ -65,9 +65,9 @@ def correction_kept(name: str) -> Example:
             "effect": f"{'corrects' if after > before else 'spoils'} {abs(after - before)} guesses",
         },
         right=2.0,
-        table=_shown(_ACCEPTED),
+        table=_people_table(_ACCEPTED),
         tables={
-            2: (("Number of women", "People changed", "Cost", "Sum"), (_way(women, way) for women, way in ways)),
+            2: (("Number of women", "People changed", "Cost", "Sum"), (_way(women, way) for women, way in variants)),
             4: (("Person", "Truth", "First guess", "Corrected guess"), people),
         },
         marked=moved,
@@ -85,7 +85,7 @@ def correction_impossible(name: str) -> Example:
         name,
         _rates(accepted) | repaired | {"infeasible": str(exact.certificate.status), "least": least},
         right="Only for all 20 people together",
-        table=_shown(accepted),
+        table=_people_table(accepted),
         tables={
             3: (
                 ("Women", "Accepted", "Women's rate", "Men's rate", "Unfairness", "Difference between groups"),
@@ -101,29 +101,29 @@ def proportions(name: str) -> Example:
     women = int(truth.sum())
     shares = [None, women / 20]
     kinds = {"constraint": (0.0, None), "proportions": (1.0, shares), "both": (0.0, shares)}
-    found = {
-        kind: correct(guess, _ACCEPTED, tolerance=tolerance, cost=cost, group_shares=known)
-        for kind, (tolerance, known) in kinds.items()
+    corrections = {
+        kind: correct(guess, _ACCEPTED, tolerance=tolerance, cost=cost, group_shares=group_shares)
+        for kind, (tolerance, group_shares) in kinds.items()
     }
-    vectors = {kind: _vector(one) for kind, one in found.items()}
+    vectors = {kind: _vector(correction) for kind, correction in corrections.items()}
     right = {kind: int((vector == truth).sum()) for kind, vector in vectors.items()}
     start = int((guess == truth).sum())
-    said: dict[str, float | str] = {"added": str(right["both"] - right["proportions"])}
-    for kind, one in found.items():
-        changed = _changed(one, guess)
-        said |= {
+    numbers: dict[str, float | str] = {"added": str(right["both"] - right["proportions"])}
+    for kind, correction in corrections.items():
+        changed = _changed(correction, guess)
+        numbers |= {
             kind: str(right[kind]),
             f"{kind}_gain": float(right[kind] - start),
             f"{kind}_changed": ", ".join(str(i + 1) for i in changed),
             f"{kind}_changes": str(len(changed)),
             f"{kind}_sum": total(cost[changed], 2),
-            f"{kind}_cost": float(one.objective or 0.0),
+            f"{kind}_cost": float(correction.objective or 0.0),
         }
     men_rate, women_rate = group_rates(_ACCEPTED, vectors["proportions"], metric="statistical_parity")
     columns = [truth, guess, *vectors.values()]
     return compose(
         name,
-        said
+        numbers
         | {
             "women": str(women),
             "guessed": str(int(guess.sum())),
@@ -135,18 +135,18 @@ def proportions(name: str) -> Example:
             "men_rate": men_rate.rate.value,
         },
         right=f"{women} of the 20 people are women",
-        table=_shown(_ACCEPTED, guess, cost),
+        table=_people_table(_ACCEPTED, guess, cost),
         tables={
             4: (
                 ("Person", "Truth", "First guess", "Constraint", "Proportions", "Both"),
                 ((i + 1, *(_group(column[i]) for column in columns)) for i in range(20)),
             )
         },
-        marked=_changed(found["both"], guess),
+        marked=_changed(corrections["both"], guess),
     )
 
 
-def _shown(accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _CONFIDENCE) -> Columns:
+def _people_table(accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _CONFIDENCE) -> Columns:
     return ("Person", "Model says", "Attacker guesses", "Confidence"), (
         (i + 1, "accepted" if accepted[i] else "refused", _group(guess[i]), f"{confidence[i]:.2f}") for i in range(20)
     )
@@ -165,8 +165,8 @@ def _rates(accepted: Codes, guess: Codes = _GUESS) -> dict[str, float | str]:
         for name, rate in (("women", women), ("men", men))
     ]
     everybody = f"everybody {int(accepted.sum())}/20 = {number(women.overall.value)}"
-    apart = difference_between_groups(accepted, guess, metric="statistical_parity")
-    return {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": apart}
+    difference = difference_between_groups(accepted, guess, metric="statistical_parity")
+    return {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": difference}
 
 
 def _repair(accepted: Codes, correction: Correction) -> dict[str, float | str]:
@@ -206,12 +206,12 @@ def _nearest(accepted: Codes) -> Iterator[tuple[str | int, ...]]:
     """Yield, for 1 to 10 women, the number of accepted ones that is nearest to the constraint."""
     positives = int(accepted.sum())
     for women in range(1, 11):
-        found = []
+        candidates = []
         for a in range(max(0, women + positives - 20), min(women, positives) + 1):
             split = np.zeros(20, np.uint8)
             split[:a] = 1
             split[positives : positives + women - a] = 1
-            found.append((unfairness(accepted, split, metric="statistical_parity"), a))
-        value, a = min(found)
-        apart = abs(a / women - (positives - a) / (20 - women))
-        yield women, a, f"{a}/{women}", f"{positives - a}/{20 - women}", number(value), number(apart)
+            candidates.append((unfairness(accepted, split, metric="statistical_parity"), a))
+        value, a = min(candidates)
+        difference = abs(a / women - (positives - a) / (20 - women))
+        yield women, a, f"{a}/{women}", f"{positives - a}/{20 - women}", number(value), number(difference)

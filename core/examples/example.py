@@ -141,38 +141,40 @@ def compose(
 
     The steps with tables count from 1; `marked` are the rows to highlight in the last of these tables.
     """
-    put_in = {key: one if isinstance(one, str) else _Number(one) for key, one in numbers.items()}
-    content, own = texts(name), tables or {}
+    put_in = {key: value if isinstance(value, str) else _Number(value) for key, value in numbers.items()}
+    content, step_tables = texts(name), tables or {}
 
     def filled(part: Mapping[str, Any]) -> dict[str, str]:
-        words = {key: one for key, one in part.items() if isinstance(one, str)}
-        return {key: one if key == "formula" else one.format(**put_in) for key, one in words.items()}
+        strings = {key: value for key, value in part.items() if isinstance(value, str)}
+        return {key: value if key == "formula" else value.format(**put_in) for key, value in strings.items()}
 
     def tabled(caption: str, columns: Columns, rows: Iterable[int] = ()) -> ExampleTable:
         return ExampleTable(caption=caption, columns=columns[0], rows=tuple(columns[1]), marked=tuple(rows))
 
-    words, steps = filled(content), []
-    for i, one in enumerate(content["step"], start=1):
-        step = filled(one)
+    filled_texts, steps = filled(content), []
+    for i, entry in enumerate(content["step"], start=1):
+        step = filled(entry)
         caption = step.pop("caption", "")
-        shown = tabled(caption, own[i], marked if i == max(own) else ()) if i in own else None
-        steps.append(Step(**step, table=shown))
+        step_table = (
+            tabled(caption, step_tables[i], marked if i == max(step_tables) else ()) if i in step_tables else None
+        )
+        steps.append(Step(**step, table=step_table))
     answer = Answer(
         right=right,
         within=within,
         choices=tuple(content.get("choices", ())),
-        why=words.pop("why"),
-        hint=words.pop("hint"),
+        why=filled_texts.pop("why"),
+        hint=filled_texts.pop("hint"),
     )
     return Example(
         name=name,
         minutes=content["minutes"],
         terms=tuple(content["terms"]),
         numbers=numbers,
-        table=tabled(words.pop("caption"), table),
+        table=tabled(filled_texts.pop("caption"), table),
         answer=answer,
         steps=tuple(steps),
-        **words,
+        **filled_texts,
     )
 
 

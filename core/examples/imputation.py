@@ -17,7 +17,7 @@ from core.examples.example import Example, compose, total
 from core.models.dp_id3 import DPID3Classifier
 
 _HOURS, _DECISION = ("full-time", "part-time"), ("refused", "accepted")
-_KNOWN = ((1, 1, 4, 1), (1, 0, 4, 1), (0, 1, 0, 7), (0, 0, 2, 1))
+_TRAINING_CELLS = ((1, 1, 4, 1), (1, 0, 4, 1), (0, 1, 0, 7), (0, 0, 2, 1))
 _TARGETS = ((1, 1, 3, 1), (1, 0, 5, 1), (0, 1, 0, 7), (0, 0, 2, 1))
 """Part-time, accepted, women, men."""
 
@@ -73,8 +73,8 @@ def imputation(name: str) -> Example:
         table=(
             ("Working hours", "Model says", "Known women", "Known men", "Women to infer", "Men to infer"),
             (
-                (_HOURS[part], _DECISION[accepted], women, men, *others[2:])
-                for (part, accepted, women, men), others in zip(_KNOWN, _TARGETS, strict=True)
+                (_HOURS[part], _DECISION[accepted], women, men, *target[2:])
+                for (part, accepted, women, men), target in zip(_TRAINING_CELLS, _TARGETS, strict=True)
             ),
         ),
         tables={
@@ -96,7 +96,7 @@ def people(counts: Sequence[tuple[int, int, int, int]]) -> tuple[Ints, Ints]:
 
 def inferred(columns: Sequence[int]) -> Ints:
     """Return the sex inferred from these columns for the 20 people to infer."""
-    x, sex = people(_KNOWN)
+    x, sex = people(_TRAINING_CELLS)
     tree = DPID3Classifier(math.inf, domains=[2] * len(columns), classes=[0, 1]).fit(x[:, columns], sex)
     return np.asarray(tree.predict(people(_TARGETS)[0][:, columns]))
 

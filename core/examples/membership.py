@@ -30,7 +30,7 @@ _THETA = 0.75
 
 EPSILON = 8.0
 SEED = 1
-_OTHERS = 1000
+_DRAWS = 1000
 
 _ATTRIBUTES = ("Degree", "Lives in town")
 _CELLS = (  # degree, town, repaid, people
@@ -50,22 +50,22 @@ def two_gaps(name: str) -> Example:
     group = np.repeat([1, 1, 0, 0], 10)
     member = np.tile(np.repeat([1, 0], 10), 2)
     verdict = np.concatenate([np.arange(10) < k for k in _FLAGGED.values()]).astype(int)
-    found = vulnerability_disparity(verdict, group, member, names=("women", "men"))
-    (women, men), (women_false, men_false) = found.recall, found.false_alarms
+    disparity = vulnerability_disparity(verdict, group, member, names=("women", "men"))
+    (women, men), (women_false, men_false) = disparity.recall, disparity.false_alarms
     return compose(
         name,
         {
             "women": women.value,
             "men": men.value,
-            "vd": found.vd.value,
-            "advantage_gap": found.advantage_gap.value,
-            "low": found.vd.low,
-            "high": found.vd.high,
-            "advantage_low": found.advantage_gap.low,
-            "advantage_high": found.advantage_gap.high,
+            "vd": disparity.vd.value,
+            "advantage_gap": disparity.advantage_gap.value,
+            "low": disparity.vd.low,
+            "high": disparity.vd.high,
+            "advantage_low": disparity.advantage_gap.low,
+            "advantage_high": disparity.advantage_gap.high,
             "women_false": women_false.value,
             "men_false": men_false.value,
-            "fpr_gap": found.fpr_gap.value,
+            "fpr_gap": disparity.fpr_gap.value,
             "women_net": women.value - women_false.value,
             "men_net": men.value - men_false.value,
         },
@@ -80,14 +80,14 @@ def two_gaps(name: str) -> Example:
 def fairpick_deletes(name: str) -> Example:
     """Return the case of FairPick's closed form with whole numbers."""
     deleted = fairpick_counts(_COUNTS, _THETA)
-    kept = _COUNTS - deleted
-    before, after = differences(_COUNTS), differences(kept)
+    remaining = _COUNTS - deleted
+    before, after = differences(_COUNTS), differences(remaining)
     share, gone = float(deleted.sum() / _COUNTS.sum()), float(deleted.sum())
     return compose(
         name,
         {
-            "before": ", ".join(signed(one) for one in before),
-            "after": ", ".join(signed(one) for one in after),
+            "before": ", ".join(signed(value) for value in before),
+            "after": ", ".join(signed(value) for value in after),
             "share": share,
             "deleted": gone,
             "factor": 1 - _THETA * (1 - share),
@@ -104,7 +104,7 @@ def fairpick_deletes(name: str) -> Example:
             4: (
                 ("Cluster", "Men", "Women", "DD before", "DD after"),
                 (
-                    (c + 1, number(kept[c, 0]), number(kept[c, 1]), signed(before[c]), signed(after[c]))
+                    (c + 1, number(remaining[c, 0]), number(remaining[c, 1]), signed(before[c]), signed(after[c]))
                     for c in range(3)
                 ),
             )
@@ -117,16 +117,16 @@ def private_split(name: str) -> Example:
     x, y = records()
     ledger = BudgetLedger(accounting="savings", asked=EPSILON, depth=1, n_attributes=2)
     small = BudgetLedger(accounting="savings", asked=1.0, depth=1, n_attributes=2)
-    each = ledger.attributes(0).each
+    epsilon = ledger.attributes(0).each
     rng = child_generator(SEED, "DP-ID3, noise")
     size = int(noisy_counts(np.array([len(y)]), ledger.size(0).each, rng)[0])
     true = [_joint(x[:, a], y) for a in range(2)]
-    noisy = [noisy_counts(joint[None], each, rng)[0] for joint in true]
+    noisy = [noisy_counts(joint[None], epsilon, rng)[0] for joint in true]
     exact_v, noisy_v = (
         [float(noisy_score(joint[None], joint[None].sum(axis=2))[0]) for joint in tables] for tables in (true, noisy)
     )
     chosen = int(best_attribute(np.array([noisy_v]))[0])
-    often = _how_often(true, each)
+    often = _how_often(true, epsilon)
     counts = [
         (f"{attribute}: {word}", numbers(true[a][value][::-1]), numbers(noisy[a][value][::-1]))
         for a, attribute in enumerate(_ATTRIBUTES)
@@ -137,7 +137,7 @@ def private_split(name: str) -> Example:
         name,
         {
             "slot": ledger.slot,
-            "each": each,
+            "each": epsilon,
             "leaf": ledger.leaf(1),
             "total": ledger.total,
             "root": ledger.size(0).epsilon,
@@ -154,12 +154,12 @@ def private_split(name: str) -> Example:
             "noisy_town": noisy_v[1],
             "first": _ATTRIBUTES[chosen].lower(),
             "verdict": "agree" if chosen == int(np.argmax(exact_v)) else "favour the other",
-            "draws": f"{_OTHERS:,}",
-            "times": str(round(_OTHERS * often.value)),
+            "draws": f"{_DRAWS:,}",
+            "times": str(round(_DRAWS * often.value)),
             "often": percent(often),
             "interval": interval(often),
         },
-        right=each,
+        right=epsilon,
         table=(
             ("Person", *_ATTRIBUTES, "Repaid"),
             ((i + 1, yes_no[x[i, 0]], yes_no[x[i, 1]], yes_no[y[i]]) for i in range(len(y))),
@@ -185,12 +185,12 @@ def _joint(column: Ints, label: Ints) -> Ints:
     return np.bincount(2 * column + label, minlength=4).reshape(2, 2)
 
 
-def _how_often(true: list[Ints], each: float) -> Estimate:
+def _how_often(true: list[Ints], epsilon: float) -> Estimate:
     """Return how often the first attribute is chosen, over many draws of the noise."""
     rng = child_generator(SEED, "other noise")
-    noisy = [noisy_counts(np.tile(joint, (_OTHERS, 1, 1)), each, rng) for joint in true]
+    noisy = [noisy_counts(np.tile(joint, (_DRAWS, 1, 1)), epsilon, rng) for joint in true]
     scores = np.column_stack([noisy_score(counts, counts.sum(axis=2)) for counts in noisy])
-    return proportion(int((best_attribute(scores) == 0).sum()), _OTHERS)
+    return proportion(int((best_attribute(scores) == 0).sum()), _DRAWS)
 
 
 _TARGET = np.array([4.0, 3.5, 2.0, -1.0, 2.0, 2.5, 4.0, 1.0])
@@ -210,14 +210,14 @@ def likelihood_ratio(name: str) -> Example:
     what models trained with and without this person say of the same person.
     """
     member = np.isin(np.arange(8), _MEMBERS)
-    scores, shown = evidence(), shadow_scores()
+    scores, shadow_values = evidence(), shadow_scores()
     ratio = REGISTRY["lira"].judge(scores).score
     lira = np.round(ratio, 9) > 0
     confident = np.isin(_TARGET, np.sort(_TARGET)[-_MOST:])
     shadows = scores.shadow_models
     (inside, deviation), (outside, _) = (shadows.normal(used, False) for used in (shadows.inside, ~shadows.inside))
     gain = accuracy_gain(member, confident, lira)
-    words = ("non-member", "member")
+    labels = ("non-member", "member")
     rows = [
         (
             i + 1,
@@ -225,9 +225,9 @@ def likelihood_ratio(name: str) -> Example:
             number(inside[i]),
             number(outside[i]),
             signed(float(ratio[i])),
-            words[int(lira[i])],
-            words[int(confident[i])],
-            words[int(member[i])],
+            labels[int(lira[i])],
+            labels[int(confident[i])],
+            labels[int(member[i])],
         )
         for i in range(8)
     ]
@@ -235,9 +235,9 @@ def likelihood_ratio(name: str) -> Example:
         name,
         {
             "target": float(_TARGET[2]),
-            "inside": numbers(shown[0][2]),
+            "inside": numbers(shadow_values[0][2]),
             "inside_mean": float(inside[2]),
-            "outside": numbers(shown[1][2]),
+            "outside": numbers(shadow_values[1][2]),
             "outside_mean": float(outside[2]),
             "variance": float(deviation[0] ** 2),
             "twice": float(2 * deviation[0] ** 2),
@@ -254,7 +254,7 @@ def likelihood_ratio(name: str) -> Example:
         right="Person 3",
         table=(
             ("Person", "Target model", "Shadows trained with the person", "Shadows trained without"),
-            ((i + 1, number(_TARGET[i]), numbers(shown[0][i]), numbers(shown[1][i])) for i in range(8)),
+            ((i + 1, number(_TARGET[i]), numbers(shadow_values[0][i]), numbers(shadow_values[1][i])) for i in range(8)),
         ),
         tables={
             3: (("Person", "φ", "μ with", "μ without", "ln Λ", "LiRA", "Highest scores", "Truth"), rows),
@@ -271,7 +271,7 @@ def shadow_scores() -> tuple[Floats, Floats]:
 
 def evidence() -> Evidence:
     """Return the eight people as the attack takes them: six shadow models, every person in three of them."""
-    own = 1 / (1 + np.exp(-np.hstack(shadow_scores()).T))
+    probability = 1 / (1 + np.exp(-np.hstack(shadow_scores()).T))
     trained = np.repeat([[True], [False]], 3, axis=0) & np.ones(8, bool)
     everybody, nobody = np.arange(8), np.empty(0, dtype=np.int64)
     split = MembershipSplit(
@@ -281,7 +281,7 @@ def evidence() -> Evidence:
         known_rows=nobody,
         judged_rows=everybody,
     )
-    shadows = Shadows(n_judged=8, own=own, trained=trained, online=True)
+    shadows = Shadows(n_judged=8, label_probability=probability, trained=trained, online=True)
     released = 1 / (1 + np.exp(-_TARGET))
     return Evidence(labels=np.ones(8, np.uint8), split=split, released=released, memo={"shadows": shadows})
 

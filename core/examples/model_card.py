@@ -23,13 +23,13 @@ def card(name: str) -> Example:
     after = project(_PRIOR, published).probability
     (person,) = pinned(_PRIOR, after).people.tolist()
     before, counts = int(_WOMEN.sum()), (_ACCEPTED * _WOMEN).sum(axis=1)
-    found = measured(_PRIOR, after, _WOMEN)
+    leak = measured(_PRIOR, after, _WOMEN)
     cells = ((0, "both models"), (person, f"model A only (person {person + 1})"), (11, "neither model"))
     size = {i: sum(column == _ACCEPTED[:, i].tolist() for column in _ACCEPTED.T.tolist()) for i, _ in cells}
     gains = [float(size[i] * (1 - _entropy(after[i]))) for i, _ in cells]
     people = [
-        (words, size[i], number(_PRIOR[i]), number(after[i], 3), number(gain, 2))
-        for (i, words), gain in zip(cells, gains, strict=True)
+        (label, size[i], number(_PRIOR[i]), number(after[i], 3), number(gain, 2))
+        for (i, label), gain in zip(cells, gains, strict=True)
     ]
     precisions = [_precision(release, decimals, person) for decimals in (None, 2, 1, 0)]
     return compose(
@@ -43,12 +43,12 @@ def card(name: str) -> Example:
             "apart": str(counts[0] - counts[1]),
             "person": str(person + 1),
             "parts": total(gains, 2),
-            "bits": found.bits.value,
+            "bits": leak.bits.value,
             "step": 1 / before,
             "one": _fits(release, 1),
             "none": _fits(release, 0),
             "right_before": str(int(max(_WOMEN.sum(), 12 - _WOMEN.sum()))),
-            "right_after": str(round(12 * found.accuracy_after.value)),
+            "right_after": str(round(12 * leak.accuracy_after.value)),
         },
         right=float(person + 1),
         table=(
@@ -85,15 +85,15 @@ def _precision(release: Release, decimals: int | None, person: int) -> tuple[str
 def _fits(release: Release, decimals: int) -> str:
     """Return the interval that model A's rounded rate stands for, and the possible rates in it."""
     published, women = release.with_precision(decimals=decimals).publish(_WOMEN), int(_WOMEN.sum())
-    (one, _) = (one for one in published.numbers if one.statistic == "sp_rate_1")
-    rates = numbers(k / women for k in range(women + 1) if one.low <= k / women <= one.high)
-    return f"{number(one.low)} to {number(one.high)} contains {rates}"
+    (entry, _) = (entry for entry in published.numbers if entry.statistic == "sp_rate_1")
+    rates = numbers(k / women for k in range(women + 1) if entry.low <= k / women <= entry.high)
+    return f"{number(entry.low)} to {number(entry.high)} contains {rates}"
 
 
 def _rate(published: Published, model: int) -> float:
     """Return the published selection rate of women of a model."""
     name = published.release.names[model]
-    (rate,) = (one.value for one in published.numbers if (one.model, one.statistic) == (name, "sp_rate_1"))
+    (rate,) = (entry.value for entry in published.numbers if (entry.model, entry.statistic) == (name, "sp_rate_1"))
     return rate
 
 

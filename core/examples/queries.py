@@ -25,20 +25,20 @@ from core.seeds import child_generator
 
 _ACCEPTED = np.array([1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1], float)
 _ADVANTAGED = np.array([1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0], np.uint8)
-_ASKED = 6  # person 7, counted from 0
+_TARGET_PERSON = 6  # person 7, counted from 0
 _EPSILON = 1.0
 
 
-def flip_one(name: str) -> Example:
+def single_flip(name: str) -> Example:
     """Return the case of one person asked about."""
-    flipped = _flipped(_ASKED)
+    flipped = _flipped(_TARGET_PERSON)
     answers = statistical_parity_gap(np.vstack([_ACCEPTED, flipped]), _ADVANTAGED)
     first, second = float(answers[0]), float(answers[1])
-    read = reveal_double((first, second), (float(_ACCEPTED[_ASKED]), float(flipped[_ASKED])))
+    read = reveal_double((first, second), (float(_ACCEPTED[_TARGET_PERSON]), float(flipped[_TARGET_PERSON])))
     step = second - first
     size = 1 / abs(step)
     accepted, side = _ACCEPTED == 1, _ADVANTAGED == 1
-    one, other = int((accepted & side).sum()), int((accepted & ~side).sum())
+    n_advantaged, n_disadvantaged = int((accepted & side).sum()), int((accepted & ~side).sum())
     return compose(
         name,
         {
@@ -48,10 +48,10 @@ def flip_one(name: str) -> Example:
             "first_share": str(Fraction(first).limit_denominator(400)),
             "second_share": str(Fraction(second).limit_denominator(400)),
             "size": size,
-            "shares": f"{one}/{int(side.sum())} − {other}/{int((~side).sum())}",
+            "shares": f"{n_advantaged}/{int(side.sum())} − {n_disadvantaged}/{int((~side).sum())}",
         },
         right="The advantaged group" if read else "The other group",
-        table=_shown(),
+        table=_people_table(),
     )
 
 
@@ -63,8 +63,8 @@ def flip_everybody(name: str) -> Example:
     recovery = recover_flips(_ACCEPTED, answers)
     assert recovery.values is not None and recovery.threshold is not None
     weights = 1 / recovery.recovered.sum() - recovery.values
-    whole = float(answers.sum())
-    asked = ((i + 1, "accepted" if _ACCEPTED[i] else "refused", signed(float(answers[i]))) for i in range(n))
+    answer_sum = float(answers.sum())
+    query_rows = ((i + 1, "accepted" if _ACCEPTED[i] else "refused", signed(float(answers[i]))) for i in range(n))
     people = (
         (
             i + 1,
@@ -79,16 +79,16 @@ def flip_everybody(name: str) -> Example:
     return compose(
         name,
         {
-            "seventh": float(answers[_ASKED]),
-            "sum": whole,
-            "quotient": whole / (n - 2),
+            "seventh": float(answers[_TARGET_PERSON]),
+            "sum": answer_sum,
+            "quotient": answer_sum / (n - 2),
             "base": base,
             "answer": float(answers[0]),
             "weight": float(weights[0]),
             "leakage": 100 * leakage(_ADVANTAGED, recovery.recovered),
         },
         right=float(n),
-        table=(("Person", "First model", "Answer with this person flipped"), asked),
+        table=(("Person", "First model", "Answer with this person flipped"), query_rows),
         tables={3: (("Person", "hᵢ", "SPᵢ", "SPᵢ − SP₀", "vᵢ", "Group"), people)},
     )
 
@@ -125,7 +125,7 @@ def noisy_answer(name: str) -> Example:
             "limit": accuracy_limit(_EPSILON),
         },
         right="Larger",
-        table=_shown(),
+        table=_people_table(),
         tables={4: (("ε", "Scale of the noise", "Accuracy at most"), budgets)},
     )
 
@@ -136,5 +136,7 @@ def _flipped(person: int) -> Floats:
     return scores
 
 
-def _shown() -> Columns:
-    return ("Person", "First model"), ((i + 1, "accepted" if one else "refused") for i, one in enumerate(_ACCEPTED))
+def _people_table() -> Columns:
+    return ("Person", "First model"), (
+        (i + 1, "accepted" if accepted else "refused") for i, accepted in enumerate(_ACCEPTED)
+    )

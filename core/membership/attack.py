@@ -28,7 +28,7 @@ class MemberGuess:
     """(m,): 1 = classified as a member."""
 
 
-Judged = tuple[Floats, Codes | Mask | None]
+AttackOutput = tuple[Floats, Codes | Mask | None]
 """Of the m judged, members first: a score, higher for members, and who is called one, if the attack decides."""
 
 NEEDS = {
@@ -62,7 +62,7 @@ class Attack:
     """Where it is run: "study" is page and command, "scores" an audit of released scores, "labels" one of labels."""
     turn: int
     """Its place among the attacks, the quickest first."""
-    scores: Callable[[Evidence], Judged]
+    scores: Callable[[Evidence], AttackOutput]
     """Says of the judged how much speaks for each being a member."""
 
     def judge(self, evidence: Evidence) -> MemberGuess:
@@ -83,28 +83,28 @@ class Attack:
 
     def knows(self, *, scores: bool, shadows: int) -> str:
         """Return what the attacker knows who uses it on a model that is handed out with scores or without."""
-        told = "Every person's true and predicted label"
+        knowledge = "Every person's true and predicted label"
         if scores:
-            told += ", and score"
+            knowledge += ", and score"
         if "shadows" in self.needs:
-            told += ", features, how the model is trained, "
-            told += f"and {shadows} models trained alike on others of these people"
+            knowledge += ", features, how the model is trained, "
+            knowledge += f"and {shadows} models trained alike on others of these people"
         elif "records" in self.needs:
-            told += ", and features"
+            knowledge += ", and features"
         if "queries" in self.needs:
-            told += ", and what the model answers about changed records"
+            knowledge += ", and what the model answers about changed records"
         if "population" in self.needs:
-            told += "; also other people, whom the model was not trained on"
+            knowledge += "; also other people, whom the model was not trained on"
         if self.learns:
-            told += "; of half of the people also who is a member, to judge the other half"
-        return f"{told}."
+            knowledge += "; of half of the people also who is a member, to judge the other half"
+        return f"{knowledge}."
 
 
-def above_threshold(score: Floats, evidence: Evidence) -> Judged:
+def above_threshold(score: Floats, evidence: Evidence) -> AttackOutput:
     """Call those of the judged members whose score, (n,), reaches the threshold that is best for the known."""
-    known, member = evidence.split.known
+    known_rows, member = evidence.split.known_records
     rows = evidence.split.judged_rows
-    return score[rows], score[rows] >= best_threshold(score[known], member)
+    return score[rows], score[rows] >= best_threshold(score[known_rows], member)
 
 
 def best_threshold(score: Floats, member: Codes) -> float:
@@ -113,9 +113,9 @@ def best_threshold(score: Floats, member: Codes) -> float:
     Of several as good the highest; infinity, which classifies nobody as a member, if no threshold is better than
     chance. There is at least one member and one non-member.
     """
-    levels, place = np.unique(score, return_inverse=True)
-    members = np.bincount(place, weights=member, minlength=levels.size)
-    outsiders = np.bincount(place, weights=1 - member.astype(np.int64), minlength=levels.size)
+    levels, level_index = np.unique(score, return_inverse=True)
+    members = np.bincount(level_index, weights=member, minlength=levels.size)
+    outsiders = np.bincount(level_index, weights=1 - member.astype(np.int64), minlength=levels.size)
     caught, alarms = np.cumsum(members[::-1])[::-1], np.cumsum(outsiders[::-1])[::-1]
     # whole numbers, so that equal gains tie exactly
     gain = caught * alarms[0] - alarms * caught[0]

@@ -15,7 +15,7 @@ from core.estimates import LEVEL, Estimate, mean_over_repeats, rate_over_repeats
 from core.membership.attacks import REGISTRY
 from core.membership.evidence import Train, member_split
 from core.membership.fairpick import clusters, outsiders_at_random, random_deletion
-from core.membership.inference import Attacked, attacked, thinned, two_sides
+from core.membership.inference import TrainedTarget, thinned, train_target, two_sides
 from core.membership.people import MemberPeople
 from core.membership.roc import roc
 from core.membership.settings import MembershipSettings
@@ -79,19 +79,19 @@ def epsilon_curve(
     *,
     epsilons: Sequence[float] = EPSILONS,
     repeats: int = REPEATS,
-    there: Collection[CurvePoint] = (),
+    finished: Collection[CurvePoint] = (),
 ) -> Iterator[CurvePoint]:
     """Yield one point a repeat and privacy budget of the private tree, all budgets of a repeat first.
 
-    Points that are `there` from an earlier run are not computed again.
+    Points that are `finished` in an earlier run are not computed again.
     """
-    known = {(point.repeat, point.at) for point in there}
+    finished_keys = {(point.repeat, point.at) for point in finished}
     for repeat, seed in _repeats(settings, repeats):
         split = member_split(people.n, seed=seed)
         for epsilon in epsilons:
-            if (repeat, epsilon) not in known:
+            if (repeat, epsilon) not in finished_keys:
                 now = replace(settings, target="dp_id3", epsilon=epsilon, theta=1.0, seed=seed)
-                target = attacked(people, now, target_of(people, now), split=split)
+                target = train_target(people, now, target_of(people, now), split=split)
                 yield _point(target, at=epsilon, repeat=repeat, variant="epsilon")
 
 
@@ -102,35 +102,39 @@ def fairpick_curve(
     thetas: Sequence[float] = THETAS,
     repeats: int = REPEATS,
     train: Train | None = None,
-    there: Collection[CurvePoint] = (),
+    finished: Collection[CurvePoint] = (),
 ) -> Iterator[CurvePoint]:
     """Yield two points a repeat and theta: after FairPick, and after deleting as many rows at random.
 
     Both share the split of their repeat, and are attacked with non-members thinned like the members; see
-    `fairpick_differences`. The target is that of the settings when `train` is left out; points that are `there` from an
+    `fairpick_differences`. The target is that of the settings when `train` is left out; points `finished` in an
     earlier run are not computed again.
     """
-    known = {(point.repeat, point.at, point.variant) for point in there}
+    finished_keys = {(point.repeat, point.at, point.variant) for point in finished}
     sides = two_sides(people, settings.group)
     for repeat, seed in _repeats(settings, repeats):
-        coming = {theta: [v for v in ("fairpick", "random") if (repeat, theta, v) not in known] for theta in thetas}
+        coming = {
+            theta: [v for v in ("fairpick", "random") if (repeat, theta, v) not in finished_keys] for theta in thetas
+        }
         if not any(coming.values()):
             continue
-        split, whole = member_split(people.n, seed=seed), replace(settings, theta=1.0, seed=seed)
-        target, found = train or target_of(people, whole), clusters(sides, split.members, seed=seed)
-        for theta, wanted in coming.items():
-            if wanted and theta >= 1.0:
-                point = _point(attacked(people, whole, target, split=split), at=theta, repeat=repeat, variant=wanted[0])
-                yield from (replace(point, variant=variant) for variant in wanted)
+        split, unthinned = member_split(people.n, seed=seed), replace(settings, theta=1.0, seed=seed)
+        target, clustering = train or target_of(people, unthinned), clusters(sides, split.members, seed=seed)
+        for theta, variants in coming.items():
+            if variants and theta >= 1.0:
+                point = _point(
+                    train_target(people, unthinned, target, split=split), at=theta, repeat=repeat, variant=variants[0]
+                )
+                yield from (replace(point, variant=variant) for variant in variants)
                 continue
-            for variant in wanted:
-                picked, left = thinned(sides, split, found, replace(whole, theta=theta))
+            for variant in variants:
+                picked, left = thinned(sides, split, clustering, replace(unthinned, theta=theta))
                 if variant == "random":
-                    kept = random_deletion(split.members, picked.deleted.size, seed=seed)
-                    stay = round(split.outsiders.size * kept.size / split.members.size)
-                    left = split.keeping(kept, outsiders=outsiders_at_random(split.outsiders, stay, seed=seed))
-                made = attacked(people, whole, target, split=left)
-                yield _point(made, at=theta, repeat=repeat, variant=variant, deleted=picked.deleted.size)
+                    retained = random_deletion(split.members, picked.deleted.size, seed=seed)
+                    stay = round(split.outsiders.size * retained.size / split.members.size)
+                    left = split.keeping(retained, outsiders=outsiders_at_random(split.outsiders, stay, seed=seed))
+                trained = train_target(people, unthinned, target, split=left)
+                yield _point(trained, at=theta, repeat=repeat, variant=variant, deleted=picked.deleted.size)
 
 
 def _repeats(settings: MembershipSettings, repeats: int) -> Iterator[tuple[int, int]]:
@@ -139,21 +143,21 @@ def _repeats(settings: MembershipSettings, repeats: int) -> Iterator[tuple[int, 
         yield repeat, child_seed(settings.seed, f"membership, repeat {repeat}")
 
 
-def _point(target: Attacked, *, at: float, repeat: int, variant: str, deleted: int = 0) -> CurvePoint:
+def _point(target: TrainedTarget, *, at: float, repeat: int, variant: str, deleted: int = 0) -> CurvePoint:
     """Attack a target with the published attack and return the rates, without intervals."""
     guess = REGISTRY["network"].judge(replace(target.evidence, balance=deleted > 0))
     assert guess.verdict is not None
     member, flagged = target.inside[guess.rows] == 1, guess.verdict == 1
     side = two_sides(target.people, target.settings.group).groups[guess.rows] == 1
-    made = target.quality
+    quality = target.quality
     vd = _rate(flagged, member & side) - _rate(flagged, member & ~side)
     fpr_gap = _rate(flagged, ~member & side) - _rate(flagged, ~member & ~side)
     return CurvePoint(
         at=at,
         repeat=repeat,
         variant=variant,
-        accuracy_train=made.accuracy_train.value,
-        accuracy_test=made.accuracy_test.value,
+        accuracy_train=quality.accuracy_train.value,
+        accuracy_test=quality.accuracy_test.value,
         auc=roc(guess.score, member).auc.value,
         precision=_rate(member, flagged),
         recall=_rate(flagged, member),
@@ -175,15 +179,15 @@ def summarise_curve(points: Iterable[CurvePoint], *, level: float = LEVEL) -> tu
     for point in points:
         by_setting.setdefault((point.variant, point.at), []).append(point)
     bands = []
-    for (variant, at), own in sorted(by_setting.items()):
+    for (variant, at), same_setting in sorted(by_setting.items()):
         shares = RATES if variant != _DIFFERENCE else ()
         values = {
             name: (rate_over_repeats if name in shares else mean_over_repeats)(
-                [value for p in own if not math.isnan(value := getattr(p, name))], level=level
+                [value for p in same_setting if not math.isnan(value := getattr(p, name))], level=level
             )
             for name in (*RATES, *GAPS, "deleted")
         }
-        bands.append(CurveBand(at=at, variant=variant, repeats=len(own), values=values))
+        bands.append(CurveBand(at=at, variant=variant, repeats=len(same_setting), values=values))
     return tuple(bands)
 
 
@@ -208,14 +212,14 @@ def fairpick_differences(points: Iterable[CurvePoint], *, level: float = LEVEL) 
     falls out. Repeats in which one of the two is not there yet are left out. The bands are of the variant "fairpick -
     random".
     """
-    by_way = {(point.at, point.repeat, point.variant): point for point in points}
-    apart = []
-    for (at, repeat, variant), picked in sorted(by_way.items()):
-        control = by_way.get((at, repeat, "random"))
+    by_variant = {(point.at, point.repeat, point.variant): point for point in points}
+    differences = []
+    for (at, repeat, variant), picked in sorted(by_variant.items()):
+        control = by_variant.get((at, repeat, "random"))
         if variant == "fairpick" and control is not None and at < 1.0:
             changes = {name: getattr(picked, name) - getattr(control, name) for name in (*RATES, *GAPS)}
-            apart.append(replace(picked, variant=_DIFFERENCE, **changes))
-    return summarise_curve(apart, level=level)
+            differences.append(replace(picked, variant=_DIFFERENCE, **changes))
+    return summarise_curve(differences, level=level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,9 +238,9 @@ def accountings(people: MemberPeople, settings: MembershipSettings) -> tuple[Acc
 
     Warns with `PrivacyLeakWarning` for the naive accounting, which is here to be shown.
     """
-    split, found = member_split(people.n, seed=settings.seed), []
+    split, findings = member_split(people.n, seed=settings.seed), []
     for accounting in ACCOUNTINGS:
         train = target_of(people, replace(settings, target="dp_id3", accounting=accounting))
-        target = attacked(people, settings, train, split=split)
-        found.append(AccountingFindings(ledger=ledger_of(people, settings, accounting), target=target.quality))
-    return tuple(found)
+        target = train_target(people, settings, train, split=split)
+        findings.append(AccountingFindings(ledger=ledger_of(people, settings, accounting), target=target.quality))
+    return tuple(findings)

@@ -154,15 +154,15 @@ class RangeTable(Result):
     vd: float
 
 
-OTHERS = "all others"
+COMPLEMENT = "all others"
 """What a group of more than two is compared with."""
 
 
-def _one_against_others(groups: Codes, names: Sequence[str]) -> list[tuple[tuple[str, str], Codes]]:
+def _group_comparisons(groups: Codes, names: Sequence[str]) -> list[tuple[tuple[str, str], Codes]]:
     """Return the names and the sides, shape (n,), of each comparison: one of two groups, K of more."""
     if len(names) == 2:
         return [((names[1], names[0]), groups)]
-    return [((name, OTHERS), (groups == code).astype(np.uint8)) for code, name in enumerate(names)]
+    return [((name, COMPLEMENT), (groups == code).astype(np.uint8)) for code, name in enumerate(names)]
 
 
 def _corrected(tests: Sequence[GapTest], level: float) -> list[GapTest]:
@@ -228,10 +228,10 @@ def vulnerability_disparity(
     **settings
         The level, numbers of resamples and seed of `disparities`.
     """
-    found = disparities(verdict, group, member, names=names[::-1], **settings)
-    if found.not_measured:
-        raise InputError(found.not_measured[0][1])
-    return found.results[0]
+    measured = disparities(verdict, group, member, names=names[::-1], **settings)
+    if measured.not_measured:
+        raise InputError(measured.not_measured[0][1])
+    return measured.results[0]
 
 
 def disparities(
@@ -266,7 +266,7 @@ def disparities(
     codes = group_array(groups, len(names), name="groups")
     one_length(verdict=called, groups=codes, member=inside)
     measured, left_out = [], []
-    for pair, side in _one_against_others(codes, names):
+    for pair, side in _group_comparisons(codes, names):
         counts = _tally(called, side, inside)
         reason = _too_small(counts.people, pair)
         if reason:
@@ -274,11 +274,12 @@ def disparities(
         else:
             measured.append((pair, counts))
     draws = (bootstraps, permutations)
-    found = [_compared(counts, pair, level, draws, seed, comparisons=len(measured)) for pair, counts in measured]
-    tests = {name: _corrected([result.tests[name] for result in found], level) for name in GAPS}
+    compared = [_compared(counts, pair, level, draws, seed, comparisons=len(measured)) for pair, counts in measured]
+    tests = {name: _corrected([result.tests[name] for result in compared], level) for name in GAPS}
     return Disparities(
         results=tuple(
-            replace(result, tests={name: own[j] for name, own in tests.items()}) for j, result in enumerate(found)
+            replace(result, tests={name: group_tests[j] for name, group_tests in tests.items()})
+            for j, result in enumerate(compared)
         ),
         not_measured=tuple(left_out),
     )
@@ -309,8 +310,8 @@ def _compared(
     k, n = counts.flagged, counts.people
 
     def rates(kind: int) -> tuple[Estimate, Estimate]:
-        group, others = (proportion(int(k[side, kind]), int(n[side, kind]), level=level) for side in (1, 0))
-        return group, others
+        group, complement = (proportion(int(k[side, kind]), int(n[side, kind]), level=level) for side in (1, 0))
+        return group, complement
 
     drawn = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
     shuffled = permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
@@ -319,8 +320,8 @@ def _compared(
         gaps[name] = gap_estimate(weights, k, n, (drawn * weights).sum(axis=(1, 2)), level=level)
         p = gap_p_value(weights, counts, shuffled)
         error = float((np.square(weights) * variances(k, n)).sum() ** 0.5)
-        least = smallest_detectable(error, level=level, comparisons=comparisons)
-        tests[name] = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=p < 1 - level)
+        detectable = smallest_detectable(error, level=level, comparisons=comparisons)
+        tests[name] = GapTest(p_value=p, p_adjusted=p, smallest_detectable=detectable, significant=p < 1 - level)
     return DisparityResult(group=names[0], others=names[1], recall=rates(1), false_alarms=rates(0), tests=tests, **gaps)
 
 
@@ -350,8 +351,8 @@ def gap_estimate(
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist()
     if min(k.min(), (n - k).min()) < _SPARSE:
         low, high = min(low, wide.low), max(high, wide.high)
-    found = replace(wide, low=min(wide.value, low), high=max(wide.value, high))
-    return found.within(int(w[w < 0].sum()), int(w[w > 0].sum()))
+    estimate = replace(wide, low=min(wide.value, low), high=max(wide.value, high))
+    return estimate.within(int(w[w < 0].sum()), int(w[w > 0].sum()))
 
 
 def variances(flagged: npt.ArrayLike, people: npt.ArrayLike) -> Floats:
@@ -368,9 +369,9 @@ def permuted(counts: Tally, draws: int, rng: np.random.Generator) -> Ints:
     return np.stack([flagged - side, side], axis=1)
 
 
-def _share_as_extreme(found: float, drawn: Floats) -> float:
+def _share_as_extreme(statistic: float, drawn: Floats) -> float:
     """Return the two-sided p-value of a statistic among its permutations, itself being one of them."""
-    extreme = np.count_nonzero(np.abs(drawn) >= abs(found) - _ROUNDING)
+    extreme = np.count_nonzero(np.abs(drawn) >= abs(statistic) - _ROUNDING)
     return (1 + int(extreme)) / (1 + drawn.size)
 
 
@@ -414,12 +415,14 @@ def recall_by_range(
     inside = np.asarray(member) == 1
     caught = inside & (np.asarray(verdict) == 1)
     edges = np.arange(RANGES + 1) / RANGES
-    place = np.searchsorted(edges[1:-1], p[caught], side="right")
+    range_index = np.searchsorted(edges[1:-1], p[caught], side="right")
     members = np.bincount(side[inside], minlength=2)
-    shares = np.bincount(2 * place + side[caught], minlength=2 * RANGES).reshape(RANGES, 2) / members
+    shares = np.bincount(2 * range_index + side[caught], minlength=2 * RANGES).reshape(RANGES, 2) / members
     rows = tuple(
-        RangeRow(low=low, high=high, group=own, others=other, difference=own - other)
-        for low, high, (other, own) in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
+        RangeRow(low=low, high=high, group=share, others=complement_share, difference=share - complement_share)
+        for low, high, (complement_share, share) in zip(
+            edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True
+        )
     )
     return RangeTable(group=names[0], others=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
 
@@ -428,19 +431,19 @@ def recall_by_range(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ComparedSide:
     """One side's non-members and members at or above each distinct score, falling, after a 0 each."""
 
     false_positives: Ints
     true_positives: Ints
-    place: float
+    rank: float
     """Of the non-member at which the FPR is read."""
 
     @classmethod
-    def of(cls, score: Floats, here: Mask, member: Codes, fpr: float) -> Side:
+    def of(cls, score: Floats, mask: Mask, member: Codes, fpr: float) -> ComparedSide:
         """Return the side of the people here."""
-        false, true = counts_above(score[here], member[here])
-        return cls(false_positives=false, true_positives=true, place=fpr * (int(false[-1]) + 1))
+        false, true = counts_above(score[mask], member[mask])
+        return cls(false_positives=false, true_positives=true, rank=fpr * (int(false[-1]) + 1))
 
     @property
     def outsiders(self) -> int:
@@ -452,14 +455,14 @@ class Side:
         """Number of members."""
         return int(self.true_positives[-1])
 
-    def above(self, place: npt.ArrayLike) -> Floats:
-        """Return the expected members above the non-member at each place, from 1, ties broken at random."""
-        return members_above(place, self.false_positives, self.true_positives)
+    def above(self, rank: npt.ArrayLike) -> Floats:
+        """Return the expected members above the non-member at each rank, from 1, ties broken at random."""
+        return members_above(rank, self.false_positives, self.true_positives)
 
     def resampled(self, draws: int, rng: np.random.Generator) -> Floats:
         """Return the TPR in each of `draws` samples of the side's non-members and members."""
         n, m = self.outsiders, self.members
-        rate = rng.beta(self.place, n + 1 - self.place, size=draws)
+        rate = rng.beta(self.rank, n + 1 - self.rank, size=draws)
         return rng.binomial(m, self.above((n + 1) * rate) / m) / m
 
 
@@ -482,19 +485,19 @@ def lira_gaps(
     P-values are for scores that are distributed alike in both groups, among members and among non-members, adjusted
     over the groups measured; `significant` asks for an interval that leaves out 0 besides.
     """
-    found, none = [], not_measured(level=level)
-    pairs = [(pair, side, _too_few(side, member, pair, fpr)) for pair, side in _one_against_others(groups, names)]
+    results, missing = [], not_measured(level=level)
+    pairs = [(pair, side, _too_few(side, member, pair, fpr)) for pair, side in _group_comparisons(groups, names)]
     able = sum(not reason for _, _, reason in pairs)
-    everybody = Side.of(score, np.ones(score.size, dtype=np.bool_), member, fpr)
+    everybody = ComparedSide.of(score, np.ones(score.size, dtype=np.bool_), member, fpr)
     for pair, side, reason in pairs:
         result = GapResult(
-            group=pair[0], others=pair[1], fpr=fpr, estimate=none, rates=(none, none), test=None, reason=reason
+            group=pair[0], others=pair[1], fpr=fpr, estimate=missing, rates=(missing, missing), test=None, reason=reason
         )
         if not reason:
-            sides = (Side.of(score, side == 1, member, fpr), Side.of(score, side == 0, member, fpr))
+            sides = (ComparedSide.of(score, side == 1, member, fpr), ComparedSide.of(score, side == 0, member, fpr))
             rng = child_generator(seed, f"bootstrap of low false alarms, {pair[0]}")
-            drawn = np.column_stack([own.resampled(bootstraps, rng) for own in sides])
-            caught, members = (np.array([float(s.above(s.place)) for s in sides]), np.array([s.members for s in sides]))
+            drawn = np.column_stack([part.resampled(bootstraps, rng) for part in sides])
+            caught, members = (np.array([float(s.above(s.rank)) for s in sides]), np.array([s.members for s in sides]))
             first, second, estimate = (
                 gap_estimate(weights, caught, members, drawn @ weights, level=level)
                 for weights in ((1, 0), (0, 1), (1, -1))
@@ -502,12 +505,12 @@ def lira_gaps(
             rng = child_generator(seed, f"permutations of low false alarms, {pair[0]}")
             p = _share_as_extreme(estimate.value, permuted_sides(sides, everybody, permutations, rng))
             error = max(float((drawn @ (1, -1)).std()), float(variances(caught, members).sum() ** 0.5))
-            least = smallest_detectable(error, level=level, comparisons=able)
-            test = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=False)
+            detectable = smallest_detectable(error, level=level, comparisons=able)
+            test = GapTest(p_value=p, p_adjusted=p, smallest_detectable=detectable, significant=False)
             result = replace(result, estimate=estimate, rates=(first, second), test=test)
-        found.append(result)
-    corrected = iter(_corrected([result.test for result in found if result.test is not None], level))
-    return tuple(result if result.test is None else _tested(result, next(corrected)) for result in found)
+        results.append(result)
+    corrected = iter(_corrected([result.test for result in results if result.test is not None], level))
+    return tuple(result if result.test is None else _tested(result, next(corrected)) for result in results)
 
 
 def _tested(result: GapResult, test: GapTest) -> GapResult:
@@ -519,11 +522,11 @@ def _tested(result: GapResult, test: GapTest) -> GapResult:
 def _too_few(side: Codes, member: Codes, names: tuple[str, str], fpr: float) -> str:
     """Return why the gap at a low FPR is not measured; empty if it is."""
     need = least_outsiders(fpr)
-    for kind, least, told in ((0, need, "non-members"), (1, FEWEST, "members")):
+    for kind, least, label in ((0, need, "non-members"), (1, FEWEST, "members")):
         counts = np.bincount(side[member == kind], minlength=2)
         small = int(np.argmin(counts[::-1]))  # the group first
         if counts[1 - small] < least:
-            return f"n/a, needs at least {least:,} {told}, got {counts[1 - small]:,} of “{names[small]}”"
+            return f"n/a, needs at least {least:,} {label}, got {counts[1 - small]:,} of “{names[small]}”"
     return ""
 
 
@@ -566,7 +569,7 @@ def net_gaps(
     enough = least_outsiders(fpr, false_positives=RESOLUTION)
     flagged, *beside = (_flagged_chance(score, member, position) for position in _positions(member, fpr, level))
     gaps = []
-    for (group, others), side in _one_against_others(groups, names):
+    for (group, complement), side in _group_comparisons(groups, names):
         cell = (2 * side + member).astype(np.int64)
         sizes = np.bincount(cell, minlength=4).reshape(2, 2)
         if sizes.min() < FEWEST or sizes[:, 0].min() >= enough:
@@ -575,7 +578,7 @@ def net_gaps(
         elsewhere = [_net_gap(_rates(cell, chance, level)).value for chance in beside]
         gap = NetGap(
             group=group,
-            others=others,
+            others=complement,
             fpr=fpr,
             estimate=_with_threshold(_net_gap(rates), elsewhere),
             tpr=(rates[1][1], rates[0][1]),
@@ -630,33 +633,35 @@ def _flagged_chance(score: Floats, member: Codes, position: float) -> Floats:
     return np.asarray((score > threshold) + min(1.0, share) * (score == threshold), dtype=np.float64)
 
 
-def permuted_sides(sides: Sequence[Side], everybody: Side, draws: int, rng: np.random.Generator) -> Floats:
+def permuted_sides(
+    sides: Sequence[ComparedSide], everybody: ComparedSide, draws: int, rng: np.random.Generator
+) -> Floats:
     """Return the gap, first side minus second, of random divisions of everybody into sides of the same sizes."""
     first, second = np.rint(everybody.above(_places(sides, draws, rng))).astype(np.int64)
-    own, other = sides[0].members, sides[1].members
+    n_first, n_second = sides[0].members, sides[1].members
     low, high = np.minimum(first, second), np.maximum(first, second)
-    among_low = rng.hypergeometric(own, other, low)
-    among_high = among_low + rng.hypergeometric(own - among_low, other - (low - among_low), high - low)
-    mine = np.where(first <= second, among_low, among_high)
-    theirs = second - np.where(second < first, among_low, among_high)
-    return mine / own - theirs / other
+    among_low = rng.hypergeometric(n_first, n_second, low)
+    among_high = among_low + rng.hypergeometric(n_first - among_low, n_second - (low - among_low), high - low)
+    members_first = np.where(first <= second, among_low, among_high)
+    members_second = second - np.where(second < first, among_low, among_high)
+    return members_first / n_first - members_second / n_second
 
 
-def _places(sides: Sequence[Side], draws: int, rng: np.random.Generator) -> Ints:
+def _places(sides: Sequence[ComparedSide], draws: int, rng: np.random.Generator) -> Ints:
     """Return where each side's threshold lies among all non-members, from 1 at the highest, of shape (2, draws).
 
     A side whose threshold lies between two places takes either, as often as it is near it.
     """
     left = np.array([[s.outsiders] for s in sides]).repeat(draws, axis=1)
-    exact = np.array([[s.place] for s in sides])
-    wanted = np.floor(exact + rng.random((2, draws))).astype(np.int64)
-    places = np.zeros((2, draws), dtype=np.int64)
-    place = 0
-    while (wanted > 0).any():
-        place += 1
+    exact = np.array([[s.rank] for s in sides])
+    remaining = np.floor(exact + rng.random((2, draws))).astype(np.int64)
+    ranks = np.zeros((2, draws), dtype=np.int64)
+    rank = 0
+    while (remaining > 0).any():
+        rank += 1
         first = rng.random(draws) * left.sum(axis=0) < left[0]
         taken = np.stack([first, ~first])
-        places[taken & (wanted == 1)] = place
-        wanted -= taken
+        ranks[taken & (remaining == 1)] = rank
+        remaining -= taken
         left -= taken
-    return places
+    return ranks

@@ -45,46 +45,46 @@ class MembershipSplit:
     """Neither trained on nor judged: non-members the attacker knows beside those of `known_rows`."""
 
     @property
-    def known(self) -> tuple[Ints, Codes]:
+    def known_records(self) -> tuple[Ints, Codes]:
         """The rows the attacker knows, members first, and whether each is a member."""
         return self.known_rows, self._inside(self.known_rows)
 
     @property
-    def judged(self) -> tuple[Ints, Codes]:
+    def judged_records(self) -> tuple[Ints, Codes]:
         """The rows the attacker judges, members first, and whether each is a member."""
         return self.judged_rows, self._inside(self.judged_rows)
 
     @property
     def population(self) -> Ints:
         """Non-members the attacker knows, none of whom is judged: whether they are members cannot move a score."""
-        rows, member = self.known
-        known = np.concatenate([rows[member == 0], self.aside])
-        return known[~np.isin(known, self.judged_rows)]
+        rows, member = self.known_records
+        candidates = np.concatenate([rows[member == 0], self.aside])
+        return candidates[~np.isin(candidates, self.judged_rows)]
 
     def _inside(self, rows: Ints) -> Codes:
         return np.isin(rows, self.members).astype(np.uint8)
 
-    def keeping(self, kept: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
-        """Return the split after all members but these rows, `kept`, were deleted from the training data.
+    def keeping(self, retained: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
+        """Return the split after all members but these rows, `retained`, were deleted from the training data.
 
         The deleted are neither members nor non-members then, and neither known nor judged. An attack could distinguish
         those left from the non-members by their records alone, without any leak, if the deletion looked at records: so
         the non-members must be thinned by the same rule, see `core.membership.fairpick.like_outsiders`; those left
         aside are still `unseen`. Raises `InputError` if fewer than `FEWEST` of the known or judged are kept.
         """
-        inside, outside = np.sort(np.asarray(kept)), np.sort(np.asarray(outsiders))
+        inside, outside = np.sort(np.asarray(retained)), np.sort(np.asarray(outsiders))
         stay = np.concatenate([inside, outside])
-        known, judged = (rows[np.isin(rows, stay)] for rows in (self.known_rows, self.judged_rows))
-        left = replace(self, members=inside, outsiders=outside, known_rows=known, judged_rows=judged)
+        known_rows, judged_rows = (rows[np.isin(rows, stay)] for rows in (self.known_rows, self.judged_rows))
+        left = replace(self, members=inside, outsiders=outside, known_rows=known_rows, judged_rows=judged_rows)
         left._check_sizes()
         return left
 
     def _check_sizes(self) -> None:
         for side, rows in (("members", self.members), ("outsiders", self.outsiders)):
-            for told, chosen in (("know", self.known_rows), ("judge", self.judged_rows)):
+            for verb, chosen in (("know", self.known_rows), ("judge", self.judged_rows)):
                 count = np.count_nonzero(np.isin(chosen, rows))
                 if count < FEWEST:
-                    raise InputError(f"A membership attack must {told} at least {FEWEST} {side}, got {count}.")
+                    raise InputError(f"A membership attack must {verb} at least {FEWEST} {side}, got {count}.")
 
 
 def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
@@ -113,14 +113,14 @@ def _shared_out(
 ) -> MembershipSplit:
     """Take the first rows of shuffled members and non-members as known, the next as judged."""
     size = min(members.size, outsiders.size)
-    known = int(known_share * size)
-    end = known + int(judged_share * size)
+    n_known = int(known_share * size)
+    end = n_known + int(judged_share * size)
     split = MembershipSplit(
         members=np.sort(members),
         outsiders=np.sort(outsiders),
         unseen=np.sort(outsiders),
-        known_rows=np.concatenate([np.sort(members[:known]), np.sort(outsiders[:known])]),
-        judged_rows=np.concatenate([np.sort(members[known:end]), np.sort(outsiders[known:end])]),
+        known_rows=np.concatenate([np.sort(members[:n_known]), np.sort(outsiders[:n_known])]),
+        judged_rows=np.concatenate([np.sort(members[n_known:end]), np.sort(outsiders[n_known:end])]),
     )
     split._check_sizes()
     return split
@@ -133,9 +133,9 @@ def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -
     non-members.
     """
     inside, outside = np.sort(members), np.sort(outsiders)
-    for told, rows in (("members", inside), ("non-members", outside)):
+    for label, rows in (("members", inside), ("non-members", outside)):
         if rows.size < FEWEST:
-            raise InputError(f"A membership attack needs at least {FEWEST} {told}, got {rows.size}.")
+            raise InputError(f"A membership attack needs at least {FEWEST} {label}, got {rows.size}.")
     everybody = np.concatenate([inside, outside])
     return MembershipSplit(
         members=inside,
@@ -191,7 +191,7 @@ class Evidence:
         return (self.probability > 0.5).astype(np.uint8) if self.predictions is None else self.predictions
 
     @property
-    def own(self) -> Floats:
+    def label_probability(self) -> Floats:
         """The probability the target gives to each person's own label."""
         return true_label_probability(self.probability, self.labels)
 
@@ -233,7 +233,7 @@ class Shadows:
     """What shadow models say of the m judged people, and of k others whom the attacker knows."""
 
     n_judged: int
-    own: Floats = field(repr=False)
+    label_probability: Floats = field(repr=False)
     """(shadows, m + k): probability of each person's own label, the judged first."""
     trained: Mask = field(repr=False)
     """(shadows, m + k): whether the shadow was trained on the person; on nobody judged, offline."""
@@ -249,19 +249,19 @@ class Shadows:
 
         Somebody without such a shadow gets the mean of all people.
         """
-        logits = logit(self.own[:, : self.n_judged])
+        logits = logit(self.label_probability[:, : self.n_judged])
         count = used.sum(axis=0)
         total = np.where(used, logits, 0.0).sum(axis=0)
         mean = np.where(count > 0, total / np.maximum(count, 1), total.sum() / max(count.sum(), 1))
         return count, mean, (np.where(used, logits - mean, 0.0) ** 2).sum(axis=0)
 
-    def normal(self, used: Mask, own: bool) -> tuple[Floats, Floats]:
+    def normal(self, used: Mask, per_person: bool) -> tuple[Floats, Floats]:
         """Return mean and standard deviation of each judged person's φ over their used shadows, (shadows, m).
 
         Somebody without such a shadow gets the mean of all people; the shared deviation is the one around own means.
         """
         count, mean, squares = self.sums(used)
-        return mean, deviations(count, squares, own)
+        return mean, deviations(count, squares, per_person)
 
 
 def deviations(count: Ints, squares: Floats, per_person: bool) -> Floats:
@@ -296,14 +296,16 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
     assert evidence.train is not None
     looked_at = np.concatenate([split.judged_rows, split.population])
     drawn = _draws(evidence)
-    own = np.empty((shadows, looked_at.size))
+    label_probability = np.empty((shadows, looked_at.size))
     for i, chosen in enumerate(drawn):
         p = evidence.train(chosen, child_seed(evidence.seed, f"membership shadow {i}"))
-        own[i] = true_label_probability(p[looked_at], evidence.labels[looked_at])
+        label_probability[i] = true_label_probability(p[looked_at], evidence.labels[looked_at])
         if evidence.report is not None:
             evidence.report(i + 1, shadows)
     trained = np.stack([np.isin(looked_at, chosen) for chosen in drawn])
-    return Shadows(n_judged=split.judged_rows.size, own=own, trained=trained, online=evidence.online)
+    return Shadows(
+        n_judged=split.judged_rows.size, label_probability=label_probability, trained=trained, online=evidence.online
+    )
 
 
 def _draws(evidence: Evidence) -> list[Ints]:

@@ -14,7 +14,7 @@ from typing import Any
 from core.estimates import LEVEL, Estimate, certain, count, epsilon_text, gap, level_text, percent, ratio, strongest
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
-from core.membership.disparity import OTHERS, DisparityResult, GapTest
+from core.membership.disparity import COMPLEMENT, DisparityResult, GapTest
 from core.membership.fairpick import DELETION_REMINDER, FairPickFindings
 from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.roc import is_muted
@@ -64,8 +64,8 @@ class Reading:
         if measured is not None:
             self.why_not = dict(measured.not_measured).get(name, "")
             self.result = next((result for result in measured.results if result.group == name), None)
-        self.sides = (name, OTHERS if self.many else names[0])
-        self.names = (f"“{name}”", OTHERS) if self.many else self.sides
+        self.sides = (name, COMPLEMENT if self.many else names[0])
+        self.names = (f"“{name}”", COMPLEMENT) if self.many else self.sides
 
     @property
     def phrase(self) -> str:
@@ -318,7 +318,7 @@ def groups_heading(found: AttackFindings, attribute: str) -> str:
         return f"By {attribute} no difference in membership advantage is statistically significant"
     most = max(clear, key=lambda result: abs(result.advantage_gap.value))
     largest = f"“{most.group}” {gap(most.advantage_gap.value)}"
-    if most.others != OTHERS:
+    if most.others != COMPLEMENT:
         return f"By {attribute} the membership advantage differs between the two groups: {largest}"
     of = f"{len(clear)} of {count(len(results))} comparisons"
     return f"By {attribute} the membership advantage differs in {of}, most for {largest}"

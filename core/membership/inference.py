@@ -29,7 +29,7 @@ from core.estimates import Estimate
 from core.membership.attack import MemberGuess
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.disparity import (
-    OTHERS,
+    COMPLEMENT,
     Disparities,
     GapResult,
     RangeTable,
@@ -91,7 +91,7 @@ class MembershipFindings(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attacked:
+class TrainedTarget:
     """A trained target: what it says of everybody, and who knows what about it."""
 
     people: MemberPeople
@@ -114,9 +114,9 @@ class Attacked:
     @property
     def quality(self) -> TargetFindings:
         """How well the target predicts."""
-        said, split, level = self.evidence, self.split, self.settings.level
-        told, own = (said.probability, said.labels), (split.members, split.unseen)
-        return quality(*told, *own, predicted=said.predicted, level=level)
+        evidence, split, level = self.evidence, self.split, self.settings.level
+        answers, people = (evidence.probability, evidence.labels), (split.members, split.unseen)
+        return quality(*answers, *people, predicted=evidence.predicted, level=level)
 
     @property
     def findings(self) -> MembershipFindings:
@@ -149,9 +149,9 @@ class Attacked:
         }
 
 
-def attacked(
+def train_target(
     people: MemberPeople, settings: MembershipSettings, train: Train, *, split: MembershipSplit | None = None
-) -> Attacked:
+) -> TrainedTarget:
     """Train the target, after FairPick's deletions where its theta is below 1.
 
     The split is drawn from the seed when left out.
@@ -162,16 +162,16 @@ def attacked(
         picked, split = thinned(sides, split, clusters(sides, split.members, seed=settings.seed), settings)
     released = train(split.members, settings.seed)
     evidence = _evidence(people, settings, split=split, released=released, train=train, balance=picked is not None)
-    return Attacked(people=people, settings=settings, evidence=evidence, picked=picked)
+    return TrainedTarget(people=people, settings=settings, evidence=evidence, picked=picked)
 
 
 def thinned(
-    sides: Sides, split: MembershipSplit, found: Clusters, settings: MembershipSettings
+    sides: Sides, split: MembershipSplit, clustering: Clusters, settings: MembershipSettings
 ) -> tuple[FairPick, MembershipSplit]:
     """Return what FairPick deletes, and the split after it, with non-members thinned like the members."""
     seed = settings.seed
-    picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed)
-    outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
+    picked = fairpick(sides, split.members, clustering, theta=settings.theta, seed=seed)
+    outsiders = like_outsiders(sides, split.outsiders, like=picked, found=clustering, seed=seed)
     return picked, split.keeping(picked.kept, outsiders=outsiders)
 
 
@@ -183,18 +183,18 @@ def _evidence(people: MemberPeople, settings: MembershipSettings, **more: Any) -
 
 def attacked_as(
     people: MemberPeople, settings: MembershipSettings, *, config: AuditConfig, dataset: AuditDataset | None
-) -> Attacked:
+) -> TrainedTarget:
     """Train the target of the settings; the audited or given model has the audit's own training and test people.
 
     The dataset is theirs alone, and None with other targets. Raises `InputError` if given predictions come without
     scores or without a column that says which records the model was trained on.
     """
     if dataset is None or settings.target not in ("audited", GIVEN):
-        return attacked(people, settings, target_of(people, settings))
+        return train_target(people, settings, target_of(people, settings))
     rows = audit_split(dataset, train_share=config.train_share, seed=config.seed)
     split = split_between(rows.train, rows.test, seed=config.seed)
     if settings.target != GIVEN:
-        return attacked(people, settings, audited_target(config, dataset), split=split)
+        return train_target(people, settings, audited_target(config, dataset), split=split)
     if dataset.scores is None:
         raise InputError("Membership attacks on given predictions need the model's scores, the table gives none.")
     if dataset.sets is None:
@@ -203,19 +203,19 @@ def attacked_as(
             "the table's roles name none."
         )
     evidence = _evidence(people, settings, split=split, released=dataset.scores, predictions=dataset.predictions)
-    return Attacked(people=people, settings=settings, evidence=evidence)
+    return TrainedTarget(people=people, settings=settings, evidence=evidence)
 
 
 def two_sides(people: MemberPeople, group: int) -> Sides:
     """Return the same people in two groups: 1 is the group of this code (of two, the first), 0 all others."""
     groups, names = people.groups, (people.group_names[0], people.group_names[1])
     if people.n_groups > 2:
-        groups, names = (groups == group).astype(np.uint8), (OTHERS, people.group_names[group])
+        groups, names = (groups == group).astype(np.uint8), (COMPLEMENT, people.group_names[group])
     features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)
     return Sides(features=features, labels=people.labels, groups=groups, names=names)
 
 
-def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
+def evaluate_attack(target: TrainedTarget, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
     """Return what an attack found; `people` may be the same people in other groups."""
     people = target.people if people is None else people
     level, seed = target.settings.level, target.settings.seed
@@ -228,14 +228,16 @@ def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None =
     if guess.verdict is not None:
         precision, recall = precision_recall(guess.verdict, member, level=level)
         measured = disparities(guess.verdict, groups, member, names=names, level=level, seed=seed)
-        certainty = target.evidence.own[rows]
-        for one in measured.results:
-            side = by_group[names.index(one.group)]
-            ranges += (recall_by_range(certainty, guess.verdict, side, member, names=(one.group, one.others)),)
+        certainty = target.evidence.label_probability[rows]
+        for comparison in measured.results:
+            side = by_group[names.index(comparison.group)]
+            ranges += (
+                recall_by_range(certainty, guess.verdict, side, member, names=(comparison.group, comparison.others)),
+            )
     return AttackFindings(
         name=guess.name,
         roc=curve,
-        roc_by_group=tuple(roc(guess.score[own], member[own], level=level) for own in by_group),
+        roc_by_group=tuple(roc(guess.score[mask], member[mask], level=level) for mask in by_group),
         precision=precision,
         recall=recall,
         disparities=measured,
@@ -250,9 +252,9 @@ def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -
 
     Given predictions have no shadow models, and no attack that needs them.
     """
-    steps, given = dict.fromkeys(names, 1), settings.target == GIVEN
-    for place, name in enumerate(name for name in names if "shadows" in REGISTRY[name].needs):
-        steps[name] = 0 if given else settings.shadows if place == 0 else 1
+    steps, predictions_only = dict.fromkeys(names, 1), settings.target == GIVEN
+    for index, name in enumerate(name for name in names if "shadows" in REGISTRY[name].needs):
+        steps[name] = 0 if predictions_only else settings.shadows if index == 0 else 1
     return steps
 
 
@@ -261,37 +263,39 @@ class Audit:
     """An audit as far as it has come, and what each attack says of each person."""
 
     found: MembershipFindings
-    target: Attacked = field(repr=False)
+    target: TrainedTarget = field(repr=False)
     guesses: Mapping[str, MemberGuess] = field(default_factory=dict, repr=False)
 
 
-def audits(now: Audit, *, left_out: Collection[str] = (), report: Report | None = None) -> Iterator[Audit]:
+def iter_audits(now: Audit, *, left_out: Collection[str] = (), report: Report | None = None) -> Iterator[Audit]:
     """Yield an audit with one attack more each time, but for those left out; what is there is not sought again."""
-    for guess in guesses(now.target, there=(*now.guesses, *left_out), report=report):
-        attacks = {**now.found.attacks, guess.name: judge(now.target, guess)}
+    for guess in run_attacks(now.target, finished=(*now.guesses, *left_out), report=report):
+        attacks = {**now.found.attacks, guess.name: evaluate_attack(now.target, guess)}
         now = replace(now, found=replace(now.found, attacks=attacks), guesses={**now.guesses, guess.name: guess})
         yield now
 
 
-def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | None = None) -> Iterator[MemberGuess]:
+def run_attacks(
+    target: TrainedTarget, *, finished: Collection[str] = (), report: Report | None = None
+) -> Iterator[MemberGuess]:
     """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there.
 
     `report` is called with (steps done, steps in all), see `attack_steps`; it may raise `core.errors.Cancelled` to
     stop.
     """
-    each = attack_steps(target.settings)
-    total, done, told = sum(each.values()), 0, 0
+    steps_by_attack = attack_steps(target.settings)
+    total, done, reported = sum(steps_by_attack.values()), 0, 0
 
     def tick(steps: int, _: int = 0) -> None:
-        nonlocal told
-        told = min(done + steps, total)
+        nonlocal reported
+        reported = min(done + steps, total)
         if report is not None:
-            report(told, total)
+            report(reported, total)
 
     evidence = replace(target.evidence, report=tick)
-    for name, steps in each.items():
-        if name not in {*there, *target.not_run}:
+    for name, steps in steps_by_attack.items():
+        if name not in {*finished, *target.not_run}:
             yield REGISTRY[name].judge(evidence)
-            if told <= done:  # else it told of each of its shadows
+            if reported <= done:  # else it told of each of its shadows
                 tick(1)
         done += steps

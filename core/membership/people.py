@@ -21,7 +21,7 @@ import numpy as np
 
 from core.arrays import Codes, Floats, Ints
 from core.datasets.build import select
-from core.datasets.columns import as_text, is_numeric, quoted, shown
+from core.datasets.columns import as_text, is_numeric, quoted, text_of
 from core.datasets.roles import MOST_GROUPS, crossed_columns, groups_of, with_crossed
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -94,9 +94,9 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
     features = {*chosen.features, *(set(sensitive) - set(roles.excluded))}
     columns, names, values, notes = [], [], [], [*table.notes, *chosen.notes]
     for name in [column for column in table.frame.columns if column in features]:
-        codes, domain = _coded(table.frame.loc[chosen.known, name])
+        codes, domain = _coded(table.frame.loc[chosen.selected, name])
         if (codes == codes[0]).all():  # constant since records were dropped
-            notes.append(f"Column {shown(name)} holds the same value in every record and is left out.")
+            notes.append(f"Column {text_of(name)} holds the same value in every record and is left out.")
             continue
         columns.append(codes)
         names.append(str(name))
@@ -124,8 +124,8 @@ def _coded(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
     if is_numeric(column):
         codes, domain = _binned(column.to_numpy(dtype=np.float64, na_value=np.nan))
     else:
-        found, texts = as_text(column).factorize(sort=True, use_na_sentinel=True)
-        codes, domain = found.astype(np.int64), tuple(str(text) for text in texts)
+        raw_codes, texts = as_text(column).factorize(sort=True, use_na_sentinel=True)
+        codes, domain = raw_codes.astype(np.int64), tuple(str(text) for text in texts)
     if (codes < 0).any():
         codes, domain = np.where(codes < 0, len(domain), codes), (*domain, MISSING)
     return codes, domain
@@ -160,9 +160,9 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     it is split count, nothing else; people without a value are a group of their own, "missing". Raises `InputError` as
     `core.datasets.build_dataset` does for a sensitive column.
     """
-    known = select(table.frame, roles).known
-    found, names, _ = groups_of(with_crossed(table.frame, by.sensitive).loc[known, by.sensitive], by)
-    codes = found.to_numpy(dtype=np.int64, na_value=len(names))
+    selected = select(table.frame, roles).selected
+    group_codes, names, _ = groups_of(with_crossed(table.frame, by.sensitive).loc[selected, by.sensitive], by)
+    codes = group_codes.to_numpy(dtype=np.int64, na_value=len(names))
     names = (by.other_name or names[0], by.first_name or names[1]) if len(names) == 2 else names
     return _compact(codes, (*names, f"{by.attribute} {MISSING}"), by.attribute)
 
@@ -173,15 +173,15 @@ def column_grouping(people: MemberPeople, column: str) -> Grouping:
     Of two groups the smaller is the first. Values nobody has make no group. Raises `InputError` if the column has more
     than `core.datasets.roles.MOST_GROUPS` values.
     """
-    place = people.names.index(column)
-    found = _compact(people.codes[:, place], people.values[place], column)
-    if len(found.names) > MOST_GROUPS:
+    index = people.names.index(column)
+    grouping = _compact(people.codes[:, index], people.values[index], column)
+    if len(grouping.names) > MOST_GROUPS:
         raise InputError(
-            f"{quoted(column)} must have at most {MOST_GROUPS} values to be grouped by, got {len(found.names)}."
+            f"{quoted(column)} must have at most {MOST_GROUPS} values to be grouped by, got {len(grouping.names)}."
         )
-    if len(found.names) == 2 and 2 * np.count_nonzero(found.codes) > found.codes.size:
-        return replace(found, codes=1 - found.codes, names=found.names[::-1])
-    return found
+    if len(grouping.names) == 2 and 2 * np.count_nonzero(grouping.codes) > grouping.codes.size:
+        return replace(grouping, codes=1 - grouping.codes, names=grouping.names[::-1])
+    return grouping
 
 
 def grouped_by(people: MemberPeople, first: Grouping, second: Grouping | None = None) -> MemberPeople:

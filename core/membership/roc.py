@@ -44,29 +44,29 @@ _CELLS = 400
 """Equally likely thresholds that stand for all."""
 
 
-def members_above(place: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
+def members_above(rank: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
     """Return the expected number of members above the non-member at each place, ties broken at random.
 
     A place is 1 for the highest of n non-members; between whole places it is interpolated, at n + 1 everybody is above.
     False and true positives, of shape (k,), are non-members and members at or above each distinct score, falling, after
     a 0 each.
     """
-    places = np.asarray(place, dtype=np.float64)
-    below = np.floor(places)
-    share = places - below
+    ranks = np.asarray(rank, dtype=np.float64)
+    below = np.floor(ranks)
+    share = ranks - below
     return (1.0 - share) * _above(below, false_positives, true_positives) + share * _above(
         below + 1.0, false_positives, true_positives
     )
 
 
-def _above(place: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
+def _above(rank: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
     n = int(false_positives[-1])
-    inside = np.clip(place, 1, n)
+    inside = np.clip(rank, 1, n)
     tie = np.searchsorted(false_positives, inside, side="left")  # the last cut of the tie that holds the place
     before, a = false_positives[tie - 1], false_positives[tie] - false_positives[tie - 1]
     b = true_positives[tie] - true_positives[tie - 1]
-    found = true_positives[tie - 1] + b * (inside - before) / (a + 1.0)
-    return np.where(place < 1, 0.0, np.where(place > n, float(true_positives[-1]), found))
+    expected = true_positives[tie - 1] + b * (inside - before) / (a + 1.0)
+    return np.where(rank < 1, 0.0, np.where(rank > n, float(true_positives[-1]), expected))
 
 
 def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, level: float) -> Estimate:
@@ -81,14 +81,14 @@ def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, lev
     j = fpr * (n + 1)
     if j >= n + 1:
         return proportion(m, m, level=level)
-    found = float(members_above(j, false_positives, true_positives))
+    caught = float(members_above(j, false_positives, true_positives))
     rate = betaincinv(j, n + 1 - j, (np.arange(_CELLS) + 0.5) / _CELLS)
     shares = members_above((n + 1) * rate, false_positives, true_positives) / m
     low, high = (_quantile(q, shares, m) / m for q in (0.5 - level / 2, 0.5 + level / 2))
-    value, wider = found / m, 1.0 + _WIDER / j
+    value, wider = caught / m, 1.0 + _WIDER / j
     low, high = value - wider * (value - low), value + wider * (high - value)
-    if min(found, m - found) < _SPARSE:
-        wilson = proportion(found, m, level=level)
+    if min(caught, m - caught) < _SPARSE:
+        wilson = proportion(caught, m, level=level)
         low, high = min(low, wilson.low), max(high, wilson.high)
     return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m, level=level)
 

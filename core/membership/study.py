@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
 from core.membership.attack import MemberGuess
 from core.membership.attacks import REGISTRY, attacks_on
-from core.membership.disparity import OTHERS, GapResult, NetGap, lira_gaps, net_gaps
+from core.membership.disparity import COMPLEMENT, GapResult, NetGap, lira_gaps, net_gaps
 from core.membership.evidence import Evidence, Train, judging_everybody
 from core.membership.findings import release_findings
 from core.membership.roc import Roc, advantage, roc
@@ -73,7 +73,7 @@ TARGET = "membership target"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class JudgedMembers:
+class MembershipResult:
     """What each attack says of a subject's training and test records."""
 
     subject: Subject
@@ -84,21 +84,21 @@ class JudgedMembers:
     @cached_property
     def curves(self) -> dict[str, Roc]:
         """Each attack's ROC curve."""
-        made = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
+        rocs = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
         return {
             name: replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if REGISTRY[name].learns else curve
-            for name, curve in made.items()
+            for name, curve in rocs.items()
         }
 
     @cached_property
     def advantages(self) -> dict[str, Estimate]:
         """Each attack's TPR - FPR at a threshold chosen on other people."""
-        seed, found = self.subject.config.seed, {}
+        seed, estimates = self.subject.config.seed, {}
         for name, guess in self.guesses.items():
             learns = REGISTRY[name].learns
-            own = advantage(guess.score, self.inside(guess), seed=seed, verdict=guess.verdict if learns else None)
-            found[name] = cross_fitted_interval(own, 0.0) if learns else own
-        return found
+            estimate = advantage(guess.score, self.inside(guess), seed=seed, verdict=guess.verdict if learns else None)
+            estimates[name] = cross_fitted_interval(estimate, 0.0) if learns else estimate
+        return estimates
 
     @cached_property
     def gaps(self) -> dict[str, tuple[GapResult, ...]]:
@@ -168,7 +168,7 @@ def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | Non
 _SIDE = 1000
 """Members, and as many non-members, where a TPR at 1% FPR is read: 1% of these must be ten or more."""
 
-_NOT_JUDGED = 200
+_NOT_EVALUATED = 200
 """Attack records, which no membership attack looks at."""
 
 _REMEMBERED = 4.0
@@ -177,7 +177,7 @@ _REMEMBERED = 4.0
 
 def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
     """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
-    rng, n = child_generator(seed, f"ties, planted {planted}"), 2 * _SIDE + _NOT_JUDGED
+    rng, n = child_generator(seed, f"ties, planted {planted}"), 2 * _SIDE + _NOT_EVALUATED
     labels = rng.integers(0, 2, n).astype(np.uint8)
     scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
     scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
@@ -217,11 +217,11 @@ def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, Membershi
 
 def _lawful(seed: int, name: str, side: int, remembered: tuple[float, float]) -> tuple[Subject, Train]:
     """Return answers of a law by how well it remembers group 0 and group 1, and the law as an attacker thinks it is."""
-    rng, n = child_generator(seed, name), 2 * side + _NOT_JUDGED
+    rng, n = child_generator(seed, name), 2 * side + _NOT_EVALUATED
     labels = rng.integers(0, 2, n).astype(np.uint8)
     level = rng.standard_normal(n)
-    own = np.where(np.arange(n) % 2 == 1, remembered[1], remembered[0])
-    scores = _law(level, own, labels)(np.arange(side), seed)
+    memory = np.where(np.arange(n) % 2 == 1, remembered[1], remembered[0])
+    scores = _law(level, memory, labels)(np.arange(side), seed)
     subject = _subject(np.zeros((n, 1)), labels, scores, side, seed=seed)
     return subject, _law(level, np.full(n, _REMEMBERED / 2), labels)
 
@@ -230,15 +230,15 @@ def _law(level: Floats, remembered: Floats, labels: Codes) -> Train:
     """Return a target made of chance: everybody's level, a draw, and what is remembered of those trained on."""
 
     def train(rows: Ints, seed: int) -> Floats:
-        own = level + np.random.default_rng(seed).standard_normal(level.size)
-        own[rows] += remembered[rows]
-        return np.asarray(1.0 / (1.0 + np.exp(np.where(labels == 1, -own, own))))
+        logits = level + np.random.default_rng(seed).standard_normal(level.size)
+        logits[rows] += remembered[rows]
+        return np.asarray(1.0 / (1.0 + np.exp(np.where(labels == 1, -logits, logits))))
 
     return train
 
 
 def _subject(
-    features: Floats, labels: Codes, scores: Floats, side: int, *, seed: int, aside: int = _NOT_JUDGED
+    features: Floats, labels: Codes, scores: Floats, side: int, *, seed: int, aside: int = _NOT_EVALUATED
 ) -> Subject:
     """Return scores of so many members and non-members, every other one of group 1."""
     people = SyntheticRecords(features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8))
@@ -277,7 +277,7 @@ PLANTED = (
 """What the study is tried on."""
 
 
-class Membership(Study[MembershipPlan, JudgedMembers]):
+class Membership(Study[MembershipPlan, MembershipResult]):
     """Every attack for which there is evidence, each on everybody in training and test records."""
 
     name = "membership"
@@ -290,7 +290,9 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
         """Return how many steps `run` reports: one for each shadow model."""
         return settings.shadows if subject.trainable and subject.released_scores is not None else 0
 
-    def run(self, subject: Subject, settings: MembershipPlan, report: Report | None = None) -> Iterator[JudgedMembers]:
+    def run(
+        self, subject: Subject, settings: MembershipPlan, report: Report | None = None
+    ) -> Iterator[MembershipResult]:
         """Yield the result after each attack; shadow models are trained once for all of them.
 
         InputError if it is unknown which records the model was trained on, or there are too few.
@@ -300,32 +302,32 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
         trained_again = subject.trainable and settings.shadows > 0
         for attack in attacks_on(released, shadows=trained_again, queries=evidence.access is not None):
             guesses[attack.name] = attack.judge(evidence)
-            yield JudgedMembers(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
+            yield MembershipResult(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
 
-    def findings(self, result: JudgedMembers, settings: MembershipPlan) -> tuple[Finding, ...]:
+    def findings(self, result: MembershipResult, settings: MembershipPlan) -> tuple[Finding, ...]:
         """Return whether membership inference succeeds, how many are identified, and the gap between groups."""
         return release_findings(measured(result))
 
-    def checks(self, result: JudgedMembers, settings: MembershipPlan) -> Mapping[str, Measurement]:
+    def checks(self, result: MembershipResult, settings: MembershipPlan) -> Mapping[str, Measurement]:
         """Return the best attack's numbers."""
         return measured(result)
 
-    def tables(self, result: JudgedMembers, settings: MembershipPlan) -> Mapping[str, tuple[Row, ...]]:
+    def tables(self, result: MembershipResult, settings: MembershipPlan) -> Mapping[str, tuple[Row, ...]]:
         """Return each attack's AUC, advantage and TPR at 1% FPR, the last of everybody and of each group."""
         rows: list[Row] = []
         for name, curve in result.curves.items():
             rates = {"everybody": curve.tpr_at(FALSE_ALARMS)}
             for gap in result.gaps[name]:
                 rates[gap.group] = gap.rates[0]
-                if gap.others != OTHERS:  # of more than two groups the others differ from group to group
+                if gap.others != COMPLEMENT:  # of more than two groups the others differ from group to group
                     rates[gap.others] = gap.rates[1]
-            whole: Row = {
+            common: Row = {
                 "attack": REGISTRY[name].title,
                 "AUC": curve.auc.value,
                 "advantage": result.advantages[name].value,
             }
             for people, rate in rates.items():
-                rows.append({**whole, "people": people, **estimate_columns("TPR at 1% FPR", rate)})
+                rows.append({**common, "people": people, **estimate_columns("TPR at 1% FPR", rate)})
         return {"Membership attacks": tuple(rows)}
 
 
@@ -338,41 +340,43 @@ _AVERAGE = (
 """What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
 
-def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
+def _assumptions(members: MembershipResult) -> tuple[str, ...]:
     """Return what the numbers take for granted."""
     subject, tried = members.subject, [REGISTRY[name].phrase for name in members.guesses]
-    told = [
+    sentences = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
         f"The interval holds for the attacks tried together: {joined(tried)}.",
     ]
     decimals = subject.outputs.decimals
     if subject.released_scores is None:
-        told.append("The attacker sees labels; where scores are released, more is found.")
+        sentences.append("The attacker sees labels; where scores are released, more is found.")
     elif decimals is None:
-        told.append("The attacker sees scores; where only decisions are published, less is found.")
+        sentences.append("The attacker sees scores; where only decisions are published, less is found.")
     else:
-        told.append(
+        sentences.append(
             f"The attacker sees scores with {decimals} decimal{'' if decimals == 1 else 's'}; more may tell more."
         )
     if subject.splits.train.size + subject.splits.test.size > 2 * MAX_TEACHERS:
-        told.append(f"Boosting learns from {count(MAX_TEACHERS)} people of each half, drawn at random, and judges all.")
+        sentences.append(
+            f"Boosting learns from {count(MAX_TEACHERS)} people of each half, drawn at random, and judges all."
+        )
     if subject.released_scores is None and "boundary" not in members.guesses:
-        told.append("The boundary attack needs a model that can be asked again; only predictions are given.")
+        sentences.append("The boundary attack needs a model that can be asked again; only predictions are given.")
     untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
     if untried:
         names = joined([attack.phrase for attack in untried])
         names = names[:1].upper() + names[1:]
         if subject.released_scores is None:
-            told.append(f"{names} need scores; they were not tried.")
+            sentences.append(f"{names} need scores; they were not tried.")
         elif not subject.trainable:
-            told.append(f"{names} need a model that can be trained again; only predictions are given.")
+            sentences.append(f"{names} need a model that can be trained again; only predictions are given.")
         else:
-            told.append(f"{names} are left out by the plan; they may find more.")
-    return tuple(told)
+            sentences.append(f"{names} are left out by the plan; they may find more.")
+    return tuple(sentences)
 
 
-def measured(members: JudgedMembers) -> dict[str, Measurement]:
+def measured(members: MembershipResult) -> dict[str, Measurement]:
     """Return a measurement for each check."""
     why = _without_scores(members)
     return {
@@ -383,12 +387,12 @@ def measured(members: JudgedMembers) -> dict[str, Measurement]:
     }
 
 
-def _knows(members: JudgedMembers, name: str) -> str:
+def _knows(members: MembershipResult, name: str) -> str:
     """Return what the attacker knows who uses this attack."""
     return REGISTRY[name].knows(scores=members.subject.released_scores is not None, shadows=members.shadows)
 
 
-def _without_scores(members: JudgedMembers) -> str:
+def _without_scores(members: MembershipResult) -> str:
     """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them; else ""."""
     if not members.subject.has_scores:
         return "Scores are needed; only predicted labels are given."
@@ -397,7 +401,7 @@ def _without_scores(members: JudgedMembers) -> str:
     return ""
 
 
-def membership_caught(members: JudgedMembers) -> Measurement:
+def membership_caught(members: MembershipResult) -> Measurement:
     """Return the share of members that the best attack tried identifies at 1% FPR, of released scores."""
     curves, config = members.curves, members.subject.config
     reasons = {key: curve.resolution_reason(FALSE_ALARMS) for key, curve in curves.items()}
@@ -405,8 +409,8 @@ def membership_caught(members: JudgedMembers) -> Measurement:
         return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
     rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
     details = {f"{REGISTRY[key].phrase}, AUC": curve.auc.value for key, curve in curves.items()}
-    details |= {f"{REGISTRY[key].phrase}, advantage": each.value for key, each in members.advantages.items()}
-    details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": found.value for key, found in rates.items()}
+    details |= {f"{REGISTRY[key].phrase}, advantage": estimate.value for key, estimate in members.advantages.items()}
+    details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": rate.value for key, rate in rates.items()}
     if config.method == "dp_id3":
         details["guaranteed at most"] = most_caught(FALSE_ALARMS, config.epsilon)
     best = _best("membership_caught", members, rates, chance=FALSE_ALARMS, n=members.subject.splits.test.size)
@@ -414,10 +418,16 @@ def membership_caught(members: JudgedMembers) -> Measurement:
 
 
 def _best(
-    check: str, members: JudgedMembers, found: dict[str, Estimate], *, chance: float, least: float = 0.0, n: int = 0
+    check: str,
+    members: MembershipResult,
+    estimates: dict[str, Estimate],
+    *,
+    chance: float,
+    least: float = 0.0,
+    n: int = 0,
 ) -> Measurement:
     """Return the best attack's number beside chance, which is over `n` people, the number's own if it is 0."""
-    name, estimate = strongest(found, within=(least, 1.0))
+    name, estimate = strongest(estimates, within=(least, 1.0))
     inside, outside = members.subject.splits.train.size, members.subject.splits.test.size
     return Measurement(
         check=check,
@@ -430,11 +440,11 @@ def _best(
         ),
         knows=_knows(members, name),
         assumptions=_assumptions(members),
-        details={REGISTRY[key].phrase: each.value for key, each in found.items()},
+        details={REGISTRY[key].phrase: rate.value for key, rate in estimates.items()},
     )
 
 
-def membership_gap(members: JudgedMembers) -> Measurement:
+def membership_gap(members: MembershipResult) -> Measurement:
     """Return the largest difference between a group and the others in who is identified, by released scores.
 
     Each group has its own threshold with 1% FPR; of small groups one threshold for everybody is tried besides. The
@@ -474,7 +484,7 @@ def membership_gap(members: JudgedMembers) -> Measurement:
         knows=_knows(members, name),
         assumptions=assumptions,
         reason=reason,
-        details={f"{each}, minus {own.others}": own.estimate.value for each, (_, own) in gaps.items()},
+        details={f"{title}, minus {gap.others}": gap.estimate.value for title, (_, gap) in gaps.items()},
     )
 
 

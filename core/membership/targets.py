@@ -142,11 +142,11 @@ def quality(
 
     Where what it predicts is not given, a probability of exactly one half predicts label 0, the first, as the trees do.
     """
-    named = (probability > 0.5).astype(np.uint8) if predicted is None else predicted
+    labels_predicted = (probability > 0.5).astype(np.uint8) if predicted is None else predicted
     more = int(labels[members].mean() > 0.5)  # what a model without columns would learn
     return TargetFindings(
-        accuracy_train=accuracy(labels[members], named[members], level=level),
-        accuracy_test=accuracy(labels[outsiders], named[outsiders], level=level),
+        accuracy_train=accuracy(labels[members], labels_predicted[members], level=level),
+        accuracy_test=accuracy(labels[outsiders], labels_predicted[outsiders], level=level),
         majority_test=proportion(int(np.count_nonzero(labels[outsiders] == more)), outsiders.size, level=level),
     )
 

@@ -153,16 +153,16 @@ def _labels(y: Any, classes: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], np
     """Return the classes in order, and the place of each label among them."""
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
-    found, labels = np.unique(y, return_inverse=True)
-    known = found if classes is None else np.unique(np.asarray(classes))
-    if len(known) < 2:
-        raise InputError(f"The labels must be of at least two classes, got one class: {known[0]}.")
+    present, labels = np.unique(y, return_inverse=True)
+    declared = present if classes is None else np.unique(np.asarray(classes))
+    if len(declared) < 2:
+        raise InputError(f"The labels must be of at least two classes, got one class: {declared[0]}.")
     if classes is None:
-        return known, labels.astype(np.int64)
-    strange = found[~np.isin(found, known)]
+        return declared, labels.astype(np.int64)
+    strange = present[~np.isin(present, declared)]
     if len(strange):
-        raise InputError(f"The labels must be among the classes {', '.join(map(str, known))}, got {strange[0]}.")
-    return known, np.searchsorted(known, found)[labels].astype(np.int64)
+        raise InputError(f"The labels must be among the classes {', '.join(map(str, declared))}, got {strange[0]}.")
+    return declared, np.searchsorted(declared, present)[labels].astype(np.int64)
 
 
 def _warn(epsilon: float, accounting: str, *, from_records: bool) -> None:

@@ -82,8 +82,8 @@ def instead_of_constant(method: str) -> str:
     """Return what to do about a model of this method that gives everybody the same answer."""
     if method == GIVEN:
         return "Check that these are the model's answers; if they are, release another model."
-    other = {"exponentiated_gradient": "a larger tolerance, ", "dp_id3": "a larger ε, "}.get(method, "")
-    return f"Choose {other}more data or another method."
+    remedy = {"exponentiated_gradient": "a larger tolerance, ", "dp_id3": "a larger ε, "}.get(method, "")
+    return f"Choose {remedy}more data or another method."
 
 
 _CONSTRAINTS = {

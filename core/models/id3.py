@@ -31,10 +31,10 @@ _TIE = 1e-8  # bits times records; rounding stays far below, unequal gains diffe
 
 def noisy_score(joint: Ints, values: Ints) -> Floats:
     """Return V of an attribute in each node, from counts of value and class (m, k, C) and of the values (m, k)."""
-    kept = np.maximum(joint, 0).astype(np.float64)
-    sums = kept.sum(axis=2)
+    clipped = np.maximum(joint, 0).astype(np.float64)
+    sums = clipped.sum(axis=2)
     # Σ_c p log p = (Σ_c N_jc log N_jc) / S − log S
-    inner = _xlogx(kept).sum(axis=2) / np.maximum(sums, 1) - np.log2(np.maximum(sums, 1))
+    inner = _xlogx(clipped).sum(axis=2) / np.maximum(sums, 1) - np.log2(np.maximum(sums, 1))
     return np.asarray((np.maximum(values, 0) * inner).sum(axis=1))
 
 
@@ -178,9 +178,9 @@ def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
     elif rules.true_stops:
         goes_on = np.asarray(counts.max(axis=1) < counts.sum(axis=1))
     else:
-        each = ledger.size(level.number).each
-        noisy = noisy_counts(counts.sum(axis=1), each, rules.rng)
-        goes_on = np.asarray(noisy / (rules.sizes.max() * c) >= math.sqrt(2) / each)
+        epsilon = ledger.size(level.number).each
+        noisy = noisy_counts(counts.sum(axis=1), epsilon, rules.rng)
+        goes_on = np.asarray(noisy / (rules.sizes.max() * c) >= math.sqrt(2) / epsilon)
     answer = np.zeros((m, c))
     answer[~goes_on] = _answers(counts[~goes_on], level.above[~goes_on], level.number, rules)
     return goes_on, answer
@@ -188,17 +188,17 @@ def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
 
 def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
     """Return what leaves answer: shares of their noisy class counts, or of their parents' where those say nothing."""
-    told = noisy_counts(counts, rules.ledger.leaf(number), rules.rng)
-    from_above: Mask = np.zeros(len(told), dtype=bool)
+    noisy = noisy_counts(counts, rules.ledger.leaf(number), rules.rng)
+    from_above: Mask = np.zeros(len(noisy), dtype=bool)
     if rules.exact or rules.ledger.accounting == "savings":
-        from_above = np.asarray((told <= 0).all(axis=1))
+        from_above = np.asarray((noisy <= 0).all(axis=1))
     elif rules.true_stops:  # the naive tree has no children for values it does not see
         from_above = np.asarray(~counts.any(axis=1))
-    votes = np.where(from_above[:, None], above, told)
-    kept = np.maximum(votes, 0)
+    votes = np.where(from_above[:, None], above, noisy)
+    clipped = np.maximum(votes, 0)
     largest = votes == votes.max(axis=1, keepdims=True)
-    kept = np.where(kept.any(axis=1, keepdims=True), kept, largest)  # nothing above 0: all to the largest
-    return np.asarray(kept / kept.sum(axis=1, keepdims=True))
+    clipped = np.where(clipped.any(axis=1, keepdims=True), clipped, largest)  # nothing above 0: all to the largest
+    return np.asarray(clipped / clipped.sum(axis=1, keepdims=True))
 
 
 def _those(level: _Level, goes_on: Mask) -> _Level:
@@ -218,8 +218,8 @@ def _those(level: _Level, goes_on: Mask) -> _Level:
 def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
     """Return the best attribute of each node, shape (m,), and the class counts, shape (m, C), without noise."""
     (m, d), c = level.open.shape, rules.n_classes
-    whole = np.arange(len(level.at) + 1, dtype=np.float64)
-    table = whole * np.log2(np.maximum(whole, 1))
+    integers = np.arange(len(level.at) + 1, dtype=np.float64)
+    table = integers * np.log2(np.maximum(integers, 1))
     scores = np.full((m, d), -np.inf)
     for a, k in enumerate(rules.sizes.tolist()):
         nodes, keys = _keys(level, a, k, c)
@@ -231,18 +231,18 @@ def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
 def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
     """Return the attribute of each node that is best by noisy counts, and the class counts it released."""
     (m, d), c = level.open.shape, rules.n_classes
-    each = rules.ledger.attributes(level.number).each
+    epsilon = rules.ledger.attributes(level.number).each
     scores, released = np.full((m, d), -np.inf), np.zeros((d, m, c))
     for a, k in enumerate(rules.sizes.tolist()):
         nodes, keys = _keys(level, a, k, c)
         joint = np.bincount(keys, minlength=len(nodes) * k * c).reshape(len(nodes), k, c)
-        told = noisy_counts(joint, each, rules.rng)
+        noisy = noisy_counts(joint, epsilon, rules.rng)
         if rules.ledger.accounting == "savings":
-            values = told.sum(axis=2)
+            values = noisy.sum(axis=2)
         else:
-            values = noisy_counts(joint.sum(axis=2), each, rules.rng)
-        scores[nodes, a] = noisy_score(told, values)
-        released[a, nodes] = told.sum(axis=1)
+            values = noisy_counts(joint.sum(axis=2), epsilon, rules.rng)
+        scores[nodes, a] = noisy_score(noisy, values)
+        released[a, nodes] = noisy.sum(axis=1)
     best = best_attribute(scores)
     counts = np.maximum(released[best, np.arange(m)], 0)
     return best, np.where(counts.any(axis=1, keepdims=True), counts, level.above)
@@ -250,12 +250,12 @@ def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
 
 def _keys(level: _Level, a: int, k: int, c: int) -> tuple[Ints, Ints]:
     """Return the nodes where an attribute is open, numbered again, and (node * k + value) * C + class of records."""
-    asked = level.open[:, a]
-    if asked.all():
-        return np.arange(len(asked)), (level.at * k + level.columns[a]) * c + level.labels
-    inside = np.flatnonzero(asked[level.at])
-    at = (np.cumsum(asked) - 1)[level.at[inside]]
-    return np.flatnonzero(asked), (at * k + level.columns[a, inside]) * c + level.labels[inside]
+    is_open = level.open[:, a]
+    if is_open.all():
+        return np.arange(len(is_open)), (level.at * k + level.columns[a]) * c + level.labels
+    inside = np.flatnonzero(is_open[level.at])
+    at = (np.cumsum(is_open) - 1)[level.at[inside]]
+    return np.flatnonzero(is_open), (at * k + level.columns[a, inside]) * c + level.labels[inside]
 
 
 def _children(level: _Level, best: Ints, offsets: Ints, released: Floats, sizes: Ints) -> _Level:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats
-from core.datasets.columns import as_text, is_numeric, quoted, truth
+from core.datasets.columns import as_text, is_numeric, parse_bool, quoted
 from core.errors import InputError
 from core.serialize import Result
 
@@ -72,11 +72,11 @@ def stack(columns: list[Any], n: int) -> Floats:
     return np.column_stack([np.asarray(column, dtype=np.float64).reshape(n, -1) for column in columns])
 
 
-def warn_of_new_values(column: pandas.Series, known: Collection[Any]) -> None:
+def warn_of_new_values(column: pandas.Series, training_values: Collection[Any]) -> None:
     """Warn of a column with a value, or a gap (nan), that is not among those known from training."""
-    there = {one for one in known if one == one}
-    gap = len(there) < len(known)
-    if not {*column.dropna().unique()} <= there or (column.isna().any() and not gap):
+    present = {value for value in training_values if value == value}
+    gap = len(present) < len(training_values)
+    if not {*column.dropna().unique()} <= present or (column.isna().any() and not gap):
         warnings.warn(f"column {quoted(str(column.name))} holds values it was not trained with", stacklevel=3)
 
 
@@ -91,24 +91,26 @@ def matched(
     import pandas as pd
 
     notes: list[str] = []
-    names = _given(frame, model, list(features), notes) if features else _named(frame, model, notes)
+    names = (
+        _listed_features(frame, model, list(features), notes) if features else _matching_columns(frame, model, notes)
+    )
     kinds = model.dtypes if len(model.dtypes) == len(names) else model.dtypes * len(names)
     columns = {name: _cells(frame[name], name, kind, model, notes) for name, kind in zip(names, kinds, strict=True)}
     if ignored := [str(name) for name in frame.columns if name not in columns]:
         more = f" and {len(ignored) - 5} more" if len(ignored) > 5 else ""
-        notes.append(f"The model does not ask for {', '.join(quoted(one) for one in ignored[:5])}{more}: ignored.")
+        notes.append(f"The model does not ask for {', '.join(quoted(name) for name in ignored[:5])}{more}: ignored.")
     return pd.DataFrame(columns, index=frame.index), tuple(notes)
 
 
-def _given(frame: pandas.DataFrame, model: Takes, features: list[str], notes: list[str]) -> list[str]:
+def _listed_features(frame: pandas.DataFrame, model: Takes, features: list[str], notes: list[str]) -> list[str]:
     """Return the features as the user lists them."""
     if len(set(features)) < len(features):
-        raise InputError(f"features must name each column once, got {', '.join(quoted(one) for one in features)}.")
+        raise InputError(f"features must name each column once, got {', '.join(quoted(name) for name in features)}.")
     if missing := [name for name in features if name not in frame.columns]:
         raise InputError(f"features must be columns of the table, got {quoted(missing[0])}.")
     if model.width is not None and len(features) != model.width:
         raise InputError(f"The model takes {model.width} features, got {len(features)}; list its own, in its order.")
-    order = ", ".join(quoted(one) for one in features[:5]) + (", …" if len(features) > 5 else "")
+    order = ", ".join(quoted(name) for name in features[:5]) + (", …" if len(features) > 5 else "")
     if not model.feature_names:
         notes.append(f"The model's file does not name its features; they are taken to be {order}, in this order.")
     elif tuple(features) != model.feature_names:
@@ -116,7 +118,7 @@ def _given(frame: pandas.DataFrame, model: Takes, features: list[str], notes: li
     return features
 
 
-def _named(frame: pandas.DataFrame, model: Takes, notes: list[str]) -> list[str]:
+def _matching_columns(frame: pandas.DataFrame, model: Takes, notes: list[str]) -> list[str]:
     """Return the columns the model names; letters that exporting to ONNX replaces by "_" count as alike."""
     if not model.feature_names:
         count = "" if model.width is None else f"{model.width} "
@@ -124,27 +126,29 @@ def _named(frame: pandas.DataFrame, model: Takes, notes: list[str]) -> list[str]
             f"The model's file does not name its {count}features; list the table's columns it takes, in its order, "
             "as features."
         )
-    found, missing = [], []
+    columns, missing = [], []
     for name in model.feature_names:
-        alike = [str(one) for one in frame.columns if re.sub(r"\W", "_", str(one)) == re.sub(r"\W", "_", name)]
+        similar = [
+            str(column) for column in frame.columns if re.sub(r"\W", "_", str(column)) == re.sub(r"\W", "_", name)
+        ]
         if name in frame.columns:
-            found.append(name)
-        elif len(alike) == 1:
-            found.append(alike[0])
-            notes.append(f"Column {quoted(alike[0])} is taken for the model's {quoted(name)}.")
+            columns.append(name)
+        elif len(similar) == 1:
+            columns.append(similar[0])
+            notes.append(f"Column {quoted(similar[0])} is taken for the model's {quoted(name)}.")
         else:
             missing.append(name)
     if missing:
-        others = f"{len(missing) - 1} other{'s' * (len(missing) > 2)}"
-        more = f" nor {others} it asks for" if len(missing) > 1 else ""
+        remaining = f"{len(missing) - 1} other{'s' * (len(missing) > 2)}"
+        more = f" nor {remaining} it asks for" if len(missing) > 1 else ""
         raise InputError(
             f"The model asks for the column {quoted(missing[0])}, which the table does not have{more}; add it, or list "
             "the columns it takes, in its order, as features."
         )
-    if len(set(found)) < len(found):
-        twice = next(name for name in found if found.count(name) > 1)
+    if len(set(columns)) < len(columns):
+        twice = next(name for name in columns if columns.count(name) > 1)
         raise InputError(f"The model asks for two features that both fit the column {quoted(twice)}; rename it.")
-    return found
+    return columns
 
 
 def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: list[str]) -> pandas.Series:
@@ -169,15 +173,15 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
     if not numeric and not pd.api.types.is_bool_dtype(column):
         if kind == "any":
             return column.astype(object).where(column.notna(), np.nan)
-        told = column.dropna().astype(str)
-        words = told.str.casefold()
-        if kind == "true or false" and words.isin(("true", "false")).all():
-            return (words == "true").astype(object).reindex(column.index) if missing else words == "true"
-        strange = told[pd.to_numeric(told, errors="coerce").isna()]
-        value = next(iter(strange if len(strange) else told), "")
-        wanted = kind if kind == "true or false" else "numbers"
+        texts = column.dropna().astype(str)
+        lowered = texts.str.casefold()
+        if kind == "true or false" and lowered.isin(("true", "false")).all():
+            return (lowered == "true").astype(object).reindex(column.index) if missing else lowered == "true"
+        strange = texts[pd.to_numeric(texts, errors="coerce").isna()]
+        value = next(iter(strange if len(strange) else texts), "")
+        expected = kind if kind == "true or false" else "numbers"
         raise refuse(
-            f"holds text, such as {quoted(value)}, where the model takes {wanted}; correct the column or ask for its "
+            f"holds text, such as {quoted(value)}, where the model takes {expected}; correct the column or ask for its "
             "encoding"
         )
     if missing or pd.api.types.is_float_dtype(column):
@@ -187,10 +191,10 @@ def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: lis
     if np.isinf(values).any():
         raise refuse("holds infinite values, which the model cannot take; replace them")
     truths = np.isin(values, (0, 1)) | np.isnan(values)
-    for wanted, fits in (("whole number", values == np.round(values)), ("true or false", truths)):
-        if kind == wanted and not fits.all():
-            words = "whole numbers" if kind == "whole number" else kind
-            raise refuse(f"must hold {words} for this model, got {values[~fits][0]:g}")
+    for expected, fits in (("whole number", values == np.round(values)), ("true or false", truths)):
+        if kind == expected and not fits.all():
+            plural = "whole numbers" if kind == "whole number" else kind
+            raise refuse(f"must hold {plural} for this model, got {values[~fits][0]:g}")
     cells = pd.Series(values, index=column.index)
     return cells.map({0.0: False, 1.0: True}) if missing and kind == "true or false" else cells
 
@@ -249,21 +253,24 @@ def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
     for usual in (("0", "1"), ("False", "True")):
         if seen <= set(usual):
             return usual
-    found = tuple(sorted(seen))
+    classes = tuple(sorted(seen))
     table = raw.probability
     if table is not None:
         if table.shape[1] == 1:  # the probability of the answer that has the higher scores
-            found = tuple(sorted(found, key=lambda one: float(table[texts == one].mean())))
-            counts = [np.count_nonzero(texts == one) for one in found]
-            likely, told = np.repeat(np.array(found, dtype=object), counts), texts[np.argsort(table[:, 0])]
+            classes = tuple(sorted(classes, key=lambda label: float(table[texts == label].mean())))
+            counts = [np.count_nonzero(texts == label) for label in classes]
+            likely, observed = np.repeat(np.array(classes, dtype=object), counts), texts[np.argsort(table[:, 0])]
         else:
-            likely, told = np.array(found, dtype=object)[np.minimum(table.argmax(axis=1), len(found) - 1)], texts
-        if len(found) != max(table.shape[1], 2) or (likely == told).mean() < 0.9:
+            likely, observed = (
+                np.array(classes, dtype=object)[np.minimum(table.argmax(axis=1), len(classes) - 1)],
+                texts,
+            )
+        if len(classes) != max(table.shape[1], 2) or (likely == observed).mean() < 0.9:
             raise InputError(
                 "The model's file does not say which column of scores belongs to which answer; export it with the "
                 "names of its classes."
             )
-    return found
+    return classes
 
 
 _LETTERS = ("t", "f", "y", "n")
@@ -274,19 +281,19 @@ def _positive(classes: tuple[str, ...], positive: str) -> str:
     if positive in classes:
         return positive
     if classes in _USUAL:
-        return classes[truth(positive, _LETTERS) is not False]
-    told = ", ".join(quoted(one) for one in classes[:5])
+        return classes[parse_bool(positive, _LETTERS) is not False]
+    listing = ", ".join(quoted(label) for label in classes[:5])
     if positive:
-        raise InputError(f"The positive answer must be one of the model's ({told}), got {quoted(positive)}.")
-    raise InputError(f"The model answers {told}; say which of them is the positive answer.")
+        raise InputError(f"The positive answer must be one of the model's ({listing}), got {quoted(positive)}.")
+    raise InputError(f"The model answers {listing}; say which of them is the positive answer.")
 
 
 def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
     """Return the probability of the positive answer, after checking that it is one."""
-    width, place = table.shape[1], classes.index(chosen)
+    width, index = table.shape[1], classes.index(chosen)
     if width != len(classes) and (width, len(classes)) != (1, 2):
-        told = f"{width} score{'s' * (width != 1)}"
-        raise InputError(f"The model gives {told} a record for {len(classes)} answers; export one for each.")
+        score_count = f"{width} score{'s' * (width != 1)}"
+        raise InputError(f"The model gives {score_count} a record for {len(classes)} answers; export one for each.")
     outside = ~((table >= -_ROUNDING) & (table <= 1.0 + _ROUNDING))  # also catches nan
     if outside.any():
         record = int(outside.any(axis=1).argmax())
@@ -296,7 +303,7 @@ def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
             "probabilities and not margins, and fill missing numbers."
         )
     if width == 1:
-        scores = table[:, 0] if place == len(classes) - 1 else 1.0 - table[:, 0]
+        scores = table[:, 0] if index == len(classes) - 1 else 1.0 - table[:, 0]
     else:
         total = table.sum(axis=1)
         if (wrong := np.abs(total - 1.0) > 1e-3).any():
@@ -304,5 +311,5 @@ def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
                 f"The model's scores of record {int(wrong.argmax()) + 1:,} add up to {total[wrong][0]:g} and not to 1; "
                 "export probabilities."
             )
-        scores = table[:, place]
+        scores = table[:, index]
     return np.clip(scores, 0.0, 1.0)

@@ -66,10 +66,10 @@ def kind_of(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> str:
             "ask for a smaller model."
         )
     if content.startswith(b"PK\x03\x04") != (kind == "skops"):
-        other = KINDS["onnx" if kind == "skops" else "skops"]
+        expected = KINDS["onnx" if kind == "skops" else "skops"]
         raise InputError(
-            f"The file {quoted(name)} is refused because it is not {KINDS[kind]}; if it is {other}, let its name end "
-            f"in .{other.lower()}."
+            f"The file {quoted(name)} is refused because it is not {KINDS[kind]}; if it is {expected}, let its name "
+            f"end in .{expected.lower()}."
         )
     return kind
 
@@ -137,18 +137,18 @@ class ModelFile(Takes):
             raise InputError(f"A model needs at least one record to answer about, got {len(frame)}.")
         columns, notes = matched(frame, self, features)
         question = {"columns": columns, "batch": batch}
-        told, table = _ask("answer", self.content, self.name, self.kind, MAX_SECONDS, report, **question)
+        reply, table = _ask("answer", self.content, self.name, self.kind, MAX_SECONDS, report, **question)
         if table is None or table.num_rows != len(frame):
             raise InputError("The model does not give one answer a record; ask for another export of it.")
-        found = decide(_raw(told, table), positive=positive, threshold=threshold)
-        if differing := int(told["differing"]):
+        decided = decide(_raw(reply, table), positive=positive, threshold=threshold)
+        if differing := int(reply["differing"]):
             drawn = (
                 f"The model draws at random: asked again, it answers differently about {differing:,} of {len(frame):,} "
                 "people; the first answers are kept."
             )
             notes = (*notes, drawn)
-        warned = (f"The model warns: {text}." for text in told["warnings"])
-        return replace(found, notes=(*self.notes, *notes, *found.notes, *warned))
+        warned = (f"The model warns: {text}." for text in reply["warnings"])
+        return replace(decided, notes=(*self.notes, *notes, *decided.notes, *warned))
 
 
 def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
@@ -158,8 +158,8 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
     holds something that is not on the list of what may be loaded or run. The message is one sentence.
     """
     kind = kind_of(content, name, max_bytes=max_bytes)
-    told, _ = _ask("describe", content, name, kind, OPENING_SECONDS)
-    values = ((one.name, told[one.name]) for one in fields(Takes))
+    reply, _ = _ask("describe", content, name, kind, OPENING_SECONDS)
+    values = ((attribute.name, reply[attribute.name]) for attribute in fields(Takes))
     taken: dict[str, Any] = {title: tuple(value) if isinstance(value, list) else value for title, value in values}
     return ModelFile(
         kind=kind,
@@ -192,16 +192,16 @@ def _ask(
     )
 
 
-def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
+def _raw(reply: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
     """Return what a child sent as the model's answers."""
     labels = None
-    if told["labels"] is not None:
-        labels = np.array([str(one) for one in told["labels"]], dtype=object)[table["label"].to_numpy()]
+    if reply["labels"] is not None:
+        labels = np.array([str(label) for label in reply["labels"]], dtype=object)[table["label"].to_numpy()]
     scores = [table[name].to_numpy() for name in table.column_names if name != "label"]
     return RawAnswers(
         labels=labels,
         probability=np.column_stack(scores).astype(np.float64) if scores else None,
-        classes=None if told["classes"] is None else tuple(str(one) for one in told["classes"]),
+        classes=None if reply["classes"] is None else tuple(str(label) for label in reply["classes"]),
     )
 
 
@@ -238,7 +238,7 @@ def with_answers(
 
     def add(name: str, values: Any) -> str:
         numbered = (name, *(f"{name} {number}" for number in range(2, len(frame.columns) + 3)))
-        free = next(one for one in numbered if one not in frame.columns)
+        free = next(candidate for candidate in numbered if candidate not in frame.columns)
         frame[free] = values
         return free
 

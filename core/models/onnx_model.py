@@ -46,16 +46,16 @@ class OnnxModel(Runtime):
     label: str
     scores: tuple[str, ...]
     classes: tuple[Any, ...] | None
-    known: dict[str, tuple[Any, ...]]
+    encoder_values: dict[str, tuple[Any, ...]]
     """Input -> the values it had in training, where they are encoded."""
 
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
         """Return the answers for records whose columns are the model's features in its order."""
-        wanted, n = [*([self.label] if self.label else []), *self.scores], len(frame)
+        output_names, n = [*([self.label] if self.label else []), *self.scores], len(frame)
         if self.feature_names:
             for j, (name, _, _) in enumerate(self.inputs):
-                if name in self.known:
-                    warn_of_new_values(frame.iloc[:, j], self.known[name])
+                if name in self.encoder_values:
+                    warn_of_new_values(frame.iloc[:, j], self.encoder_values[name])
             columns = [_column(frame, j, dtype) for j, (_, dtype, _) in enumerate(self.inputs)]
             feed = {
                 name: column.reshape(-1, 1) if rank == 2 else column
@@ -65,19 +65,19 @@ class OnnxModel(Runtime):
             name, dtype, _ = self.inputs[0]
             feed = {name: np.column_stack([_column(frame, j, dtype) for j in range(frame.shape[1])])}
         try:
-            given = self.session.run(wanted, feed)
+            outputs = self.session.run(output_names, feed)
         except Exception as error:
             raise _memory_or(error) from None
-        labels = np.asarray(given.pop(0)).reshape(n) if self.label else None
-        if not given:
+        labels = np.asarray(outputs.pop(0)).reshape(n) if self.label else None
+        if not outputs:
             return RawAnswers(labels=labels, probability=None, classes=self.classes)
-        if isinstance(given[0], list):  # one dict a record
-            classes = tuple(given[0][0])
-            table = stack([[said[one] for said in given[0]] for one in classes], n)
+        if isinstance(outputs[0], list):  # one dict a record
+            classes = tuple(outputs[0][0])
+            table = stack([[record[label] for record in outputs[0]] for label in classes], n)
             return RawAnswers(labels=labels, probability=table, classes=classes)
-        if sum(np.asarray(column).size for column in given) > _MOST_SCORES * n:
+        if sum(np.asarray(column).size for column in outputs) > _MOST_SCORES * n:
             raise ValueError(f"it gives more than {_MOST_SCORES} scores a record")
-        return RawAnswers(labels=labels, probability=stack(given, n), classes=self.classes)
+        return RawAnswers(labels=labels, probability=stack(outputs, n), classes=self.classes)
 
 
 def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
@@ -94,7 +94,7 @@ def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
 def _memory_or(error: Exception) -> Exception:
     """Return what the runtime raised, as a `MemoryError` where it is one."""
     wanting = ("bad_alloc", "bad allocation", "allocate memory", "BFCArena")
-    return MemoryError() if any(words in str(error) for words in wanting) else error
+    return MemoryError() if any(phrase in str(error) for phrase in wanting) else error
 
 
 def open_onnx(content: bytes, name: str) -> OnnxModel:
@@ -111,22 +111,22 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
             raise MemoryError from None
         raise InputError(f"The ONNX file {quoted(name)} cannot be run: {cause(error)}.") from None
     inputs, kinds, width = _inputs(session, name)
-    named = width is None
+    has_names = width is None
     label, scores, classes = _outputs(session, _classes(nodes), name)
-    others = [str(one.name) for one in session.get_outputs() if one.name not in (label, *scores)]
-    beside = f"The model also gives {listed(others)}, which is not audited: hand out its label and scores alone."
+    extra_outputs = [str(output.name) for output in session.get_outputs() if output.name not in (label, *scores)]
+    beside = f"The model also gives {listed(extra_outputs)}, which is not audited: hand out its label and scores alone."
     return OnnxModel(
-        feature_names=tuple(one for one, *_ in inputs) if named else (),
-        dtypes=kinds if named else kinds * (width or 1),
-        width=len(inputs) if named else width or None,
+        feature_names=tuple(feature for feature, *_ in inputs) if has_names else (),
+        dtypes=kinds if has_names else kinds * (width or 1),
+        width=len(inputs) if has_names else width or None,
         takes_missing=any(map(_takes_missing, nodes)),
-        notes=(*onnx_structure(graph).notes, *([beside] if others else [])),
+        notes=(*onnx_structure(graph).notes, *([beside] if extra_outputs else [])),
         session=session,
         inputs=inputs,
         label=label,
         scores=scores,
         classes=classes,
-        known=_encoded(nodes),
+        encoder_values=_encoded(nodes),
     )
 
 
@@ -147,25 +147,25 @@ _Inputs = tuple[tuple[str, Any, int], ...]
 
 def _inputs(session: Any, name: str) -> tuple[_Inputs, tuple[str, ...], int | None]:
     """Return the inputs, what their cells must hold, and the width (0: any) if they are one table."""
-    found, kinds, widths = [], [], []
-    for one in session.get_inputs():
-        match = re.fullmatch(r"tensor\((\w+)\)", one.type)
-        if not match or match[1] not in _CELLS or not 1 <= len(one.shape) <= 2 or isinstance(one.shape[0], int):
+    inputs, kinds, widths = [], [], []
+    for node in session.get_inputs():
+        match = re.fullmatch(r"tensor\((\w+)\)", node.type)
+        if not match or match[1] not in _CELLS or not 1 <= len(node.shape) <= 2 or isinstance(node.shape[0], int):
             raise InputError(
-                f"The ONNX file {quoted(name)} takes {quoted(one.name)} as {one.type} of shape {one.shape}; every "
+                f"The ONNX file {quoted(name)} takes {quoted(node.name)} as {node.type} of shape {node.shape}; every "
                 "input must be a column or a table of numbers or texts, for any number of records."
             )
         dtype, kind = _CELLS[match[1]]
-        found.append((str(one.name), dtype, len(one.shape)))
+        inputs.append((str(node.name), dtype, len(node.shape)))
         kinds.append(kind)
-        last = one.shape[1] if len(one.shape) == 2 else 1
+        last = node.shape[1] if len(node.shape) == 2 else 1
         widths.append(last if isinstance(last, int) else 0)
-    if found and all(width == 1 for width in widths):
-        return tuple(found), tuple(kinds), None
-    if len(found) == 1:
-        return tuple(found), tuple(kinds), widths[0]
+    if inputs and all(width == 1 for width in widths):
+        return tuple(inputs), tuple(kinds), None
+    if len(inputs) == 1:
+        return tuple(inputs), tuple(kinds), widths[0]
     raise InputError(
-        f"The ONNX file {quoted(name)} takes {len(found)} tables; give every column an input of its own, or one table "
+        f"The ONNX file {quoted(name)} takes {len(inputs)} tables; give every column an input of its own, or one table "
         "for all."
     )
 
@@ -175,38 +175,38 @@ def _outputs(
 ) -> tuple[str, tuple[str, ...], tuple[Any, ...] | None]:
     """Return the names of the outputs with labels (or "") and with scores, and the classes if they are these."""
     outputs = session.get_outputs()
-    labels = [one for one in outputs if one.type in _LABELS and len(one.shape) <= 2]
-    maps = [str(one.name) for one in outputs if one.type.startswith("seq(map(")]
-    tables = [str(one.name) for one in outputs if one.type in _SCORES]
+    labels = [output for output in outputs if output.type in _LABELS and len(output.shape) <= 2]
+    maps = [str(output.name) for output in outputs if output.type.startswith("seq(map(")]
+    tables = [str(output.name) for output in outputs if output.type in _SCORES]
     if labels and classes and (labels[0].type == "tensor(string)") != isinstance(classes[0], str):
         classes = None  # numbers that are turned into texts later
     scores = maps[:1] or tables
-    narrow = all(len(one.shape) < 2 or one.shape[1] == 1 for one in outputs if one.name in tables)
-    apart = narrow and classes is not None and len(classes) == len(scores)  # an output for each class
-    if len(scores) > 1 and not apart:
-        scores = [one for one in tables if "prob" in one.lower()] or tables
-    if len(labels) > 1 or (len(scores) > 1 and not apart) or not (labels or scores):
-        told = ", ".join(quoted(one.name) for one in outputs)
+    narrow = all(len(output.shape) < 2 or output.shape[1] == 1 for output in outputs if output.name in tables)
+    per_class = narrow and classes is not None and len(classes) == len(scores)  # an output for each class
+    if len(scores) > 1 and not per_class:
+        scores = [table_name for table_name in tables if "prob" in table_name.lower()] or tables
+    if len(labels) > 1 or (len(scores) > 1 and not per_class) or not (labels or scores):
+        listing = ", ".join(quoted(output.name) for output in outputs)
         raise InputError(
-            f"The ONNX file {quoted(name)} gives {told}; export one label, and the probabilities of a classifier."
+            f"The ONNX file {quoted(name)} gives {listing}; export one label, and the probabilities of a classifier."
         )
     return (str(labels[0].name) if labels else ""), tuple(scores), classes
 
 
 def _takes_missing(node: Any) -> bool:
     """Return whether an operator is made for missing numbers."""
-    tracks = (one for one in node.attribute if one.name == "nodes_missing_value_tracks_true")
-    return node.op_type in ("Imputer", "IsNaN") or any(any(one.ints) for one in tracks)
+    tracks = (attribute for attribute in node.attribute if attribute.name == "nodes_missing_value_tracks_true")
+    return node.op_type in ("Imputer", "IsNaN") or any(any(attribute.ints) for attribute in tracks)
 
 
 def _encoded(nodes: list[Any]) -> dict[str, tuple[Any, ...]]:
     """Return the values that one-hot encoders have columns for, by what they encode, itself or in another type."""
     source = {node.output[0]: node.input[0] for node in nodes if node.op_type == "Cast"}
     return {
-        source.get(node.input[0], node.input[0]): _listed(each)
+        source.get(node.input[0], node.input[0]): _listed(attribute)
         for node in nodes
-        for each in node.attribute
-        if node.op_type == "OneHotEncoder" and each.name.startswith("cats_")
+        for attribute in node.attribute
+        if node.op_type == "OneHotEncoder" and attribute.name.startswith("cats_")
     }
 
 
@@ -218,12 +218,12 @@ def _listed(attribute: Any) -> tuple[Any, ...]:
 
 def _classes(nodes: list[Any]) -> tuple[Any, ...] | None:
     """Return the classes that the graph lists, if there is one list only."""
-    found: set[tuple[Any, ...]] = set()
-    for one in [one for node in nodes for one in node.attribute]:
-        if one.name.startswith("classlabels_"):
-            found.add(_listed(one))
-    known = [classes for classes in found if len(classes) >= 2]
-    return known[0] if len(known) == 1 else None
+    class_lists: set[tuple[Any, ...]] = set()
+    for attribute in [attribute for node in nodes for attribute in node.attribute]:
+        if attribute.name.startswith("classlabels_"):
+            class_lists.add(_listed(attribute))
+    usable = [classes for classes in class_lists if len(classes) >= 2]
+    return usable[0] if len(usable) == 1 else None
 
 
 def rehearse() -> None:

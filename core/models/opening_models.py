@@ -33,7 +33,7 @@ def _opened(content: bytes, name: str, kind: str) -> Runtime:
 def describe(report: object, *, content: bytes, name: str, kind: str) -> tuple[dict[str, Any], None]:
     """Open a model and return the fields of what it takes."""
     runtime = _opened(content, name, kind)
-    return {one.name: getattr(runtime, one.name) for one in fields(Takes)}, None
+    return {attribute.name: getattr(runtime, attribute.name) for attribute in fields(Takes)}, None
 
 
 def answer(
@@ -55,30 +55,37 @@ def answer(
     import pyarrow as pa
 
     runtime = _opened(content, name, kind)
-    parts, differing, told = [], 0, set()
+    parts, differing, messages = [], 0, set()
     for start in range(0, len(columns), batch):
         rows = columns.iloc[start : start + batch]
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            first, second = (_asked(runtime, rows, start) for _ in range(2))
+            first, second = (_ask(runtime, rows, start) for _ in range(2))
         parts.append(first)
         differing += _differing(first, second)
-        told |= {cause(one.message) for one in warned if isinstance(one.message, Warning)}
+        messages |= {cause(warning.message) for warning in warned if isinstance(warning.message, Warning)}
         report(start + len(rows), len(columns))
-    labels, tables = ([one for one in each if one is not None] for each in zip(*map(_values, parts), strict=True))
+    labels, tables = (
+        [part for part in column if part is not None] for column in zip(*map(_values, parts), strict=True)
+    )
     classes = parts[0].classes
-    said: dict[str, Any] = {"labels": None, "classes": None, "warnings": sorted(told)[:3], "differing": differing}
+    summary: dict[str, Any] = {
+        "labels": None,
+        "classes": None,
+        "warnings": sorted(messages)[:3],
+        "differing": differing,
+    }
     values: dict[str, Any] = {}
     if labels:
         places, different = pd.factorize(np.concatenate(labels), use_na_sentinel=False)
         if len(different) > _MOST_ANSWERS:
             raise InputError(f"The model gives more than {_MOST_ANSWERS:,} different answers; ask for a classifier.")
-        said["labels"], values["label"] = [_text(one) for one in different.tolist()], places.astype(np.int32)
+        summary["labels"], values["label"] = [_text(label) for label in different.tolist()], places.astype(np.int32)
     if classes is not None:
-        said["classes"] = [_text(one) for one in classes]
+        summary["classes"] = [_text(label) for label in classes]
     if tables:
         values |= {str(j): column for j, column in enumerate(np.concatenate(tables).T)}
-    return said, pa.table(values)
+    return summary, pa.table(values)
 
 
 def _values(answers: RawAnswers) -> tuple[Any, Any]:
@@ -101,7 +108,7 @@ def _differing(first: RawAnswers, second: RawAnswers) -> int:
     return int(differ.sum())
 
 
-def _asked(runtime: Runtime, rows: pandas.DataFrame, start: int) -> RawAnswers:
+def _ask(runtime: Runtime, rows: pandas.DataFrame, start: int) -> RawAnswers:
     try:
         return runtime.ask(rows)
     except (FairLeakError, MemoryError):
@@ -142,6 +149,6 @@ def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
         mended.isetitem(j, [good.iloc[0, j]])
         if works(mended.infer_objects()):
             value = failing.iloc[0, j]
-            shown = "which is empty" if value is None or value != value else f"which is {quoted(value)}"
-            return f"column {quoted(name)} of {record}, {shown}"
+            value_text = "which is empty" if value is None or value != value else f"which is {quoted(value)}"
+            return f"column {quoted(name)} of {record}, {value_text}"
     return record

@@ -56,18 +56,20 @@ def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "s
     tolerance = unit_interval(tolerance, name="tolerance")
     cells = _people(counts)
     labels = LABELS_COMPARED[choice(metric, METRICS, name="metric")]
-    rows = np.concatenate([_rate_rows(cells[:, :, compared]) for compared in ([[one] for one in labels] or [[0, 1]])])
+    rows = np.concatenate(
+        [_rate_rows(cells[:, :, compared]) for compared in ([[label] for label in labels] or [[0, 1]])]
+    )
     price = (cells[:, :, 0] - cells[:, :, 1]) / cells.sum() + _KEEP * np.array([1.0, -1.0])
-    found: Any = linprog(
+    solution: Any = linprog(
         price.ravel(),
         A_ub=np.concatenate([rows, -rows]),
         b_ub=np.full(2 * len(rows), tolerance),
         bounds=(0.0, 1.0),
         method="highs-ds",
     )
-    if found.status != 0:
-        raise FairLeakError(f"The program that makes a private tree fair was not solved: {found.message}")
-    return np.clip(np.asarray(found.x, dtype=np.float64), 0.0, 1.0).reshape(len(cells), 2)
+    if solution.status != 0:
+        raise FairLeakError(f"The program that makes a private tree fair was not solved: {solution.message}")
+    return np.clip(np.asarray(solution.x, dtype=np.float64), 0.0, 1.0).reshape(len(cells), 2)
 
 
 def _people(counts: npt.ArrayLike) -> Floats:
@@ -85,10 +87,10 @@ def _rate_rows(cells: Floats) -> Floats:
     people = cells.sum(axis=2)  # by group and decision
     sizes = people.sum(axis=1)
     k = len(people)
-    own = np.zeros((k, k, 2))
-    own[np.arange(k), np.arange(k)] = people / np.maximum(sizes, 1e-300)[:, None]
+    rates = np.zeros((k, k, 2))
+    rates[np.arange(k), np.arange(k)] = people / np.maximum(sizes, 1e-300)[:, None]
     everybody = people / max(sizes.sum(), 1e-300)
-    rows = own - everybody[None]
+    rows = rates - everybody[None]
     return np.asarray(rows[sizes > 0].reshape(-1, 2 * k))
 
 

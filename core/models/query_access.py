@@ -36,8 +36,8 @@ def fair_access(model: Callable[[], FairModel], features: Floats, sensitive: Cod
     table = np.column_stack([features, sensitive])
 
     def ask(rows: Ints) -> Codes:
-        asked = table[rows, np.arange(table.shape[1])]
-        return model().predict(asked[:, :-1], asked[:, -1].astype(np.uint8), seed=seed)
+        cells = table[rows, np.arange(table.shape[1])]
+        return model().predict(cells[:, :-1], cells[:, -1].astype(np.uint8), seed=seed)
 
     return QueryAccess(columns=table.shape[1], ask=ask)
 
@@ -60,9 +60,9 @@ def file_access(
     taken = [frame[name] for name in matched(frame, model, features)[0].columns]
 
     def ask(rows: Ints) -> Codes:
-        asked = {one.name: one.iloc[rows[:, j]].reset_index(drop=True) for j, one in enumerate(taken)}
+        cells = {column.name: column.iloc[rows[:, j]].reset_index(drop=True) for j, column in enumerate(taken)}
         return model.answers(
-            pd.DataFrame(asked, copy=False), positive=positive, threshold=threshold, features=features
+            pd.DataFrame(cells, copy=False), positive=positive, threshold=threshold, features=features
         ).labels
 
     return QueryAccess(columns=len(taken), ask=ask)

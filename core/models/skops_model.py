@@ -21,7 +21,7 @@ import numpy as np
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
-from core.models.structure import KEPT, structure_of
+from core.models.structure import STORED_RECORDS, structure_of
 from core.untrusted.places import is_path_or_address
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ class SkopsModel(Runtime):
         """Return the answers for records whose columns are the model's features in its order."""
         import joblib
 
-        for place, known in _encoded(self.estimator, list(range(len(self.dtypes))), list(self.feature_names)):
-            warn_of_new_values(frame.iloc[:, place], known)
-        given: Any = frame.set_axis(list(self.feature_names), axis=1) if self.feature_names else frame.to_numpy()
+        for index, categories in _encoded(self.estimator, list(range(len(self.dtypes))), list(self.feature_names)):
+            warn_of_new_values(frame.iloc[:, index], categories)
+        inputs: Any = frame.set_axis(list(self.feature_names), axis=1) if self.feature_names else frame.to_numpy()
         with joblib.parallel_config("sequential"):  # however many workers the file asks for
-            labels = np.asarray(self.estimator.predict(given))
-            table = self.estimator.predict_proba(given) if hasattr(self.estimator, "predict_proba") else None
+            labels = np.asarray(self.estimator.predict(inputs))
+            table = self.estimator.predict_proba(inputs) if hasattr(self.estimator, "predict_proba") else None
         if labels.ndim != 1 or len(labels) != len(frame):
             raise ValueError("it does not give one answer a record")
         return RawAnswers(
@@ -109,7 +109,9 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
                 )
             if foreign:
                 raise _refused(name, f"the type {quoted(foreign[0], 80)}")
-            estimator = skops.io.loads(content, trusted=[one for one in ALLOWED_TYPES if one in unknown])
+            estimator = skops.io.loads(
+                content, trusted=[type_name for type_name in ALLOWED_TYPES if type_name in unknown]
+            )
             names, kinds = _features(estimator, name)
             reveals = structure_of(estimator).notes
     except (InputError, MemoryError):
@@ -150,7 +152,7 @@ def _look_through(content: bytes, name: str) -> str:
             if what:
                 raise _refused(name, f"{what} {quoted(title, 80)}")
             _check_settings(part, name)
-            kept_as = next((serves_as for attribute, serves_as in KEPT.items() if attribute in part), kept_as)
+            kept_as = next((serves_as for attribute, serves_as in STORED_RECORDS.items() if attribute in part), kept_as)
             waiting.extend(part.values())
         elif isinstance(part, list):
             waiting.extend(part)
@@ -198,7 +200,9 @@ def _version_notes(warned: list[warnings.WarningMessage]) -> tuple[str, ...]:
     import sklearn
 
     versions = {
-        str(one.message.original_sklearn_version) for one in warned if hasattr(one.message, "original_sklearn_version")
+        str(warning.message.original_sklearn_version)
+        for warning in warned
+        if hasattr(warning.message, "original_sklearn_version")
     }
     if not versions:
         return ()
@@ -219,15 +223,15 @@ def _features(estimator: Any, name: str) -> tuple[tuple[str, ...], tuple[str, ..
     if np.ndim(estimator.classes_) != 1 or len(estimator.classes_) < 2:
         raise ValueError("it does not choose between two answers")
     width = int(estimator.n_features_in_)
-    names = tuple(str(one) for one in getattr(estimator, "feature_names_in_", ()))
+    names = tuple(str(feature) for feature in getattr(estimator, "feature_names_in_", ()))
     if not 0 < width <= 100_000 or len(names) not in (0, width):
         raise ValueError("it names other features than it takes")
     kinds = dict.fromkeys(range(width), "any")
-    for place, known in _encoded(estimator, list(range(width)), list(names)):
+    for index, categories in _encoded(estimator, list(range(width)), list(names)):
         for kind, types in (("true or false", (bool, np.bool_)), ("text", str)):
-            if all(isinstance(one, types) or one != one for one in known):
-                kinds[place] = kind
-    return names, tuple(kinds[place] for place in range(width))
+            if all(isinstance(category, types) or category != category for category in categories):
+                kinds[index] = kind
+    return names, tuple(kinds[index] for index in range(width))
 
 
 def _no_classifier(estimator: Any, name: str) -> InputError:
@@ -257,23 +261,23 @@ def _encoded(part: Any, places: list[int], names: list[str]) -> list[tuple[int, 
         steps = [step for _, step in part.steps if step not in (None, "passthrough")]
         first = next((step for step in steps if type(step).__name__ != "SimpleImputer"), None)
         gap = [np.nan for step in steps[:1] if type(step).__name__ == "SimpleImputer"]
-        return [(place, known + gap) for place, known in _encoded(first, places, names)]
+        return [(index, categories + gap) for index, categories in _encoded(first, places, names)]
     if title == "ColumnTransformer":
         parts = [_encoded(inner, _places(chosen, places, names), names) for _, inner, chosen in part.transformers_]
-        return [one for found in parts for one in found]
+        return [column for columns in parts for column in columns]
     if title not in _ENCODERS:
         return []
-    return [(place, list(known)) for place, known in zip(places, part.categories_, strict=False)]
+    return [(index, list(categories)) for index, categories in zip(places, part.categories_, strict=False)]
 
 
 def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:
     """Return the positions of the columns a transformer is given: by name, by number, by slice or by mask."""
     if isinstance(chosen, slice):
         return places[chosen]
-    told = [chosen] if isinstance(chosen, (str, int)) else list(chosen)
-    if told and all(isinstance(one, (bool, np.bool_)) for one in told):
-        return [place for place, taken in zip(places, told, strict=True) if taken]
-    return [names.index(one) if isinstance(one, str) else places[int(one)] for one in told]
+    selectors = [chosen] if isinstance(chosen, (str, int)) else list(chosen)
+    if selectors and all(isinstance(selector, (bool, np.bool_)) for selector in selectors):
+        return [index for index, taken in zip(places, selectors, strict=True) if taken]
+    return [names.index(selector) if isinstance(selector, str) else places[int(selector)] for selector in selectors]
 
 
 def rehearse() -> None:

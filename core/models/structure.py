@@ -25,7 +25,11 @@ _FREE = 10
 _MOST_PARTS = 200_000
 """Parts of a model that are looked at."""
 
-KEPT = {"support_vectors_": "support vectors", "_fit_X": "nearest neighbours", "X_train_": "a Gaussian process"}
+STORED_RECORDS = {
+    "support_vectors_": "support vectors",
+    "_fit_X": "nearest neighbours",
+    "X_train_": "a Gaussian process",
+}
 """Attribute that holds training records, row by row -> what they serve as."""
 
 _LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_")
@@ -51,25 +55,25 @@ class Structure(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """What of this reveals training records, a sentence each."""
-        told = []
+        sentences = []
         if self.kept:
-            told.append(
+            sentences.append(
                 f"The model holds {count(self.kept)} training records themselves ({self.kept_as}): anybody with the "
                 "model can read them."
             )
         if self.small_leaves:
             hold = "holds" if self.small_leaves == 1 else "hold"
-            told.append(
+            sentences.append(
                 f"{count(self.small_leaves)} of the model's {count(self.leaves)} leaves {hold} fewer than "
                 f"{FEWEST_IN_LEAF} training people, the smallest {count(self.smallest)}: they can reveal these "
                 "people's labels."
             )
         if self.rows and self.parameters > self.rows - _FREE:
-            told.append(
+            sentences.append(
                 f"The model has {count(self.parameters)} learned numbers for {count(self.rows)} training records: "
                 "enough to memorise them."
             )
-        return tuple(told)
+        return tuple(sentences)
 
 
 UNKNOWN = Structure()
@@ -78,19 +82,19 @@ UNKNOWN = Structure()
 
 def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
     """Return what a fitted model of core, scikit-learn or fairlearn is made of; `rows` where they are known."""
-    people, roots, sampled, kept, kept_as, parameters = [], [0], False, 0, "", 0
+    people, roots, sampled, n_stored, kept_as, parameters = [], [0], False, 0, "", 0
     for part in _parts(estimator):
-        told = getattr(part, "__dict__", {})
-        share = told.get("subsample")  # a name or a number of records elsewhere
-        sampled |= bool(told.get("bootstrap")) or (isinstance(share, float) and share < 1.0)
-        for name, serves_as in KEPT.items():
-            if (records := told.get(name)) is not None and np.ndim(records) == 2 and records.shape[0] > kept:
-                kept, kept_as = int(records.shape[0]), serves_as
+        state = getattr(part, "__dict__", {})
+        share = state.get("subsample")  # a name or a number of records elsewhere
+        sampled |= bool(state.get("bootstrap")) or (isinstance(share, float) and share < 1.0)
+        for name, serves_as in STORED_RECORDS.items():
+            if (records := state.get(name)) is not None and np.ndim(records) == 2 and records.shape[0] > n_stored:
+                n_stored, kept_as = int(records.shape[0]), serves_as
         for name in _LEARNED:
-            arrays = told.get(name, ())
-            parameters += sum(np.size(one) for one in (arrays if isinstance(arrays, list) else [arrays]))
-        if "leaf_people_" in told:
-            people.append(told["leaf_people_"])
+            arrays = state.get(name, ())
+            parameters += sum(np.size(array) for array in (arrays if isinstance(arrays, list) else [arrays]))
+        if "leaf_people_" in state:
+            people.append(state["leaf_people_"])
             roots.append(int(people[-1].sum()))
         elif hasattr(part, "n_node_samples"):
             people.append(np.asarray(part.n_node_samples)[np.asarray(part.children_left) < 0])
@@ -103,7 +107,7 @@ def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
         leaves=sizes.size,
         small_leaves=int(np.count_nonzero(sizes < FEWEST_IN_LEAF)),
         smallest=int(sizes.min()) if sizes.size else 0,
-        kept=kept,
+        kept=n_stored,
         kept_as=kept_as,
         parameters=parameters + sizes.size,
         rows=rows or (0 if sampled else max(roots)),  # a tree of a forest counts the records drawn for it alone
@@ -138,10 +142,10 @@ def onnx_structure(graph: Any) -> Structure:
     vectors, operators = 0, set()
     for node in graph.node:
         operators.add(node.op_type)
-        vectors += sum(sum(each.ints) for each in node.attribute if each.name == "vectors_per_class")
+        vectors += sum(sum(attribute.ints) for attribute in node.attribute if attribute.name == "vectors_per_class")
     if vectors:
         return Structure(kept=vectors, kept_as="support vectors")
-    tables = [int(each.dims[0]) for each in graph.initializer if len(each.dims) == 2]
+    tables = [int(tensor.dims[0]) for tensor in graph.initializer if len(tensor.dims) == 2]
     if "TopK" in operators and tables:  # the nearest of these rows
         return Structure(kept=max(tables), kept_as="nearest neighbours")
     return UNKNOWN

@@ -131,15 +131,15 @@ class BudgetLedger(Result):
         tables = self.n_attributes - level
         if self.accounting == "savings":
             return LedgerEntry(level=level, slot="attributes", tables=tables, each=self.slot / tables)
-        each = self.slot if self.accounting == "naive" else self.slot / (2 * tables)
-        return LedgerEntry(level=level, slot="attributes", tables=2 * tables, each=each)
+        epsilon = self.slot if self.accounting == "naive" else self.slot / (2 * tables)
+        return LedgerEntry(level=level, slot="attributes", tables=2 * tables, each=epsilon)
 
     def leaf(self, level: int) -> float:
         """Return the epsilon of the class counts of a leaf at this level."""
         if self.accounting != "savings":
             return self.slot
-        asked = 2 * level + (level < self.depth)  # slots of the path so far
-        return (2 * (self.depth + 1) - asked) * self.slot
+        spent_slots = 2 * level + (level < self.depth)  # slots of the path so far
+        return (2 * (self.depth + 1) - spent_slots) * self.slot
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a slot of a path of full length."""
@@ -179,9 +179,9 @@ class Domains:
         return coded
 
 
-def public_domains(given: Sequence[object], d: int) -> Domains:
+def public_domains(domains: Sequence[object], d: int) -> Domains:
     """Return the domains somebody gives for d columns, checked."""
-    entries = list(given)
+    entries = list(domains)
     if len(entries) != d:
         raise InputError(f"domains must have one entry a column, got {len(entries)} for {d} columns.")
     return Domains(entries=tuple(_entry(entry, j) for j, entry in enumerate(entries)))
@@ -190,9 +190,9 @@ def public_domains(given: Sequence[object], d: int) -> Domains:
 def read_domains(x: npt.NDArray[np.float64]) -> Domains:
     """Return the domains as the records show them: few whole numbers from 0 on are codes, anything else numbers."""
     low, high = x.min(axis=0), x.max(axis=0)
-    whole = (x % 1 == 0).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
+    is_code = (x % 1 == 0).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
     return Domains(
-        entries=tuple(int(high[j]) + 1 if whole[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
+        entries=tuple(int(high[j]) + 1 if is_code[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
     )
 
 

@@ -144,7 +144,7 @@ def checked_dataset(plan: AuditPlan, table: Table, *, model_file: ModelFile | No
 
 def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
     """Return query access to a model file, about records put together of the dataset's people."""
-    columns = select(table.frame, replace(dataset.roles, prediction="", score="")).known
+    columns = select(table.frame, replace(dataset.roles, prediction="", score="")).selected
     roles = as_written(table.frame, dataset.roles)
     access = file_access(
         model_file,

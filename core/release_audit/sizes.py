@@ -149,7 +149,7 @@ def counted(frame: pandas.DataFrame, roles: Roles) -> AuditDataset:
         group_names=chosen.group_names,
         roles=roles,
         rows_read=len(frame),
-        **chosen.given,
+        **chosen.optional_fields,
     )
 
 

@@ -151,7 +151,7 @@ def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
     for field, title in _RATES:
         rates = [(i, str(group["group"]), estimate_of(group[field])) for i, group in enumerate(groups)]
         there = [(i, name, e) for i, name, e in rates if e is not None and e.value == e.value]
-        rows += [Row(name="", note=title, apart=bool(rows))] if there else []
+        rows += [Row(name="", note=title, separated=bool(rows))] if there else []
         for i, name, e in there:
             color, symbol = group_style(1 - i) if len(groups) == 2 else ("ink", "circle")
             value = f"<b>{percent(e.value)}</b>"

@@ -77,7 +77,7 @@ def warm_up(modules: tuple[str, ...] = ()) -> None:
 
 def _command(function: str, *arguments: str) -> list[str]:
     # The warm process finds modules where this one does, whatever the environment it is not given says.
-    places = [os.path.abspath(place) for place in sys.path]
+    places = [os.path.abspath(folder) for folder in sys.path]
     return [sys.executable, "-c", _BOOT.format(function), json.dumps(places), *arguments]
 
 
@@ -104,17 +104,17 @@ class _Warm:
     def fork(self, order: dict[str, Any]) -> ForkedProcess:
         """Return a new child of it."""
         ours, theirs = socket.socketpair()
-        heard, said = os.pipe()
+        reader, writer = os.pipe()
         try:
-            self._send(order, [theirs.fileno(), said])
+            self._send(order, [theirs.fileno(), writer])
         except BaseException:
-            os.close(heard)
+            os.close(reader)
             ours.close()
             raise
         finally:
             theirs.close()
-            os.close(said)
-        return ForkedProcess(ours, heard)
+            os.close(writer)
+        return ForkedProcess(ours, reader)
 
     def _send(self, order: dict[str, Any], handles: list[int]) -> None:
         message = [json.dumps(order).encode()]
@@ -183,9 +183,9 @@ class ForkedProcess:
 
     def kill(self) -> None:
         """End it at once; one that has ended is left alone, as its number may be another's by now."""
-        said = select.poll()  # select() knows no file numbered 1024 or more
-        said.register(self._heard, select.POLLIN)
-        ended = self._code is not None or said.poll(0)
+        poller = select.poll()  # select() knows no file numbered 1024 or more
+        poller.register(self._heard, select.POLLIN)
+        ended = self._code is not None or poller.poll(0)
         if not ended and self.pid > 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -200,8 +200,8 @@ class ForkedProcess:
 
     def _word(self) -> int:
         """Return the next number the warm process says about it; −9 if that one is gone."""
-        said = os.read(self._heard, 8)
-        return int.from_bytes(said, "little", signed=True) if len(said) == 8 else -signal.SIGKILL
+        message = os.read(self._heard, 8)
+        return int.from_bytes(message, "little", signed=True) if len(message) == 8 else -signal.SIGKILL
 
 
 class FreshProcess:
@@ -338,12 +338,12 @@ def ask_child(
             with contextlib.suppress(OSError):  # it ended before it had read the question; how is found below
                 pickle.dump((function, dict(arguments), seconds, must_be_confined), process.questions, protocol=5)
                 process.questions.flush()
-            kind, told, table = read_frame(process.answers, most=answer)
+            kind, reply, table = read_frame(process.answers, most=answer)
             while kind is Kind.PROGRESS:
                 watch.heard()
                 if report is not None:
-                    report(*told["told"])
-                kind, told, table = read_frame(process.answers, most=answer)
+                    report(*reply["told"])
+                kind, reply, table = read_frame(process.answers, most=answer)
         except (EOFError, OSError):
             code = process.ending()
             took = min(seconds, max(time.monotonic() - started, 1))
@@ -358,12 +358,12 @@ def ask_child(
             watch.stop()
             process.end()
     if kind is Kind.ANSWER:
-        return told, table
+        return reply, table
     if kind is Kind.REFUSED:
-        raise InputError(str(told.get("sentence")))
+        raise InputError(str(reply.get("sentence")))
     if kind is Kind.MEMORY:
         raise InputError(too_much)
-    raise InputError(f"{what} broke its reader ({told.get('error')}); ask for it again.")
+    raise InputError(f"{what} broke its reader ({reply.get('error')}); ask for it again.")
 
 
 def _ending(what: str, code: int, watch: Watch, took: float) -> str:

@@ -64,11 +64,11 @@ def enter_empty_folder() -> None:
 
     Called before the length of files is limited. Which folder is for temporary files is not tried, as `tempfile` would.
     """
-    own = os.path.join(os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp", f"fairleak-{os.getpid()}")
+    folder = os.path.join(os.environ.get("TMPDIR") or os.environ.get("TEMP") or "/tmp", f"fairleak-{os.getpid()}")
     try:
-        os.mkdir(own, 0o700)
-        os.chdir(own)
-        os.rmdir(own)
+        os.mkdir(folder, 0o700)
+        os.chdir(folder)
+        os.rmdir(folder)
     except OSError:
         os.chdir(os.sep)
 
@@ -216,7 +216,7 @@ def _argument(position: int, *, high: bool = False) -> int:
 
 def _filter(machine: str, pid: int) -> list[_Instruction]:
     """Filter that lets the listed system calls of one machine pass, and signals to the process `pid` itself."""
-    place, audit_name = _MACHINES[machine]
+    index, audit_name = _MACHINES[machine]
     program: list[_Instruction] = [
         (_LOAD, 0, 0, _MACHINE),
         (_JUMP_EQUAL, 1, 0, audit_name),
@@ -224,13 +224,13 @@ def _filter(machine: str, pid: int) -> list[_Instruction]:
         (_LOAD, 0, 0, _NUMBER),
     ]
     for numbers in _SYSCALLS.values():
-        number = numbers[place]
+        number = numbers[index]
         if number is not None:
             program += [(_JUMP_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    program += [(_JUMP_EQUAL, 0, 1, _CLONE3[place]), (_RETURN, 0, 0, _UNKNOWN)]
+    program += [(_JUMP_EQUAL, 0, 1, _CLONE3[index]), (_RETURN, 0, 0, _UNKNOWN)]
     # A new process is refused, a thread passes.
     program += [
-        (_JUMP_EQUAL, 0, 4, _CLONE[place]),
+        (_JUMP_EQUAL, 0, 4, _CLONE[index]),
         (_LOAD, 0, 0, _argument(0)),
         (_JUMP_ANY_BIT, 0, 1, _CLONE_THREAD),
         (_RETURN, 0, 0, _ALLOW),
@@ -238,7 +238,7 @@ def _filter(machine: str, pid: int) -> list[_Instruction]:
     ]
     # Limits may be read (the pointer to new ones is null), of this process (0) alone.
     program += [
-        (_JUMP_EQUAL, 0, 8, _PRLIMIT[place]),
+        (_JUMP_EQUAL, 0, 8, _PRLIMIT[index]),
         (_LOAD, 0, 0, _argument(0)),
         (_JUMP_EQUAL, 0, 5, 0),
         (_LOAD, 0, 0, _argument(2)),
@@ -250,7 +250,7 @@ def _filter(machine: str, pid: int) -> list[_Instruction]:
     ]
     # A signal to itself ends it (abort); none to others.
     program += [
-        (_JUMP_EQUAL, 0, 3, _TGKILL[place]),
+        (_JUMP_EQUAL, 0, 3, _TGKILL[index]),
         (_LOAD, 0, 0, _argument(0)),
         (_JUMP_EQUAL, 0, 1, pid),
         (_RETURN, 0, 0, _ALLOW),
@@ -269,7 +269,7 @@ def _restrict_by_seccomp(libc: Any) -> bool:
     machine = platform.machine()
     if machine not in _MACHINES:
         return False
-    instructions = b"".join(struct.pack("=HBBI", *each) for each in _filter(machine, os.getpid()))
+    instructions = b"".join(struct.pack("=HBBI", *instruction) for instruction in _filter(machine, os.getpid()))
     buffer = ctypes.create_string_buffer(instructions, len(instructions))
     program = _Program(len(instructions) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     number = _SECCOMP[_MACHINES[machine][0]]

@@ -159,11 +159,11 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
 def _answer(answers: BinaryIO, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
     """Call a function and send what it says."""
 
-    def report(*told: Any) -> None:
-        write_frame(answers, Kind.PROGRESS, {"told": told})
+    def report(*progress: Any) -> None:
+        write_frame(answers, Kind.PROGRESS, {"told": progress})
 
     try:
-        told, table = function(report, **arguments)
+        reply, table = function(report, **arguments)
     except FairLeakError as error:
         write_frame(answers, Kind.REFUSED, {"sentence": str(error)})
     except MemoryError:
@@ -171,7 +171,7 @@ def _answer(answers: BinaryIO, function: Callable[..., Any], arguments: dict[str
     except Exception as error:
         write_frame(answers, Kind.BROKEN, {"error": type(error).__name__})
     else:
-        write_frame(answers, Kind.ANSWER, told, table)
+        write_frame(answers, Kind.ANSWER, reply, table)
 
 
 def _alarm(seconds: float) -> None:
@@ -217,9 +217,9 @@ Frame = tuple[Kind, dict[str, Any], "pyarrow.Table | None"]
 """One message of a child: what JSON can say, and validated columns."""
 
 
-def write_frame(stream: BinaryIO, kind: Kind, told: dict[str, Any], table: pyarrow.Table | None = None) -> None:
+def write_frame(stream: BinaryIO, kind: Kind, message: dict[str, Any], table: pyarrow.Table | None = None) -> None:
     """Send a message."""
-    text = json.dumps(told).encode()
+    text = json.dumps(message).encode()
     size = 0
     if table is not None:
         import pyarrow as pa
@@ -249,8 +249,8 @@ def read_frame(stream: BinaryIO, *, most: int) -> Frame:
     kind, length, size = _HEAD.unpack(_exactly(stream, _HEAD.size))
     if length > _MOST_JSON or size > most:
         raise Oversize
-    told = json.loads(_exactly(stream, length))
-    if not isinstance(told, dict):
+    message = json.loads(_exactly(stream, length))
+    if not isinstance(message, dict):
         raise ValueError("a message is no record")
     table = None
     if size:
@@ -258,7 +258,7 @@ def read_frame(stream: BinaryIO, *, most: int) -> Frame:
 
         table = pa.ipc.open_stream(pa.py_buffer(_exactly(stream, size))).read_all()
         table.validate(full=True)
-    return Kind(kind), told, table
+    return Kind(kind), message, table
 
 
 def _exactly(stream: BinaryIO, length: int) -> bytes:

@@ -119,7 +119,7 @@ class _Draft:
 
     def _possible(self, column: ColumnSummary, role: str) -> str:
         """Return a role, or that of a feature where the column cannot have it."""
-        return role if role in column.possible_roles(given=self.table.uploaded) else FEATURE
+        return role if role in column.possible_roles(with_outputs=self.table.uploaded) else FEATURE
 
     def key(self, name: str, column: str = "") -> str:
         """Return the key of a choice of this draft, which may be about a column."""
@@ -256,7 +256,7 @@ def _row(draft: _Draft, column: ColumnSummary, *, keep: bool) -> None:
     cells.html(_cells(column.name, column.kind, ", ".join(column.first), missing))
     role.selectbox(
         f"Role of {shell.escape(column.name)}",
-        column.possible_roles(given=draft.table.uploaded),
+        column.possible_roles(with_outputs=draft.table.uploaded),
         format_func=COLUMN_ROLES.__getitem__,
         key=draft.keys[column.name],
         label_visibility="collapsed",

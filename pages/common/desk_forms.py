@@ -451,7 +451,7 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
     head, lines = "record,score", [f"{one},0.5" for one in test_set.ids]
     if table is not None:
         audited, roles = table
-        rows = np.flatnonzero(select(audited.frame, roles).known) + 1
+        rows = np.flatnonzero(select(audited.frame, roles).selected) + 1
         head = f"{head},row in the table"
         lines = [f"{line},{rows[int(one) - 1]}" for line, one in zip(lines, test_set.ids, strict=True)]
     return "\n".join([head, *lines, ""]).encode()

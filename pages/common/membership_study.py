@@ -23,15 +23,15 @@ from core.membership import (
     REGISTRY,
     TARGET_TITLES,
     TARGETS,
-    Attacked,
     Audit,
     CurvePoint,
     MemberPeople,
     MembershipSettings,
+    TrainedTarget,
     attack_steps,
     attacked_as,
-    audits,
     default_depth,
+    iter_audits,
     member_people,
 )
 from core.models import GIVEN
@@ -190,12 +190,12 @@ class Membership(Background):
         return f"{REGISTRY[coming].title} comes next" if finished else "Training the model"
 
 
-def _grown(now: Audit | None, train: Callable[[], Attacked], report: Report) -> Iterator[Audit]:
+def _grown(now: Audit | None, train: Callable[[], TrainedTarget], report: Report) -> Iterator[Audit]:
     """Yield an audit as it grows, from what is there of it on; without any, the model is trained first."""
     if now is None:
         target = train()
         now = Audit(found=target.findings, target=target)
-    yield from audits(now, report=report)
+    yield from iter_audits(now, report=report)
 
 
 REPEATS = 25
@@ -216,7 +216,7 @@ class Curve(Background):
     ) -> None:
         def points(job: Job) -> list[CurvePoint]:
             finished = list(job.partial)
-            return job.collect(job.each_apart(lambda _: make(there=finished)))
+            return job.collect(job.each_apart(lambda _: make(finished=finished)))
 
         self._waiting, people = work.busy, work.who.people
         key = fingerprint("membership curve", name, people.fingerprint, *parts)

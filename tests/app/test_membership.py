@@ -17,19 +17,19 @@ from core.datasets import demo_table
 from core.estimates import count
 from core.membership import (
     ATTACKS,
-    Attacked,
     MemberGuess,
     MemberPeople,
     MembershipFindings,
     MembershipSettings,
-    attacked,
+    TrainedTarget,
     attacked_as,
     default_depth,
-    guesses,
-    judge,
+    evaluate_attack,
     ledger_of,
     member_people,
+    run_attacks,
     target_of,
+    train_target,
 )
 from core.membership.findings import Reading, findings
 from pages.common import membership_study as study
@@ -62,7 +62,9 @@ class Coming(Gate):
         super().__init__()
         self.asked: list[tuple[str, ...]] = []
 
-    def guesses(self, target: Attacked, *, there: Collection[str] = (), report: Any = None) -> Iterator[MemberGuess]:
+    def guesses(
+        self, target: TrainedTarget, *, there: Collection[str] = (), report: Any = None
+    ) -> Iterator[MemberGuess]:
         """Yield the first attack, the others once the gate is open."""
         self.asked.append(tuple(there))
         for i, guess in enumerate(guesses_once(target), 1):
@@ -77,11 +79,11 @@ class Coming(Gate):
 _guesses: dict[Any, list[MemberGuess]] = {}
 
 
-def guesses_once(target: Attacked) -> list[MemberGuess]:
+def guesses_once(target: TrainedTarget) -> list[MemberGuess]:
     """Return all attacks' guesses, computed once for all tests: they do not depend on the groups."""
     key = (target.settings, target.people.title, target.people.n)
     if key not in _guesses:
-        _guesses[key] = list(guesses(target))
+        _guesses[key] = list(run_attacks(target))
     return _guesses[key]
 
 
@@ -98,10 +100,10 @@ def found(roles: int = 0, **changes: Any) -> MembershipFindings:
     own = people(roles)
     settings = replace(MembershipSettings(max_depth=default_depth(own), shadows=SHADOWS), **changes)
     if settings.target != "audited":
-        target = attacked(own, settings, target_of(own, settings))
+        target = train_target(own, settings, target_of(own, settings))
     else:
         target = attacked_as(own, settings, config=expected.audit().config, dataset=expected.demo())
-    return replace(target.findings, attacks={g.name: judge(target, g) for g in guesses_once(target)})
+    return replace(target.findings, attacks={g.name: evaluate_attack(target, g) for g in guesses_once(target)})
 
 
 def assert_tells(dashboard: Dashboard, audit: MembershipFindings, **chosen: Any) -> None:

@@ -19,7 +19,7 @@ import pytest
 from core.charts import DARK, LIGHT, Drawing, membership, model_card
 from core.charts.drawing import Axis, Scale, cells, decades, gap_text, gaps, joined, percents
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed
-from core.charts.words import apart, fit, kept, lines_of, plain_name, short, spread, width
+from core.charts.words import fit, lines_of, plain_name, separate_labels, short, visible_labels, visible_ticks, width
 from core.estimates import Estimate
 from core.membership.disparity import GapTest
 from core.policy.verdict import Bullet
@@ -94,10 +94,12 @@ RATE = Estimate(value=0.6, low=0.55, high=0.655, n=40)
 def _curves() -> Iterator[Drawing]:
     """Yield curves with gaps, levels, bands cut at the ends, dots beyond them, one value, none, and many names."""
     over = [Estimate(value=v, low=v - 0.3, high=v + 0.2, n=9) for v in (0.1, 0.5, 0.97)]
-    bands = Curve(x=[1, 2, 3], of=over, color="leak", band=True, width=3, name="banded <b>", here=over[1])
+    bands = Curve(x=[1, 2, 3], of=over, color="leak", band=True, width=3, name="banded <b>", current=over[1])
     gap = Curve(x=[1, 2, 3, 4], of=[0.2, None, math.nan, 0.4], color="ink", name="with gaps", dash="dash")
     short_one = Curve(x=[1, 2], of=[0.3, None], color="before", name="one value")
-    two = Curve(x=[1, 2, 4], of=[0.3, 0.7, None], color="before", name="ends early", opacity=0.4, here=0.5, hollow=True)
+    two = Curve(
+        x=[1, 2, 4], of=[0.3, 0.7, None], color="before", name="ends early", opacity=0.4, current=0.5, hollow=True
+    )
     dots = [Dot(x=i, of=replace(RATE, value=v), interval=i % 2 == 1, hollow=i == 2) for i, v in enumerate((-1, 0.6, 2))]
     dotted = Curve(x=[0, 1, 2], of=[None, None, None], color="strongest", name="dots", dots=dots, symbol="diamond")
     lone = Dot(x=2, of=0.5, hover="said", color="muted")
@@ -112,7 +114,7 @@ def _curves() -> Iterator[Drawing]:
         ([two, dotted, at_two], {"holds": (-0.2, 1.3), "head": "head"}),
         ([*flat, gap], {"height": 200}),
         (flat, {"at": 1, "narrow": 500}),
-        ([replace(gap, name="", here=0.3)], {"at": 1}),
+        ([replace(gap, name="", current=0.3)], {"at": 1}),
         ([], {}),
         ([level(math.nan, "ink", "nothing"), Curve(x=[], of=[], color="ink", name="empty")], {"head": "head"}),
     ):
@@ -203,11 +205,14 @@ def _words() -> Iterator[tuple[str, Any]]:
         )
         yield f"lines {i}", [lines_of(name * 3, pixels=p, size=12, most=most) for p in (30, 90) for most in (1, 2, 3)]
     for wanted in ([], [5.0], [0.0, 0.0, 0.0], [9.0, 1.0, 9.5, 1.0, 5.0], [10.0, 10.0, 2.0], [-3.0, 4.0, 12.0, 13.0]):
-        yield f"spread {wanted}", [spread(wanted, gap, 0.0, 10.0) for gap in (0.5, 2.0, 3.0)]
-        yield f"kept {wanted}", [kept(wanted, [i % 2 == 1 for i in range(len(wanted))], room) for room in range(1, 7)]
+        yield f"spread {wanted}", [separate_labels(wanted, gap, 0.0, 10.0) for gap in (0.5, 2.0, 3.0)]
+        yield (
+            f"kept {wanted}",
+            [visible_labels(wanted, [i % 2 == 1 for i in range(len(wanted))], room) for room in range(1, 7)],
+        )
         places = [max(0.0, min(1.0, at / 10)) for at in wanted]
         words = [f"{at:g}" for at in wanted]
-        named = ("".join(map(str, apart(places, words, pixels=pixels))) for pixels in range(4, 130, 3))
+        named = ("".join(map(str, visible_ticks(places, words, pixels=pixels))) for pixels in range(4, 130, 3))
         yield f"apart {wanted}", " ".join(named)
     yield "joined", joined([{"a": 1, **cells("b", RATE)}, {"c": None, **cells("b", None), **cells("d", 0.5)}])
 

@@ -141,7 +141,7 @@ def _subject() -> Named:
             yield f"cells {metric} {name} {keep}", refused(subjects.check_cells, metric, made.dataset, splits)
     for most in (made.splits.known.size - 1, made.splits.known.size):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(subjects, "MOST_TAUGHT", most)
+            patch.setattr(subjects, "MAX_ATTACKER_SAMPLE", most)
             yield f"most {most}", made.over_people
     labels = made.dataset.labels.copy()
     labels[made.dataset.sensitive == 1] = 1

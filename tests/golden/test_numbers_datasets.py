@@ -279,7 +279,7 @@ def _never_label(name: str) -> bool:
 def _names() -> Named:
     for name in NAMES:
         says = [
-            columns._says_so(name, every_one=every, most=most)
+            columns._names_identifier(name, all_distinct=every, mostly_distinct=most)
             for every, most in ((True, True), (False, True), (False, False))
         ]
         is_attribute, sets = (
@@ -291,7 +291,14 @@ def _names() -> Named:
             (columns.bare_name(name), says, is_attribute, sets, _never_label(name)),
         )
     for word in WORDS:
-        asked = (columns.truth, columns.is_number, columns.quoted, columns.shown, splits.named_set, roles.spelling_key)
+        asked = (
+            columns.parse_bool,
+            columns.is_number,
+            columns.quoted,
+            columns.text_of,
+            splits.named_set,
+            roles.spelling_key,
+        )
         yield f"{word[:9]!r} {len(word)}", [ask(word) for ask in asked]
     for n in (1, 4, 5, 6):
         yield f"{n} listed", columns.listed([f"c{i}" for i in range(n)])
@@ -585,7 +592,7 @@ def _guesses() -> Named:
                         column_roles.reason_of(each, asked[each.name], guess, keep=keep) for keep in (True, False)
                     ]
                     feature = column_roles.reason_of(each, "feature", guess, keep=True)
-                    possible = each.possible_roles(given="said" in names)
+                    possible = each.possible_roles(with_outputs="said" in names)
                     yield f"{names} {each.name}", f"{asked[each.name]}: {reasons} {feature} {possible}"
                     others = [("excluded", guess), (asked[each.name], None)]
                     told_of = [column_roles.reason_of(each, role, known, keep=True) for role, known in others]
@@ -691,7 +698,11 @@ def _splits() -> Named:
             continue
         yield (
             f"{seed} known",
-            (splits.known_shares(data, made), splits.taught(made.known, seed), splits.shared_records(data, made)),
+            (
+                splits.known_shares(data, made),
+                splits.attacker_sample(made.known, seed),
+                splits.shared_records(data, made),
+            ),
         )
     for train, test in ((5, 30), (6, 30), (30, 5), (30, 6), (9, 11), (30, 12)):
         few = build.build_dataset(table, BASE)
@@ -701,7 +712,7 @@ def _splits() -> Named:
         )
         yield f"{train} and {test} named", told(splits.split, few, seed=1)[:300]
     for n in (100_000, 100_001):
-        yield f"{n} taught", splits.taught(np.arange(n)[::-1], 3)
+        yield f"{n} taught", splits.attacker_sample(np.arange(n)[::-1], 3)
 
 
 def _rated(users: int, values: int) -> pd.DataFrame:

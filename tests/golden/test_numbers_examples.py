@@ -36,15 +36,18 @@ OTHERS: dict[str, tuple[Any, list[Mapping[str, Any]]]] = {
         imputation,
         [
             {"_TARGETS": ((1, 1, 2, 2), (1, 0, 1, 6), (0, 1, 4, 1), (0, 0, 3, 1))},
-            {"_KNOWN": ((1, 1, 1, 5), (1, 0, 5, 1), (0, 1, 1, 4), (0, 0, 1, 2))},
+            {"_TRAINING_CELLS": ((1, 1, 1, 5), (1, 0, 5, 1), (0, 1, 1, 4), (0, 0, 1, 2))},
         ],
     ),
-    "flip": (queries, [{"_ASKED": 0}, {"_ASKED": 9}, {"_ADVANTAGED": (PEOPLE % 3 == 0).astype(np.uint8)}]),
+    "flip": (
+        queries,
+        [{"_TARGET_PERSON": 0}, {"_TARGET_PERSON": 9}, {"_ADVANTAGED": (PEOPLE % 3 == 0).astype(np.uint8)}],
+    ),
     "flips": (
         queries,
         [
             {"_ADVANTAGED": (PEOPLE % 4 == 1).astype(np.uint8)},
-            {"_ACCEPTED": (PEOPLE > 12).astype(float), "_ASKED": 19},
+            {"_ACCEPTED": (PEOPLE > 12).astype(float), "_TARGET_PERSON": 19},
         ],
     ),
     "noise": (queries, [{"_EPSILON": 0.1}, {"_EPSILON": 4.0, "_ADVANTAGED": (PEOPLE > 2).astype(np.uint8)}]),

@@ -137,9 +137,9 @@ def splits() -> Named:
             ),
         )
     between = evidence.split_between(np.arange(140, 330), np.arange(140)[::-1], seed=5)
-    yield "between", (between, between.known[1], between.judged, between.population)
+    yield "between", (between, between.known_records[1], between.judged_records, between.population)
     kept = between.keeping(between.members[9:][::-1], outsiders=between.outsiders[3:])
-    yield "kept", (kept, kept.known[1], kept.judged, kept.population)
+    yield "kept", (kept, kept.known_records[1], kept.judged_records, kept.population)
     yield "kept too few", refused(lambda: between.keeping(between.members[:20], outsiders=between.outsiders))
     every = evidence.judging_everybody(np.array([5, 3, *range(20, 40)]), np.arange(10, 20), aside=np.array([50, 45]))
     yield "everybody", (every, every.judged, every.population)

@@ -105,12 +105,12 @@ def attacks() -> Named:
         yield f"{name}, labels alone", _told(REGISTRY[name].judge(labels_alone), 8)
     yield (
         "boundary.kept",
-        boundary._kept(given.access, np.arange(0, 260, 7), given.labels[::7], 260, np.random.default_rng(3)),
+        boundary._count_unchanged(given.access, np.arange(0, 260, 7), given.labels[::7], 260, np.random.default_rng(3)),
     )
     nobody = replace(given, split=replace(given.split, aside=given.split.aside[:0]))
     for name in ("quantile", "rmia"):
         yield f"{name}, nobody", refused(lambda name=name: REGISTRY[name].judge(nobody).score)
-    yield "above", above_threshold(np.round(given.own, 1), given)
+    yield "above", above_threshold(np.round(given.label_probability, 1), given)
     for released, shadows, queries in product(("scores", "labels", "study"), (True, False), (True, False)):
         yield (
             f"attacks on {released}, {shadows}, {queries}",
@@ -126,7 +126,7 @@ def parts() -> Named:
     trained = rng.random((6, 9)) < 0.5
     trained[:, 0], trained[:, 1], trained[1:, 2] = True, False, False
     for online in (True, False):
-        shadows = Shadows(n_judged=7, own=own, trained=trained & online, online=online)
+        shadows = Shadows(n_judged=7, label_probability=own, trained=trained & online, online=online)
         yield f"marginal {online}", rmia._marginal(shadows)
     count, mean, squares = np.array([3, 0, 2, 5]), np.array([0.5, -1.0, 2.0, 0.1]), np.array([2.0, 0.0, 0.5, 4.0])
     for means in (mean, np.zeros(4)):
@@ -198,7 +198,12 @@ def audits() -> Named:
         ("nothing", None, replace(asked, target="decision_tree", max_depth=2)),
     ):
         found = refused(lambda how=how, data=data: inference.attacked_as(people, how, config=config, dataset=data))
-        yield name, found if isinstance(found, str) else (found.findings, found.split, np.round(found.evidence.own, 6))
+        yield (
+            name,
+            found
+            if isinstance(found, str)
+            else (found.findings, found.split, np.round(found.evidence.label_probability, 6)),
+        )
 
 
 def over_settings() -> Named:
@@ -208,7 +213,7 @@ def over_settings() -> Named:
     for point in (*budgets, *picked):
         short = replace(point, auc=round(point.auc, 3))
         yield f"{point.variant} {point.at:g} {point.repeat}", short
-    again = curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2, there=picked[:1] + picked[2:])
+    again = curves.fairpick_curve(people, settings, thetas=(0.3, 1.0), repeats=2, finished=picked[:1] + picked[2:])
     yield "again picked", [(point.at, point.repeat, point.variant) for point in again]
     rng = np.random.default_rng(37)
     names = (*curves.RATES, *curves.GAPS)

@@ -18,9 +18,9 @@ from core.membership import (
     MembershipSettings,
     attack_steps,
     attacked_as,
-    guesses,
-    judge,
+    evaluate_attack,
     member_people,
+    run_attacks,
     split_between,
 )
 from core.membership.targets import audited_target
@@ -82,7 +82,9 @@ def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, 
     told: list[tuple[int, int]] = []
     given = replace(settings, target=GIVEN)
     target = attacked_as(owners, given, config=replace(AUDIT, seed=3), dataset=dataset)
-    now = {one.name: judge(target, one) for one in guesses(target, report=lambda *steps: told.append(steps))}
+    now = {
+        one.name: evaluate_attack(target, one) for one in run_attacks(target, report=lambda *steps: told.append(steps))
+    }
     assert list(now) == ["loss", "confidence", "network", "quantile"]
     assert all(now[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now)
     assert all(now[name].disparities == was.attacks[name].disparities for name in now)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from core.datasets import AuditDataset
-from core.datasets.dataset import MOST_KEPT
+from core.datasets.dataset import MAX_CACHED
 from core.errors import FairLeakError
 from core.seeds import child_generator, child_seed
 from core.solvers import solve
@@ -66,7 +66,7 @@ def test_it_is_made_once_for_each_key_read_only_and_kept_while_asked_for(people:
     for array in (kept[0], kept[1][0]["x"], kept[2].numbers):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-    for number in range(MOST_KEPT):
+    for number in range(MAX_CACHED):
         people.once(number, lambda number=number: number)
     people.once(0, lambda: -1)
     people.once("one more", lambda: 0)

@@ -30,5 +30,5 @@ ATTACKS = tuple(name for name, attack in REGISTRY.items() if "study" in attack.u
 
 def attacks_on(released: str, *, shadows: bool, queries: bool = True) -> tuple[Attack, ...]:
     """Return the attacks of an audit of "scores" or "labels", with or without shadow models and query access."""
-    lacking = {name for name, there in (("shadows", shadows), ("queries", queries)) if not there}
+    lacking = {name for name, available in (("shadows", shadows), ("queries", queries)) if not available}
     return tuple(attack for attack in REGISTRY.values() if released in attack.uses and not attack.needs & lacking)

@@ -30,7 +30,7 @@ import math
 import numpy as np
 
 from core.arrays import Floats, Ints, Mask
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.evidence import LEAST_DEVIATION, Evidence, Shadows, logit
 
 _DIGITS = 9
@@ -46,12 +46,12 @@ _TO_THE_END = {"ftol": 1e-15, "gtol": 1e-10}
 """The fit goes on until rounding stops it: its end must not depend on the order of a sum."""
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by the ratio of two predictive densities; scores alone, and no verdict."""
     from scipy.stats import t
 
     shadows, rows = evidence.shadow_models, evidence.split.judged_rows
-    phi = logit(evidence.own)[rows]
+    phi = logit(evidence.label_probability)[rows]
     without = predictive(shadows, ~shadows.inside)
     score = t.logpdf(phi, *predictive(shadows, shadows.inside)) - t.logpdf(phi, *without)
     if not shadows.online:  # as many shadows for all: orders people as the distribution function does
@@ -87,8 +87,8 @@ def fitted_prior(count: Ints, mean: Floats, squares: Floats, centre: float) -> t
         """Return minus the mean log marginal likelihood, but for its constant."""
         kappa, alpha, variance = np.exp(logs)
         shape, rate = alpha + count / 2, _rate(kappa, alpha * variance, count, squares, distance)
-        found = gammaln(shape) - gammaln(alpha) + alpha * math.log(alpha * variance) - shape * np.log(rate)
-        return -float((found + np.log(kappa / (kappa + count)) / 2).mean())
+        log_likelihood = gammaln(shape) - gammaln(alpha) + alpha * math.log(alpha * variance) - shape * np.log(rate)
+        return -float((log_likelihood + np.log(kappa / (kappa + count)) / 2).mean())
 
     bounds = np.log(_BOUNDS)
     start = np.clip(np.log([*_START, max(around, LEAST_DEVIATION**2)]), *bounds.T)

@@ -24,7 +24,7 @@ import numpy as np
 
 from core.adversaries.cross_fitting import halves
 from core.arrays import Codes, Floats, Ints
-from core.membership.attack import Attack, Judged, best_threshold
+from core.membership.attack import Attack, AttackOutput, best_threshold
 from core.membership.evidence import Evidence
 from core.models.query_access import QueryAccess
 from core.seeds import child_generator
@@ -36,29 +36,31 @@ _AT_ONCE = 500_000
 """Records the model is asked about at once."""
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by how the model labels their record when it is changed, half of the judged teaching how."""
     assert evidence.access is not None
-    rows, member = evidence.split.judged
+    rows, member = evidence.split.judged_records
     labels, right = evidence.labels[rows], (evidence.predicted == evidence.labels)[rows]
-    kept = _kept(evidence.access, rows, labels, evidence.labels.size, child_generator(evidence.seed, "boundary attack"))
-    score, verdict = _either((right + kept) / (COPIES + 1), right - kept / COPIES, member, seed=evidence.seed)
+    unchanged = _count_unchanged(
+        evidence.access, rows, labels, evidence.labels.size, child_generator(evidence.seed, "boundary attack")
+    )
+    score, verdict = _either((right + unchanged) / (COPIES + 1), right - unchanged / COPIES, member, seed=evidence.seed)
     return score, verdict
 
 
-def _kept(access: QueryAccess, rows: Ints, labels: Codes, people: int, rng: np.random.Generator) -> Ints:
+def _count_unchanged(access: QueryAccess, rows: Ints, labels: Codes, people: int, rng: np.random.Generator) -> Ints:
     """Return how many copies of each record get the person's own label."""
     first = rng.integers(0, access.columns, rows.size)
-    others = rng.integers(0, people, (rows.size, COPIES))  # whose value a copy gets
-    found, step = np.empty(rows.size, dtype=np.int64), _AT_ONCE // COPIES
+    donors = rng.integers(0, people, (rows.size, COPIES))  # whose value a copy gets
+    counts, step = np.empty(rows.size, dtype=np.int64), _AT_ONCE // COPIES
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
-        asked = np.tile(rows[part, np.newaxis, np.newaxis], (1, COPIES, access.columns))
+        queries = np.tile(rows[part, np.newaxis, np.newaxis], (1, COPIES, access.columns))
         changed = (first[part, np.newaxis] + np.arange(COPIES)) % access.columns
-        np.put_along_axis(asked, changed[:, :, np.newaxis], others[part, :, np.newaxis], axis=2)
-        answers = access.ask(asked.reshape(-1, access.columns)).reshape(-1, COPIES)
-        found[part] = (answers == labels[part, np.newaxis]).sum(axis=1)
-    return found
+        np.put_along_axis(queries, changed[:, :, np.newaxis], donors[part, :, np.newaxis], axis=2)
+        answers = access.ask(queries.reshape(-1, access.columns)).reshape(-1, COPIES)
+        counts[part] = (answers == labels[part, np.newaxis]).sum(axis=1)
+    return counts
 
 
 def _either(robust: Floats, isolated: Floats, member: Codes, *, seed: int) -> tuple[Floats, Codes]:
@@ -68,15 +70,15 @@ def _either(robust: Floats, isolated: Floats, member: Codes, *, seed: int) -> tu
     """
     from scipy.stats import rankdata
 
-    ranks = [rankdata(np.round(each, 9)) / each.size for each in (robust, isolated)]
+    ranks = [rankdata(np.round(statistic, 9)) / statistic.size for statistic in (robust, isolated)]
     second = halves(member, seed=seed)
     score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
     for half in (second, ~second):
-        taught, inside = ~half, member[~half] == 1
-        means = [rankdata(rank[taught])[inside].mean() for rank in ranks]  # the AUC, but for its scale
+        training, inside = ~half, member[~half] == 1
+        means = [rankdata(rank[training])[inside].mean() for rank in ranks]  # the AUC, but for its scale
         best = ranks[int(np.argmax(means))]
         score[half] = best[half]
-        verdict[half] = best[half] >= best_threshold(best[taught], member[taught])
+        verdict[half] = best[half] >= best_threshold(best[training], member[training])
     return score, verdict
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.membership.attack import Attack, Judged, above_threshold
+from core.membership.attack import Attack, AttackOutput, above_threshold
 from core.membership.evidence import Evidence
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by the probability of the label the model prefers."""
     p = np.asarray(evidence.probability, dtype=np.float64)
     return above_threshold(np.maximum(p, 1.0 - p).round(12), evidence)  # 1 - 1/3 ties with 2/3

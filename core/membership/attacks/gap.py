@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.evidence import Evidence
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Classify people who are predicted correctly as members: labels alone are needed."""
     right = (evidence.predicted == evidence.labels)[evidence.split.judged_rows]
     return right.astype(np.float64), right

@@ -47,7 +47,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from core.arrays import Codes, Floats, Ints, Mask
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.evidence import FEWEST, Evidence, Shadows, deviations, logit
 from core.membership.roc import counts_above, members_above
 from core.seeds import child_generator
@@ -69,12 +69,12 @@ _CHOICE = "LiRA, a variance per person"
 """Under which the evidence keeps the choice."""
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by how the target's answer compares with that of shadow models; scores alone, and no verdict.
 
     The variance is one for each person or one for all, see `chooses_variance_per_person`.
     """
-    phi = logit(evidence.own)[evidence.split.judged_rows]
+    phi = logit(evidence.label_probability)[evidence.split.judged_rows]
     return _score(phi, _laws(evidence.shadow_models, chooses_variance_per_person(evidence))), None
 
 
@@ -94,15 +94,17 @@ def variance_rates(evidence: Evidence) -> tuple[float, float]:
     """
     shadows = evidence.shadow_models
     columns = _compared_columns(shadows, evidence.seed)
-    phi = logit(shadows.own[:, columns])
+    phi = logit(shadows.label_probability[:, columns])
     trained = shadows.trained[:, columns]
     sides = [~trained, trained][: 1 + shadows.online]
     steps = np.rint(phi / _STEP).astype(np.int64)
-    sums = [_Sums.of(steps, side) for side in sides]
+    sums = [_ShadowSums.of(steps, side) for side in sides]
     rates = []
     for first in range(0, len(phi) - 1, 2)[:_MOST_PAIRS]:
         pair = slice(first, first + 2)
-        remaining = [every.less(_Sums.of(steps[pair], side[pair])) for every, side in zip(sums, sides, strict=True)]
+        remaining = [
+            every.less(_ShadowSums.of(steps[pair], side[pair])) for every, side in zip(sums, sides, strict=True)
+        ]
         laws = [[side.law(per_person) for side in remaining] for per_person in (True, False)]
         for target in (first, first + 1):
             if FEWEST <= np.count_nonzero(trained[target]) <= columns.size - FEWEST:
@@ -118,7 +120,7 @@ def _compared_columns(shadows: Shadows, seed: int) -> Ints:
     """Return the columns of the records on which the variances are compared."""
     columns = np.arange(shadows.n_judged)
     if not shadows.online:
-        columns = np.arange(shadows.n_judged, shadows.own.shape[1])
+        columns = np.arange(shadows.n_judged, shadows.label_probability.shape[1])
     if columns.size > _MOST_RECORDS:
         rng = child_generator(seed, "LiRA, records for the variance")
         columns = np.sort(rng.choice(columns, _MOST_RECORDS, replace=False))
@@ -135,7 +137,7 @@ def _laws(shadows: Shadows, per_person: bool) -> Law:
     return [shadows.normal(side, per_person) for side in sides]
 
 
-class _Sums(NamedTuple):
+class _ShadowSums(NamedTuple):
     """Of each record's φ in steps, over the shadows on one side: number, sum and sum of squares, exact."""
 
     number: Ints

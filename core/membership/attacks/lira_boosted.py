@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy.typing as npt
 
 from core.adversaries.cross_fitting import cross_fitted
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.attacks import lira
 from core.membership.evidence import Evidence, logit
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ."""
-    shadows, (rows, member) = evidence.shadow_models, evidence.split.judged
-    phi = logit(evidence.own)[rows]
+    shadows, (rows, member) = evidence.shadow_models, evidence.split.judged_records
+    phi = logit(evidence.label_probability)[rows]
     columns: list[npt.ArrayLike] = [phi, evidence.labels[rows]]
     for used in (~shadows.inside, shadows.inside)[: 1 + shadows.online]:  # offline there are none with
         mean, deviation = shadows.normal(used, True)

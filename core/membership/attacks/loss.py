@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.membership.attack import Attack, Judged, above_threshold
+from core.membership.attack import Attack, AttackOutput, above_threshold
 from core.membership.evidence import Evidence
 
 _LEAST = 1e-12
 """A probability of 0 counts as this, so that a loss is finite."""
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by the log of the probability of their own label, the loss with its sign turned."""
-    own = np.round(evidence.own, 12)  # 1 - 0.8 ties with 0.2
-    return above_threshold(np.log(np.maximum(own, _LEAST)), evidence)
+    probability = np.round(evidence.label_probability, 12)  # 1 - 0.8 ties with 0.2
+    return above_threshold(np.log(np.maximum(probability, _LEAST)), evidence)
 
 
 ATTACK = Attack(

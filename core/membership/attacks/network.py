@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Codes, Floats
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.evidence import Evidence
 from core.seeds import child_seed
 
@@ -28,7 +28,7 @@ _NO_PROGRESS = 1e9
 """A loss that falls by less is not falling: always."""
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by what a network learned from the target's answers about known people.
 
     To balance is to let members and non-members of a label weigh the same. It is needed once members of one label were
@@ -37,26 +37,26 @@ def scores(evidence: Evidence) -> Judged:
     get the same score, as the networks are asked about each answer once.
     """
     p, y, split = evidence.probability, evidence.labels, evidence.split
-    (known, member), rows = split.known, split.judged_rows
+    (known_rows, member), rows = split.known_records, split.judged_rows
     score = np.empty(rows.size)
     for label in (0, 1):
-        learn, asked = y[known] == label, y[rows] == label
-        answers, place = np.unique(p[rows[asked]], return_inverse=True)
+        learn, queried = y[known_rows] == label, y[rows] == label
+        answers, index = np.unique(p[rows[queried]], return_inverse=True)
         child = child_seed(evidence.seed, f"membership network {label}")
-        score[asked] = _learned(p[known[learn]], member[learn], answers, child, evidence.balance)[place]
+        score[queried] = _learned(p[known_rows[learn]], member[learn], answers, child, evidence.balance)[index]
     return score, score >= 0.5
 
 
-def _learned(known: Floats, member: Codes, asked: Floats, seed: int, balance: bool) -> Floats:
+def _learned(known_answers: Floats, member: Codes, queried: Floats, seed: int, balance: bool) -> Floats:
     """Return the probability of being a member for the answers asked about, of one label."""
-    if not asked.size or np.unique(member).size < 2:
-        return np.full(asked.size, member.mean() if member.size else 0.5)
+    if not queried.size or np.unique(member).size < 2:
+        return np.full(queried.size, member.mean() if member.size else 0.5)
     weights = np.ones(member.size)
     if balance:  # members and non-members count the same, one on average
         share = float(member.mean())
         weights = np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
-    network = _fitted(known, member, weights, seed)
-    return np.asarray(network.predict_proba(_pairs(asked))[:, 1], dtype=np.float64)
+    network = _fitted(known_answers, member, weights, seed)
+    return np.asarray(network.predict_proba(_pairs(queried))[:, 1], dtype=np.float64)
 
 
 def _pairs(p: Floats) -> Floats:
@@ -72,8 +72,8 @@ def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
     from sklearn.neural_network import MLPClassifier
     from threadpoolctl import threadpool_limits
 
-    both, place = np.unique(np.column_stack([p, member]), axis=0, return_inverse=True)
-    mass = np.bincount(place.ravel(), weights=weights)
+    pairs, index = np.unique(np.column_stack([p, member]), axis=0, return_inverse=True)
+    mass = np.bincount(index.ravel(), weights=weights)
     batch = min(_BATCH, mass.size)
     passes = max(2, round(_STEPS / np.ceil(mass.size / batch)))
     network = MLPClassifier(
@@ -86,7 +86,7 @@ def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
         max_iter=passes + 1,
     )
     with threadpool_limits(limits=1):  # so small a network is slower on many threads
-        return network.fit(_pairs(both[:, 0]), both[:, 1].astype(np.uint8), sample_weight=mass / mass.mean())
+        return network.fit(_pairs(pairs[:, 0]), pairs[:, 1].astype(np.uint8), sample_weight=mass / mass.mean())
 
 
 ATTACK = Attack(

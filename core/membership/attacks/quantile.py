@@ -18,47 +18,47 @@ import numpy as np
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.evidence import LEAST_DEVIATION, Evidence, logit
 from core.seeds import child_generator, child_seed
 
 _TREES, _FEWEST_IN_LEAF = 50, 10
 """Trees, and fewest people in a leaf."""
 
-_TAUGHT = 5_000
+_MAX_TRAINING = 5_000
 """Most people who are learned from; of more, so many are drawn at random."""
 
 _DIGITS = 9
 """Decimals of a score, so that equal evidence ties."""
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by how far their φ lies above what is expected of non-members; scores alone, and no verdict.
 
     Raises `InputError` if nobody is in the population.
     """
     rows, learn = evidence.split.judged_rows, evidence.split.population
     if not learn.size:
-        told = "Quantile regression needs people whom the model was not trained on and who are not judged, got none."
-        raise InputError(told)
-    if learn.size > _TAUGHT:
+        message = "Quantile regression needs people whom the model was not trained on and who are not judged, got none."
+        raise InputError(message)
+    if learn.size > _MAX_TRAINING:
         drawn = child_generator(evidence.seed, "quantile regression, people")
-        learn = np.sort(drawn.choice(learn, _TAUGHT, replace=False))
+        learn = np.sort(drawn.choice(learn, _MAX_TRAINING, replace=False))
     columns = np.column_stack([evidence.records, evidence.labels])
-    phi = logit(evidence.own)
+    phi = logit(evidence.label_probability)
     mean, deviation = _expected(columns[learn], phi[learn], columns[rows], child_seed(evidence.seed, "quantile forest"))
     score = np.round((phi[rows] - mean) / deviation, _DIGITS)
     return score, None
 
 
-def _expected(known: Floats, phi: Floats, judged: Floats, seed: int) -> tuple[Floats, Floats]:
+def _expected(training: Floats, phi: Floats, evaluated: Floats, seed: int) -> tuple[Floats, Floats]:
     """Return mean and deviation of φ for each of those judged, as learned of people and their φ."""
     from sklearn.ensemble import RandomForestRegressor
 
     centre, scale = float(phi.mean()), max(float(phi.std()), LEAST_DEVIATION)
     z = (phi - centre) / scale  # so that both targets have a say in where to split
     forest = RandomForestRegressor(n_estimators=_TREES, min_samples_leaf=_FEWEST_IN_LEAF, random_state=seed)
-    first, second = forest.fit(known, np.column_stack([z, z * z])).predict(judged).T
+    first, second = forest.fit(training, np.column_stack([z, z * z])).predict(evaluated).T
     deviation = scale * np.sqrt(np.maximum(second - first * first, 0.0))
     return centre + scale * first, np.maximum(deviation, LEAST_DEVIATION)
 

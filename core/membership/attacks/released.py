@@ -8,17 +8,17 @@ many non-members with label 0 it says exactly 0 as well.
 from __future__ import annotations
 
 from core.adversaries.cross_fitting import cross_fitted, released_columns
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.evidence import Evidence
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by boosting on what is released about them, half of the judged teaching.
 
     Of each half of those judged the attacker knows who is a member, when the other half is judged.
     """
     predicted, y = evidence.predicted, evidence.labels
-    rows, member = evidence.split.judged
+    rows, member = evidence.split.judged_records
     score = None if evidence.released is None else evidence.probability[rows]
     columns = released_columns(predicted[rows], y[rows], score)
     ranks, verdict = cross_fitted(columns, member, seed=evidence.seed, name="released")

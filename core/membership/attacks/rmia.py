@@ -30,7 +30,7 @@ import numpy as np
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.membership.attack import Attack, Judged
+from core.membership.attack import Attack, AttackOutput
 from core.membership.evidence import Evidence, Shadows
 
 _GAMMA = 1.0
@@ -46,7 +46,7 @@ _DIGITS = 12
 """Decimals of a ratio, so that equal ratios tie."""
 
 
-def scores(evidence: Evidence) -> Judged:
+def scores(evidence: Evidence) -> AttackOutput:
     """Judge people by how many of the population they beat in likelihood ratio; scores alone, and no verdict.
 
     Raises `InputError` if nobody is in the population.
@@ -54,20 +54,20 @@ def scores(evidence: Evidence) -> Judged:
     rows, population = evidence.split.judged_rows, evidence.split.population
     if not population.size:
         raise InputError("RMIA needs people whom the model was not trained on and who are not judged, got none.")
-    told = np.maximum(evidence.own[np.concatenate([rows, population])], _LEAST)
-    ratio = np.round(told / np.maximum(_marginal(evidence.shadow_models), _LEAST), _DIGITS)
-    judged, others = ratio[: rows.size], np.sort(_GAMMA * ratio[rows.size :])
+    probability = np.maximum(evidence.label_probability[np.concatenate([rows, population])], _LEAST)
+    ratio = np.round(probability / np.maximum(_marginal(evidence.shadow_models), _LEAST), _DIGITS)
+    target_ratio, population_ratio = ratio[: rows.size], np.sort(_GAMMA * ratio[rows.size :])
     # z with γ ratio(z) <= ratio(x) are those before the place of x among the sorted
-    score = np.searchsorted(others, judged, side="right") / others.size
+    score = np.searchsorted(population_ratio, target_ratio, side="right") / population_ratio.size
     return score, None
 
 
 def _marginal(shadows: Shadows) -> Floats:
     """Return p of everybody: the mean probability of the own label over models with and without the person."""
-    own, trained = shadows.own, shadows.trained
+    probability, trained = shadows.label_probability, shadows.trained
     with_count, out_count = trained.sum(axis=0), (~trained).sum(axis=0)
-    p_in = np.where(trained, own, 0.0).sum(axis=0) / np.maximum(with_count, 1)
-    p_out = np.where(trained, 0.0, own).sum(axis=0) / np.maximum(out_count, 1)
+    p_in = np.where(trained, probability, 0.0).sum(axis=0) / np.maximum(with_count, 1)
+    p_out = np.where(trained, 0.0, probability).sum(axis=0) / np.maximum(out_count, 1)
     both = (p_in + p_out) / 2.0
     guessed = ((1.0 + _OFFLINE) * p_out + (1.0 - _OFFLINE)) / 2.0
     p = np.where(shadows.online & (with_count > 0), both, guessed)

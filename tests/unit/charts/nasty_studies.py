@@ -232,7 +232,7 @@ def attribution(rng: Generator) -> Attribution:
 def _waterfall(rng: Generator) -> Drawing:
     found = attribution(rng)
     now = disclosures(rng)[0] if rng.random() < 0.5 else None
-    return correction.draw_waterfall(found, estimate(rng), words=nasty(rng), attribute=nasty(rng), now=now)
+    return correction.draw_waterfall(found, estimate(rng), label=nasty(rng), attribute=nasty(rng), now=now)
 
 
 def _trained(rng: Generator) -> Drawing:

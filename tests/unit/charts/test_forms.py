@@ -14,7 +14,7 @@ from core.charts import DARK, LIGHT, Palette
 from core.charts.drawing import Axis, Scale, percents
 from core.charts.lines import Curve, draw_lines
 from core.charts.rows import Mark, Row, draw_rows
-from core.charts.words import apart, fit, kept, plain, short, spread, width
+from core.charts.words import fit, plain, separate_labels, short, visible_labels, visible_ticks, width
 from core.estimates import Estimate
 from tests.unit.charts.checks import check, check_axes, check_table
 from tests.unit.charts.nasty_studies import CHARTS, chart
@@ -66,7 +66,7 @@ def test_more_names_than_there_is_room_for_keep_the_finding_the_highest_and_the_
     drawing = draw_lines("Curves", curves, x=Scale(title="x"), y=percents("y"), height=250)
     shown = [plain(note.text) for note in check(drawing).layout.annotations]
     assert {"finding", "c0", "c29"} <= set(shown) and len(shown) < 15
-    assert kept([1.0, 2.0, 3.0], [False, True, False], 2) == [1, 2]
+    assert visible_labels([1.0, 2.0, 3.0], [False, True, False], 2) == [1, 2]
 
 
 @given(st.text(max_size=60), st.integers(20, 300))
@@ -90,7 +90,7 @@ def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=5))
 def test_labels_are_spread_apart_inside_the_chart(wanted: list[float]) -> None:
-    placed = spread(wanted, 10, 0, 100)
+    placed = separate_labels(wanted, 10, 0, 100)
     assert all(-1e-9 <= p <= 100 + 1e-9 for p in placed)
     ordered = sorted(placed)
     assert all(b - a >= 10 - 1e-9 for a, b in pairwise(ordered))
@@ -99,7 +99,7 @@ def test_labels_are_spread_apart_inside_the_chart(wanted: list[float]) -> None:
 
 def test_marks_that_stand_too_close_are_not_named() -> None:
     x = Axis(ends=(0, 30), marks=range(31), words=[f"{10**6 + i:,}" for i in range(31)], title="")
-    named = apart([mark / 30 for mark in x.marks], x.words, pixels=200)
+    named = visible_ticks([mark / 30 for mark in x.marks], x.words, pixels=200)
     assert 0 in named and 30 in named and len(named) < 6
 
 

@@ -125,8 +125,8 @@ def joined(curve: Curve, drawing: Drawing) -> set[tuple[tuple[float, float], tup
 def expected_height(curve: Curve, call: Call) -> float:
     """Return where a curve is at the slider, or where it ends; nan where that is not computed."""
     y = call.drawing.y
-    if curve.here is not None:
-        return y.place(value_of(curve.here))
+    if curve.current is not None:
+        return y.place(value_of(curve.current))
     measured = [value_of(number) for number in curve.of if not math.isnan(value_of(number))]
     if curve.level:
         return y.place(measured[-1])

@@ -206,7 +206,7 @@ def curve(findings: CorrectionResult) -> list[Disclosure]:
 
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     leak, now = findings.attribution("published", 0.05), curve[2]
-    drawing = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=now)
+    drawing = draw_waterfall(leak, findings.strong, label="Strong", attribute="origin", now=now)
     bars = [trace for trace in check(drawing).data if trace.type == "bar"]
     ends = [(bar.base[0], bar.base[0] + bar.x[0]) for bar in bars]  # the control is a dot
     reached = [100 * leak.step(name).values["accuracy"].value for name in STEPS]
@@ -214,7 +214,7 @@ def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Di
     assert now.after is not None
     assert ends[-1] == pytest.approx((100 * now.before.value, 100 * now.after.value))
     other = replace(now, majority=replace(now.majority, value=0.9))
-    renamed = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=other)
+    renamed = draw_waterfall(leak, findings.strong, label="Strong", attribute="origin", now=other)
     assert renamed.table["attacker knows"].tolist()[:2] == ["Baseline they know", "+ features"]
 
 

@@ -102,8 +102,11 @@ def test_every_guess_has_a_reason_and_nothing_else_has():
 
 def test_roles_a_column_can_have() -> None:
     (column,) = summarise_columns(pd.DataFrame({"sex": ["F", "M"]}))
-    assert column.possible_roles(given=True) == tuple(COLUMN_ROLES)
-    assert set(COLUMN_ROLES) - set(column.possible_roles(given=False)) == {"prediction", "score", "sets"}
+    assert column.possible_roles(with_outputs=True) == tuple(COLUMN_ROLES)
+    assert set(COLUMN_ROLES) - set(column.possible_roles(with_outputs=False)) == {"prediction", "score", "sets"}
     for role, few, many in (("label", 2, 50), ("crossed", 2, 20), ("sensitive", 2, 10**6)):
-        has = [role in replace(column, distinct=n).possible_roles(given=False) for n in (few - 1, few, many, many + 1)]
+        has = [
+            role in replace(column, distinct=n).possible_roles(with_outputs=False)
+            for n in (few - 1, few, many, many + 1)
+        ]
         assert has == [False, True, True, role == "sensitive"]

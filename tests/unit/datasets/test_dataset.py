@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
-from core.datasets.dataset import MOST_KEPT, AuditDataset
+from core.datasets.dataset import MAX_CACHED, AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
 from core.datasets.splits import Splits, kinds_of_records, repeated_records, shared_note, shared_records, sharing, split
@@ -36,13 +36,13 @@ def test_bad_roles_give_one_sentence(bad: BadRoles) -> None:
 
 def test_a_dataset_keeps_the_results_asked_for_last() -> None:
     data = built(GOOD_ROLES)
-    for key in (*range(MOST_KEPT), 0):
+    for key in (*range(MAX_CACHED), 0):
         data.once(key, lambda key=key: key)
-    assert data.once(0, lambda: -1) == 0 and set(data.kept()) == set(range(MOST_KEPT))
+    assert data.once(0, lambda: -1) == 0 and set(data.cached_results()) == set(range(MAX_CACHED))
     data.once("another", lambda: 1)
-    assert set(data.kept()) == {0, *range(2, MOST_KEPT), "another"}
+    assert set(data.cached_results()) == {0, *range(2, MAX_CACHED), "another"}
     data.keep({"more": 1})
-    assert set(data.kept()) == {0, *range(3, MOST_KEPT), "another", "more"}
+    assert set(data.cached_results()) == {0, *range(3, MAX_CACHED), "another", "more"}
 
 
 def test_two_columns_of_one_name_are_refused() -> None:

@@ -198,7 +198,7 @@ def test_an_answer_by_its_name_alone_is_in_doubt(name: str):
     assert found is not None and not found.certain
     assert found.content in (Content.PREDICTION, Content.SCORE)
     suggestion = suggest_roles(people(**{column: cells}))
-    assert column in suggestion.roles.excluded and suggestion.roles.given == ()
+    assert column in suggestion.roles.excluded and suggestion.roles.auxiliary == ()
     assert suggestion.roles.label == "approved"
 
 

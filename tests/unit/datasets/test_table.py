@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.columns import MISSING_WORDS, as_text
+from core.datasets.columns import MISSING_MARKERS, as_text
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
 from core.errors import InputError
@@ -155,7 +155,7 @@ def test_cells(cells: list[str], separator: str, expected: list[object]) -> None
     assert read.tolist() == [expected[i % len(expected)] for i in range(80)]
 
 
-@pytest.mark.parametrize("word", MISSING_WORDS)
+@pytest.mark.parametrize("word", MISSING_MARKERS)
 def test_missing_words(word: str) -> None:
     text, number = column_of(["a", f" {word} "]), column_of(["3", word])
     assert text.isna().tolist() == number.isna().tolist() == [False, True] * 40

@@ -17,12 +17,12 @@ from core.membership import (
     MemberPeople,
     MembershipFindings,
     MembershipSplit,
-    attacked,
-    guesses,
-    judge,
+    evaluate_attack,
     member_people,
     member_split,
+    run_attacks,
     target_of,
+    train_target,
 )
 from core.membership.disparity import Tally
 
@@ -99,10 +99,10 @@ def guess(name: str, p: np.ndarray | None, labels: np.ndarray, split: Membership
 
 def study(people, settings, *, train=None, split=None, report=None) -> Iterator[MembershipFindings]:
     """Yield the findings as they grow, as page and command make them, once more after each attack."""
-    target = attacked(people, settings, target_of(people, settings) if train is None else train, split=split)
+    target = train_target(people, settings, target_of(people, settings) if train is None else train, split=split)
     found = target.findings
-    for one in guesses(target, report=report):
-        found = replace(found, attacks={**found.attacks, one.name: judge(target, one)})
+    for one in run_attacks(target, report=report):
+        found = replace(found, attacks={**found.attacks, one.name: evaluate_attack(target, one)})
         yield found
 
 

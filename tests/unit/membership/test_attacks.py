@@ -30,7 +30,7 @@ QUICK = ("loss", "confidence", "network")
 
 
 def area(found, split: MembershipSplit) -> Estimate:
-    return roc(found.score, split.judged[1]).auc
+    return roc(found.score, split.judged_records[1]).auc
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -55,7 +55,7 @@ def test_a_memory_is_found_and_none_is_not(name):
     split = half(2000)
     found = guess(name, *remembered(split, 2000), split)
     assert area(found, split).value == pytest.approx(0.8, abs=0.04)
-    precision, recall = precision_recall(found.verdict, split.judged[1])
+    precision, recall = precision_recall(found.verdict, split.judged_records[1])
     assert precision.value == pytest.approx(0.8, abs=0.05) and recall.value == pytest.approx(0.8, abs=0.05)
     nothing = guess(name, *remembered(split, 2000, share=0.2), split)
     assert area(nothing, split).value == pytest.approx(0.5, abs=0.05)
@@ -94,7 +94,7 @@ def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():
     assert (precision.value, precision.n, recall.value, recall.n) == (2 / 3, 3, 2 / 3, 3)
     split = half(N)
     nobody = guess("loss", np.full(N, 0.5), np.zeros(N), split).verdict  # a model without an answer
-    precision, recall = precision_recall(nobody, split.judged[1])
+    precision, recall = precision_recall(nobody, split.judged_records[1])
     assert not nobody.any() and np.isnan(precision.value) and recall.value == 0.0
 
 
@@ -105,7 +105,7 @@ def test_balance_forgets_how_many_members_were_deleted():
     left = split.keeping(np.setdiff1d(split.members, rare[rare.size // 2 :]), outsiders=split.outsiders)
     p = np.full(4000, 0.3)  # a model that tells nothing
     plain, even = (guess("network", p, y, left, balance=balance) for balance in (False, True))
-    known, member = left.known
+    known, member = left.known_records
     for label in (0, 1):
         where = y[plain.rows] == label
         assert plain.score[where].mean() == pytest.approx(member[y[known] == label].mean(), abs=0.02)
@@ -131,7 +131,7 @@ def everybody(n: int = SIDE) -> MembershipSplit:
 @pytest.mark.parametrize("labels_alone", [False, True])
 def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone: bool):
     areas, rates, gains, split = [], [], [], everybody()
-    member = split.judged[1]
+    member = split.judged_records[1]
     for seed in range(40):
         labels, feature, _ = people(seed)
         score = np.round(1 / (1 + np.exp(-feature)), 2)
@@ -150,7 +150,7 @@ def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone:
 def test_members_whose_scores_are_written_otherwise_are_told(marked):
     labels, feature, _ = people(2)
     score, split = 1 / (1 + np.exp(-feature)), everybody()
-    score = np.where(split.judged[1] == 1, marked(score), score)
+    score = np.where(split.judged_records[1] == 1, marked(score), score)
     assert area(guess("released", score, labels, split), split).value > 0.98
 
 
@@ -159,7 +159,7 @@ def test_labels_alone_are_the_gap_attack():
     right = np.where(np.arange(2 * SIDE) < SIDE, 0.95, 0.75)
     predicted = np.where(rng.random(2 * SIDE) < right, labels, 1 - labels).astype(np.uint8)
     split = everybody()
-    member = split.judged[1]
+    member = split.judged_records[1]
     by_gap, boosted = (guess(name, None, labels, split, predictions=predicted) for name in ("gap", "released"))
     own = (predicted == labels)[:SIDE].mean() - (predicted == labels)[SIDE:].mean()
     assert advantage(by_gap.score, member, seed=0).value == pytest.approx(own)

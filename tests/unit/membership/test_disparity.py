@@ -13,18 +13,18 @@ from core.membership import (
     REGISTRY,
     MemberPeople,
     MembershipSettings,
-    attacked,
     disparities,
     is_muted,
     recall_by_range,
     roc,
     target_of,
+    train_target,
     vulnerability_disparity,
 )
 from core.membership.disparity import (
     GAPS,
+    ComparedSide,
     GapResult,
-    Side,
     Tally,
     gap_estimate,
     gap_p_value,
@@ -197,7 +197,7 @@ def test_people_are_drawn_again_at_a_low_rate_as_in_a_plain_loop(ties: bool) -> 
         place = 0.1 * (outsiders.size + 1)
         threshold = np.sort(again[0])[::-1][math.floor(place + rng.random()) - 1]
         plain.append((again[1] > threshold).mean())
-    side = Side.of(score, ALWAYS, member, 0.1)
+    side = ComparedSide.of(score, ALWAYS, member, 0.1)
     drawn = side.resampled(1500, np.random.default_rng(2))
     assert ks_2samp(plain, drawn).pvalue > 0.01
 
@@ -211,11 +211,11 @@ def test_groups_are_permuted_as_in_a_plain_loop(ties: bool) -> None:
         for kind in (0, 1):
             again[member == kind] = rng.permutation(group[member == kind])
         ordered = in_order(score, rng)
-        sides = [Side.of(ordered, again == code, member, 0.1) for code in (1, 0)]
-        rates = [float(s.above(math.floor(s.place + rng.random()))) / s.members for s in sides]
+        sides = [ComparedSide.of(ordered, again == code, member, 0.1) for code in (1, 0)]
+        rates = [float(s.above(math.floor(s.rank + rng.random()))) / s.members for s in sides]
         plain.append(rates[0] - rates[1])
-    sides = [Side.of(score, group == code, member, 0.1) for code in (1, 0)]
-    everybody = Side.of(score, ALWAYS, member, 0.1)
+    sides = [ComparedSide.of(score, group == code, member, 0.1) for code in (1, 0)]
+    everybody = ComparedSide.of(score, ALWAYS, member, 0.1)
     drawn = permuted_sides(sides, everybody, 1500, np.random.default_rng(2))
     assert ks_2samp(plain, drawn).pvalue > 0.01
 
@@ -264,7 +264,7 @@ def test_a_group_that_the_model_remembers_is_found(remembered: int):
     sign, found, misled = (1 if remembered == 1 else -1), 0, 0
     for seed in range(PLANTED_RUNS):
         people, settings = one_remembered(seed, remembered), MembershipSettings(max_depth=3, seed=seed)
-        target = attacked(people, settings, target_of(people, settings))
+        target = train_target(people, settings, target_of(people, settings))
         guess = REGISTRY["loss"].judge(target.evidence)  # the quick attack on a tree
         assert guess.verdict is not None
         group, member = people.groups[guess.rows], target.inside[guess.rows]

@@ -15,9 +15,9 @@ from core.membership import (
     MemberPeople,
     MembershipSettings,
     MembershipSplit,
-    attacked,
     fairpick_curve,
     member_split,
+    train_target,
 )
 from core.membership.curves import fairpick_differences
 from core.membership.fairpick import (
@@ -152,7 +152,7 @@ def test_as_large_a_share_of_each_cell_stays_outside_as_inside() -> None:
 def test_accuracy_is_measured_on_all_outsiders() -> None:
     own = people()
     point = fairpick_point()
-    target = attacked(own, replace(SETTINGS, seed=1), blind)
+    target = train_target(own, replace(SETTINGS, seed=1), blind)
     right = (target.evidence.probability > 0.5) == own.labels
     assert target.split.unseen.size == own.n // 2 > target.split.outsiders.size
     found = target.quality.accuracy_test

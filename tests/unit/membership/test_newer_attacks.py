@@ -27,7 +27,7 @@ def curve(name: str, evidence: Evidence):
     """Return the ROC curve of an attack."""
     found = REGISTRY[name].judge(evidence)
     assert np.isfinite(found.score).all() and np.array_equal(found.rows, evidence.split.judged_rows)
-    return roc(found.score, evidence.split.judged[1])
+    return roc(found.score, evidence.split.judged_records[1])
 
 
 @pytest.mark.parametrize(("name", "online"), [("bavaria", True), ("bavaria", False), ("quantile", True)])
@@ -65,8 +65,8 @@ def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypat
     rng = np.random.default_rng(0)
     used = rng.random((6, 3)) < 0.6
     used[:, 2] = False
-    shadows = Shadows(n_judged=3, own=rng.random((6, 3)), trained=used, online=True)
-    logits, phi = logit(shadows.own), np.array([-1.0, 0.5, 2.0])
+    shadows = Shadows(n_judged=3, label_probability=rng.random((6, 3)), trained=used, online=True)
+    logits, phi = logit(shadows.label_probability), np.array([-1.0, 0.5, 2.0])
     found, centre = t.pdf(phi, *bavaria.predictive(shadows, used)), logits[used].mean()
     variance = np.exp(np.linspace(-8.0, 12.0, 500))[:, np.newaxis]
     mu = centre + np.sqrt(variance) * np.linspace(-30.0, 30.0, 3000)  # as wide as the variance asks for
@@ -125,7 +125,7 @@ def of_three_kinds(seed: int, remembered: float) -> Evidence:
 
 def test_the_score_is_the_distance_from_the_mean_of_ones_kind():
     evidence = of_three_kinds(0, 0.0)
-    split, kind, phi = evidence.split, evidence.features[:, 0], logit(evidence.own)
+    split, kind, phi = evidence.split, evidence.features[:, 0], logit(evidence.label_probability)
     found = REGISTRY["quantile"].judge(evidence).score
     for each in range(3):
         own, known = kind[split.judged_rows] == each, phi[split.population][kind[split.population] == each]
@@ -182,9 +182,9 @@ def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, w
     evidence = asked(make(), 4000, seed=0, noise=0.5, width=width)
     gap, found = curve("gap", evidence).auc, curve("boundary", evidence).auc
     assert found.low > gap.high
-    rows, member = evidence.split.judged
+    rows, member = evidence.split.judged_records
     rng = np.random.default_rng(0)
-    kept = boundary._kept(evidence.access, rows, evidence.labels[rows], 4000, rng)
+    kept = boundary._count_unchanged(evidence.access, rows, evidence.labels[rows], 4000, rng)
     right = (evidence.predictions == evidence.labels)[rows]
     assert (roc(kept[right], member[right]).auc.low > 0.5) == robust
 
@@ -195,7 +195,7 @@ def test_labels_of_a_model_trained_on_none_of_them_say_nothing_when_asked():
         split = member_split(N, seed=seed, known_share=0.0625, judged_share=0.75)
         others = np.setdiff1d(np.arange(N), split.judged_rows)
         evidence = asked(DecisionTreeClassifier(random_state=0), N, seed=seed, noise=0.5, trained=others)
-        found, member = REGISTRY["boundary"].judge(evidence), evidence.split.judged[1]
+        found, member = REGISTRY["boundary"].judge(evidence), evidence.split.judged_records[1]
         areas.append(roc(found.score, member).auc.value)
         rates.append(float(roc(found.score, member).reached(0.01)))
         gains.append(advantage(found.score, member, seed=seed, verdict=found.verdict).value)

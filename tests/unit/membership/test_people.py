@@ -65,11 +65,11 @@ def test_pairs_that_nobody_has_make_no_group():
 
 def check(split: MembershipSplit) -> None:
     """Nobody is in two sets that must not share people, and every set lies where it must."""
-    known, judged = split.known[0], split.judged[0]
+    known, judged = split.known_records[0], split.judged_records[0]
     for rows in (split.members, split.outsiders, known, judged):
         assert np.unique(rows).size == rows.size
     assert not np.isin(split.members, split.outsiders).any() and not np.isin(known, judged).any()
-    for rows, member in (split.known, split.judged):
+    for rows, member in (split.known_records, split.judged_records):
         assert np.isin(rows[member == 1], split.members).all() and np.isin(rows[member == 0], split.outsiders).all()
 
 
@@ -78,7 +78,7 @@ def test_sets_are_disjoint_and_sized(n, seed, known, judged):
     split = member_split(n, seed=seed, known_share=known, judged_share=judged)
     check(split)
     assert split.members.size == split.outsiders.size == n // 2
-    for (_, member), share in ((split.known, known), (split.judged, judged)):
+    for (_, member), share in ((split.known_records, known), (split.judged_records, judged)):
         assert (member == 1).sum() == (member == 0).sum() == int(share * (n // 2))
 
 
@@ -89,7 +89,7 @@ def test_given_sides_stay(seed, inside, outside):
     split = split_between(members, outsiders, seed=seed)
     check(split)
     assert set(split.members) == set(members) and set(split.outsiders) == set(outsiders)
-    assert split.judged[1].sum() == split.judged_rows.size / 2 == int(0.2 * min(inside, outside))
+    assert split.judged_records[1].sum() == split.judged_rows.size / 2 == int(0.2 * min(inside, outside))
 
 
 @given(seed=st.integers(0, 1000), shares=st.tuples(st.floats(0.3, 1.0), st.floats(0.3, 1.0)))
@@ -104,5 +104,7 @@ def test_deleted_members_and_outsiders_left_aside_are_nowhere(seed, shares):
     check(left)
     gone = np.setdiff1d(np.concatenate(sides), np.concatenate([kept, outside]))
     assert set(left.members) == set(kept) and set(left.outsiders) == set(outside)
-    assert not np.isin(gone, np.concatenate([left.members, left.outsiders, left.known[0], left.judged[0]])).any()
+    assert not np.isin(
+        gone, np.concatenate([left.members, left.outsiders, left.known_records[0], left.judged_records[0]])
+    ).any()
     assert np.array_equal(left.unseen, split.outsiders) and np.array_equal(split.unseen, split.outsiders)

@@ -21,7 +21,7 @@ N = 1000
 
 def area(name: str, p, labels, split, **more):
     """Return an attack's AUC."""
-    return roc(guess(name, p, labels, split, **more).score, split.judged[1]).auc
+    return roc(guess(name, p, labels, split, **more).score, split.judged_records[1]).auc
 
 
 def drawn_by(split: MembershipSplit, **more) -> tuple[list[np.ndarray], Shadows]:
@@ -85,7 +85,7 @@ def at_random(seed: int, *, online: bool, shadows: int = 6) -> Evidence:
         known_rows=others,
         judged_rows=judged,
     )
-    made = Shadows(n_judged=M, own=own, trained=trained, online=online)
+    made = Shadows(n_judged=M, label_probability=own, trained=trained, online=online)
     labels = rng.integers(0, 2, 30)
     return Evidence(released=rng.random(30).round(2), labels=labels, split=split, memo={"shadows": made})
 
@@ -97,7 +97,7 @@ def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_funct
     evidence = at_random(1, online=online, shadows=64)
     evidence.memo[lira._CHOICE] = per_person
     made, score = evidence.shadow_models, REGISTRY["lira"].judge(evidence).score
-    logits, phi = logit(made.own[:, :M]), logit(evidence.own)[evidence.split.judged_rows]
+    logits, phi = logit(made.label_probability[:, :M]), logit(evidence.label_probability)[evidence.split.judged_rows]
     parts = {}
     for side in (True, False)[not online :]:
         values = [logits[made.inside[:, i] == side, i] for i in range(M)]
@@ -115,15 +115,19 @@ def by_hand(evidence: Evidence) -> list[float]:
     made, a = evidence.shadow_models, 0.3
 
     def ratio(place: int, row: int) -> float:
-        with_her = [own[place] for own, trained in zip(made.own, made.trained, strict=True) if trained[place]]
-        without = [own[place] for own, trained in zip(made.own, made.trained, strict=True) if not trained[place]]
+        with_her = [
+            own[place] for own, trained in zip(made.label_probability, made.trained, strict=True) if trained[place]
+        ]
+        without = [
+            own[place] for own, trained in zip(made.label_probability, made.trained, strict=True) if not trained[place]
+        ]
         if not without:
             marginal = np.mean(with_her)
         elif made.online and with_her:
             marginal = 0.5 * np.mean(with_her) + 0.5 * np.mean(without)
         else:
             marginal = ((1 + a) * np.mean(without) + (1 - a)) / 2
-        return max(evidence.own[row], 0.01) / max(marginal, 0.01)
+        return max(evidence.label_probability[row], 0.01) / max(marginal, 0.01)
 
     others = [ratio(M + k, row) for k, row in enumerate(evidence.split.population)]
     judged = enumerate(evidence.split.judged_rows)
@@ -139,7 +143,7 @@ def test_rmias_score_is_the_share_of_the_population_beaten(seed: int, online: bo
 @pytest.mark.parametrize("name", ["lira", "rmia", "bavaria"])
 def test_answers_of_zero_and_one_are_no_trouble(name):
     evidence = at_random(3, online=True)
-    evidence.shadow_models.own[:] = 0.5
+    evidence.shadow_models.label_probability[:] = 0.5
     for own in (0.0, 1.0):
         evidence.released[:] = np.where(evidence.labels == 1, own, 1 - own)
         assert np.isfinite(REGISTRY[name].judge(evidence).score).all()
@@ -206,7 +210,7 @@ def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int, o
 
 def rates(evidence: Evidence) -> dict[str, float]:
     """Return the TPR at 1% FPR of either variance on the target, and of LiRA."""
-    member = evidence.split.judged[1]
+    member = evidence.split.judged_records[1]
     found = {"chosen": REGISTRY["lira"].judge(evidence).score}
     for name, per_person in (("per person", True), ("shared", False)):
         forced = replace(evidence, memo={"shadows": evidence.shadow_models, lira._CHOICE: per_person})
@@ -218,15 +222,17 @@ def rates(evidence: Evidence) -> dict[str, float]:
 def test_the_variances_are_compared_on_shadows_attacked_by_the_others(online: bool):
     evidence = remembering(scattered(600, 0.1, 1.5), gain=1.0, shadows=8, seed=3, n=600, online=online)
     drawn = evidence.shadow_models
-    rounded = 1 / (1 + np.exp(-logit(drawn.own).round(5)))  # what it rounds must not decide who ranks first
-    shadows = evidence.memo["shadows"] = replace(drawn, own=rounded)
+    rounded = 1 / (
+        1 + np.exp(-logit(drawn.label_probability).round(5))
+    )  # what it rounds must not decide who ranks first
+    shadows = evidence.memo["shadows"] = replace(drawn, label_probability=rounded)
     columns = slice(0, shadows.n_judged) if online else slice(shadows.n_judged, None)
-    own, trained = shadows.own[:, columns], shadows.trained[:, columns]
+    own, trained = shadows.label_probability[:, columns], shadows.trained[:, columns]
     by_hand: list[list[float]] = [[], []]
     for target in range(8):
         pair = {target, target ^ 1}
         rest = [i for i in range(8) if i not in pair]
-        left = Shadows(n_judged=own.shape[1], own=own[rest], trained=trained[rest], online=online)
+        left = Shadows(n_judged=own.shape[1], label_probability=own[rest], trained=trained[rest], online=online)
         phi = logit(own[target])
         for rate, per_person in zip(by_hand, (True, False), strict=True):
             mean, deviation = left.normal(~left.inside, per_person)
@@ -263,7 +269,7 @@ def test_the_choice_uses_nobodys_membership():
 def test_where_nothing_is_remembered_the_better_variance_is_no_better_than_chance(noise):
     found = [remembering(noise, gain=0.0, shadows=16, seed=seed, n=8000) for seed in range(20)]
     scores = [REGISTRY["lira"].judge(one).score for one in found]
-    curves = [roc(score, one.split.judged[1]) for score, one in zip(scores, found, strict=True)]
+    curves = [roc(score, one.split.judged_records[1]) for score, one in zip(scores, found, strict=True)]
     # of 20 means over 2,000 members the standard error is .0007 at 1% FPR and .002 of the AUC
     assert np.mean([curve.reached(0.01) for curve in curves]) == pytest.approx(0.01, abs=0.0025)
     assert np.mean([curve.auc.value for curve in curves]) == pytest.approx(0.5, abs=0.007)

@@ -14,23 +14,23 @@ from core.errors import Cancelled
 from core.membership import (
     ATTACKS,
     REGISTRY,
-    Attacked,
     CurvePoint,
     MemberGuess,
     MemberPeople,
     MembershipFindings,
     MembershipPlan,
     MembershipSettings,
-    attacked,
+    TrainedTarget,
     epsilon_curve,
-    guesses,
-    judge,
+    evaluate_attack,
     roc,
+    run_attacks,
     target_of,
+    train_target,
     vulnerability_disparity,
 )
 from core.membership.findings import Reading, headline
-from core.membership.study import STUDY, JudgedMembers, measured
+from core.membership.study import STUDY, MembershipResult, measured
 from core.planted import SyntheticRecords, subject_of
 from core.policy import judge as judged
 from tests.policy_samples import policy
@@ -54,11 +54,11 @@ def whole_study() -> tuple[MembershipFindings, ...]:
 
 
 @cache
-def network() -> tuple[Attacked, MemberGuess]:
+def network() -> tuple[TrainedTarget, MemberGuess]:
     """Return a target and what the published attack says of it."""
     own = people()
-    target = attacked(own, SETTINGS, target_of(own, SETTINGS))
-    return target, next(guesses(target, there=("loss", "confidence")))
+    target = train_target(own, SETTINGS, target_of(own, SETTINGS))
+    return target, next(run_attacks(target, finished=("loss", "confidence")))
 
 
 def test_attacks_come_in_order_and_nothing_before_is_lost():
@@ -86,7 +86,7 @@ def test_the_report_of_a_step_may_stop_it():
 def test_the_gaps_are_those_of_the_verdicts_about_the_judged():
     own = people()
     target, guess = network()
-    found = judge(target, guess)
+    found = evaluate_attack(target, guess)
     assert guess.verdict is not None and found.disparities is not None and found.recall is not None
     member, group = np.isin(guess.rows, target.split.members), own.groups[guess.rows]
     alone = vulnerability_disparity(guess.verdict, group, member)
@@ -113,7 +113,7 @@ def test_the_table_of_an_audit_has_a_row_a_group_and_no_others_that_differ_by_gr
     subject.dataset = replace(subject.dataset, group_names=names)
     rows = np.concatenate([subject.splits.train, subject.splits.test])
     guess = MemberGuess(name="loss", rows=rows, score=rng.random(2 * side), verdict=None)
-    result = JudgedMembers(subject=subject, shadows=0, guesses={"loss": guess})
+    result = MembershipResult(subject=subject, shadows=0, guesses={"loss": guess})
     table = STUDY.tables(result, MembershipPlan(shadows=0))["Membership attacks"]
     shown = {row["people"]: row["TPR at 1% FPR"] for row in table}
     assert sorted(shown) == sorted((*names, "everybody"))
@@ -135,7 +135,7 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
     for remembered, verdict in ((4.0, "fail"), (0.0, "inconclusive")):
         score = rng.standard_normal(rows.size) + remembered * ((rows < side) & (sensitive[rows] == 1))
         guess = MemberGuess(name="loss", rows=rows, score=score, verdict=None)
-        found = measured(JudgedMembers(subject=subject, shadows=0, guesses={"loss": guess}))["membership_gap"]
+        found = measured(MembershipResult(subject=subject, shadows=0, guesses={"loss": guess}))["membership_gap"]
         assert found.estimate is not None and found.estimate.high == 1.0
         assert (found.estimate.low > 0.4) == (verdict == "fail")
         assert found.reason.startswith("TPR at 1% FPR needs at least 100 non-members, got 20 of “rather not say”")
@@ -147,7 +147,7 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
 
 def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is_the_same():
     made = points()
-    assert made[:4] + points(there=made[:4]) == made and points(there=made) == []
+    assert made[:4] + points(finished=made[:4]) == made and points(finished=made) == []
     assert [(point.repeat, point.at) for point in made] == [(r, e) for r in range(3) for e in (0.5, math.inf)]
     assert all(point.advantage_gap == pytest.approx(point.vd - point.fpr_gap) for point in made)
     assert len({point.auc for point in made if point.at == math.inf}) == 3  # each repeat is another split
@@ -156,7 +156,7 @@ def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is
 def test_every_interval_has_the_level_that_was_asked_for():
     target, guess = network()
     target = replace(target, settings=replace(SETTINGS, level=0.8))
-    found, model = judge(target, guess), target.quality
+    found, model = evaluate_attack(target, guess), target.quality
     gaps = [gap.estimate for gap in found.low_fpr if not math.isnan(gap.estimate.low)]
     rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
     rates += [model.accuracy_train, model.accuracy_test, model.majority_test]

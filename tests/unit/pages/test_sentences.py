@@ -12,7 +12,7 @@ import pytest
 
 from core.desk import TestSet
 from core.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
-from core.membership.disparity import OTHERS, Disparities
+from core.membership.disparity import COMPLEMENT, Disparities
 from core.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, picking_heading
 from core.policy import Limit, default_policy
 from pages.common.attriguard_controls import by_value, last_budget
@@ -107,7 +107,9 @@ def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
     assert epsilon_heading([worse, *drawn[1:]], ("women", "men")) == said  # worse than chance is no better than it
 
 
-@pytest.mark.parametrize(("others", "told"), [("men", "between the two groups: "), (OTHERS, "in 1 of 1 comparisons, ")])
+@pytest.mark.parametrize(
+    ("others", "told"), [("men", "between the two groups: "), (COMPLEMENT, "in 1 of 1 comparisons, ")]
+)
 def test_one_group_of_several_is_not_one_of_two(others: str, told: str):
     measured = Disparities(results=(compared(others=others),))
     assert f"advantage differs {told}" in groups_heading(attack("network", disparities=measured), "sex")

@@ -20,7 +20,7 @@ from core.estimates import paired_gain, proportion, tolerance_text
 from core.membership import REGISTRY, Evidence, judging_everybody, roc
 from core.membership.disparity import lira_gaps
 from core.membership.roc import advantage
-from core.membership.study import STUDY, JudgedMembers
+from core.membership.study import STUDY, MembershipResult
 from core.membership.targets import audited_access, audited_target
 from core.model_fairness import rate_ratio
 from core.models import GIVEN
@@ -40,7 +40,7 @@ from core.study import Measurement
 from tests import samples
 
 
-def members(audited: Audited) -> JudgedMembers:
+def members(audited: Audited) -> MembershipResult:
     """Return what each membership attack says in an audit."""
     return result_of(STUDY, audited)[0]
 
