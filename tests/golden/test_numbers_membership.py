@@ -142,7 +142,7 @@ def splits() -> Named:
     yield "kept", (kept, kept.known_records[1], kept.judged_records, kept.population)
     yield "kept too few", refused(lambda: between.keeping(between.members[:20], outsiders=between.outsiders))
     every = evidence.judging_everybody(np.array([5, 3, *range(20, 40)]), np.arange(10, 20), aside=np.array([50, 45]))
-    yield "everybody", (every, every.judged, every.population)
+    yield "everybody", (every, every.judged_records, every.population)
     yield (
         "too few",
         [

@@ -347,7 +347,7 @@ def graphs() -> Named:
             label=label_name,
             scores=("p", "q")[: len(given) - bool(label_name)],
             classes=(0, 1),
-            known={},
+            encoder_values={},
         )
         yield f"asked {name}", (model.ask(frame[["a", "b"]]), fed)
         with pytest.MonkeyPatch.context() as patch:
