@@ -244,11 +244,11 @@ def test_two_at_once_and_folders_that_cannot_be_written_to(tmp_path: Path, count
 
 def test_what_is_kept_needs_no_process_and_one_finds_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The child has the asker's folder, code and packages: it finds what was kept under them."""
-    kept_file(tmp_path).write_text(dumps(module._kept(TESTS)), encoding="utf-8")
+    kept_file(tmp_path).write_text(dumps(module._cached_tests(TESTS)), encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.delattr(module, "run_in_subprocess")
         assert self_test_in_subprocess(tmp_path, report=stop) == TESTS
-    monkeypatch.setattr(module, "there", lambda folder: None)
+    monkeypatch.setattr(module, "cached_results", lambda folder: None)
     assert self_test_in_subprocess(tmp_path, report=lambda *_: None) == TESTS
 
 
