@@ -230,15 +230,15 @@ class Dual:
         return float(solution.fun) if solution.success else math.nan
 
 
-def _tilted_probability(prior: Floats, probability_zero: Floats, probability_one: Floats) -> Floats:
+def _tilted_probability(prior: Floats, p0: Floats, p1: Floats) -> Floats:
     """Return P(s = 1) of tilted records, in numbers whose rounding never costs a truth more than 1e-15 nats.
 
     Near 1 a float knows its complement badly, and the complement is what a truth of 0 is judged by; so it is rounded
     up, to the next float below 1 at least. Near 0 nothing underflows.
     """
-    p = np.where(probability_one > 0.5, 1.0 - probability_zero, np.maximum(probability_one, _SMALLEST))
-    p = np.where((probability_one > 0.5) & (1.0 - p < probability_zero), np.nextafter(p, 0.0), p)
-    p = np.where((probability_one > 0.5) & (p == 1.0), np.nextafter(1.0, 0.0), p)
+    p = np.where(p1 > 0.5, 1.0 - p0, np.maximum(p1, _SMALLEST))
+    p = np.where((p1 > 0.5) & (1.0 - p < p0), np.nextafter(p, 0.0), p)
+    p = np.where((p1 > 0.5) & (p == 1.0), np.nextafter(1.0, 0.0), p)
     return np.where((prior == 0.0) | (prior == 1.0), prior, p)
 
 

@@ -381,7 +381,7 @@ class Subject:
     access: QueryAccess | None = field(default=None, kw_only=True)
     with_unanswered: Splits | None = field(default=None, kw_only=True)
     """The sets with the people without an answer of the model, where there are some."""
-    _made: dict[str, Any] = field(default_factory=dict, init=False)
+    _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
     def everyone(self) -> Splits:
@@ -408,14 +408,14 @@ class Subject:
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once under this name; what broke once breaks again at once."""
-        if name not in self._made:
+        if name not in self._cache:
             try:
-                self._made[name] = make()
+                self._cache[name] = make()
             except Cancelled:
                 raise
             except Exception as error:
-                self._made[name] = error
-        result: T = self._made[name]
+                self._cache[name] = error
+        result: T = self._cache[name]
         if isinstance(result, Exception):
             raise result
         return result

@@ -465,7 +465,7 @@ with right:
     attacker: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
 adversary = attacker["adversary"]
 with left:
-    shell.chips(*findings.known(result, adversary))
+    shell.chips(*findings.attacker_knowledge(result, adversary))
 cached.tell(result, attacker)  # ends the page while it is computed
 opening = top.empty()
 draw_at_tolerance()

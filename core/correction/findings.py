@@ -120,7 +120,7 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
         caveats=(*few, *_protocol(now, as_published, adversary)),
         estimate=now.after,
         baseline=now.majority,
-        attacker_knows=", ".join(known(result, adversary)[0]),
+        attacker_knows=", ".join(attacker_knowledge(result, adversary)[0]),
     )
 
 
@@ -171,7 +171,7 @@ def _over(values: Sequence[float]) -> str:
     return signed(change.value, change.low, change.high)
 
 
-def known(result: CorrectionResult, adversary: str) -> tuple[list[str], list[str]]:
+def attacker_knowledge(result: CorrectionResult, adversary: str) -> tuple[list[str], list[str]]:
     """Return what the attacker knows, and what not."""
     roles = result.subject.dataset.roles
     predictions = "predictions (used in the correction only)" if adversary in ("features", "strong") else "predictions"
