@@ -47,8 +47,8 @@ reference: $(VENV)/test.done
 
 docs: $(VENV)/run.done
 	@mkdir -p docs/reference
-	$(BIN)/python -m core.docs docs/reference
-	cp core/examples/lesson.md docs/tutorial/in-class.md
+	$(BIN)/python -m core.learn.reference_pages docs/reference
+	cp core/learn/examples/lesson.md docs/tutorial/in-class.md
 	$(BIN)/python -m tests.reference.figures
 
 site: $(VENV)/test.done

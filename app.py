@@ -4,13 +4,13 @@ The page's title goes out before anything that imports numpy is touched, so that
 as Streamlit itself is there.
 """
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.configure()
 page = shell.navigation()
 shell.open_page(page)
 
-from pages.common import controls, signin
+from pages.shell import controls, signin
 
 controls.audit_settings(page.url_path)
 signin.badge()

@@ -33,9 +33,9 @@ from streamlit.web.server.server_util import get_display_address, get_url
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
-import core.studies  # noqa: F401
-from core import apart
-from pages.common import signin
+import core.studies.registry  # noqa: F401
+from core.auditing import apart
+from pages.shell import signin
 
 FOREIGN = "This server does not go by that name; its operator may add the name to server.allowedHosts."
 CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
@@ -80,7 +80,7 @@ ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
 """What may stand in it: a path on this server, never another server's name."""
 
 WORKING = ("attriguard_controls", "bias_queries_trials", "card_controls", "membership_study", "report_audit")
-"""Files of `pages.common` that define work which is done in processes of its own."""
+"""Files of `pages.shell` that define work which is done in processes of its own."""
 
 LOOK_EVERY = 15.0
 """Seconds between two looks for sessions whose time is up, and for people whose sign-in is."""
@@ -247,7 +247,7 @@ def end_expired_sessions() -> None:
 async def prepare_work() -> None:
     """Let the process from which work is forked import what that needs."""
     await asyncio.sleep(FIRST_PAGE)
-    apart.warm_up(*(f"pages.common.{name}" for name in WORKING))
+    apart.warm_up(*(f"pages.shell.{name}" for name in WORKING))
 
 
 @asynccontextmanager

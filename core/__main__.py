@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import __version__
-from core.errors import FairLeakError
-from core.files import is_full
+from core.base.errors import FairLeakError
+from core.base.files import is_full
 
 if TYPE_CHECKING:
     from core.cli import Command, Group

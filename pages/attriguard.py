@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.errors import InputError
-from core.estimates import Estimate, count, proportion
-from core.fairness import METRIC_TITLES
+from core.base.errors import InputError
+from core.base.settings import params
 from core.models import GIVEN
-from core.settings import params
-from pages.common import attriguard_controls as controls
-from pages.common import panels
-from pages.common.attriguard_controls import Grown, last_budget
-from pages.common.background import State, ensure_started
-from pages.common.controls import control
+from core.stats.estimates import Estimate, count, proportion
+from core.stats.fairness import METRIC_TITLES
+from pages._attriguard import attriguard_controls as controls
+from pages._attriguard.attriguard_controls import Grown, last_budget
+from pages.shell import panels
+from pages.shell.background import State, ensure_started
+from pages.shell.controls import control
 
 if TYPE_CHECKING:
     import pandas
@@ -34,11 +34,11 @@ if st.session_state.get("guard_told_of") != controls.chosen():  # what was found
     st.session_state["guard_told_of"] = controls.chosen()
 work = controls.defence()
 
-from core import attriguard
-from core.attriguard import Pair, TableSettings, attacker_label, findings
-from core.attriguard.findings import tables
 from core.charts import Drawing
-from core.charts import attriguard as charts
+from core.studies import attriguard
+from core.studies.attriguard import Pair, TableSettings, attacker_label, findings
+from core.studies.attriguard import charts as charts
+from core.studies.attriguard.findings import tables
 
 ratings = work.who.config is None
 busy = ensure_started(work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.errors import InputError
-from core.estimates import count
-from core.quantities import Row
-from pages.common import bias_queries_trials as trials
-from pages.common import cached, panels, state
-from pages.common.background import ensure_started
+from core.base.errors import InputError
+from core.stats.estimates import count
+from core.stats.quantities import Row
+from pages._bias_queries import bias_queries_trials as trials
+from pages.shell import cached, panels, state
+from pages.shell.background import ensure_started
 
 shell.head()
 config, table = cached.audited()
@@ -33,10 +33,10 @@ if dataset.n_groups != 2:
     st.stop()
 pool = trials.pool_of(config, dataset)
 
-from core import queries
-from core.charts.queries import draw_answer_errors, draw_leakage, draw_targeted, draw_values
-from core.queries import NOISES, Exact, Leak, answers_leak, curve_finding, error_text, findings, noise_text
-from core.queries.findings import tables
+from core.studies import bias_queries as queries
+from core.studies.bias_queries import NOISES, Exact, Leak, answers_leak, curve_finding, error_text, findings, noise_text
+from core.studies.bias_queries.charts import draw_answer_errors, draw_leakage, draw_targeted, draw_values
+from core.studies.bias_queries.findings import tables
 
 attribute_name = state.attribute_of(config)
 attribute = shell.escape(attribute_name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -14,17 +14,18 @@ from typing import Any
 
 import streamlit as st
 
+from core.base.errors import InputError
+from core.base.files import csv_of_frame
+from core.base.fingerprint import fingerprint
+from core.base.settings import flags_text, params
 from core.datasets.roles import Roles
-from core.errors import InputError
-from core.estimates import epsilon_text, percent, tolerance_text
-from core.files import csv_of_frame
-from core.fingerprint import fingerprint
 from core.models import GIVEN, METHOD_TITLES
-from core.settings import flags_text, params
-from pages.common import cached, panels, report_plan, state
-from pages.common import report_policy as policies
-from pages.common.background import Background, Job, ensure_started, pace
-from pages.common.controls import control
+from core.stats.estimates import epsilon_text, percent, tolerance_text
+from pages._report import report_plan
+from pages._report import report_policy as policies
+from pages.shell import cached, panels, state
+from pages.shell.background import Background, Job, ensure_started, pace
+from pages.shell.controls import control
 
 shell.head()
 opening = st.container()
@@ -32,8 +33,9 @@ config, table = cached.audited()
 if st.session_state.pop("choose_report", False):  # before anything that may stop the page
     st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones
 
-from core.charts.choose import draw_choice
-from core.choose import (
+from core.auditing.policy import VERDICT_TITLES, limit_text, policy_text
+from core.auditing.policy.checks import check_title
+from core.experiments.choose import (
     LEAKS,
     PREFERENCES,
     CandidatePoint,
@@ -44,11 +46,19 @@ from core.choose import (
     choose,
     measure_all,
 )
-from core.choose.findings import choice_reason, finding, leak_text, numbers, order, report_section, rows, short_check
-from core.policy import VERDICT_TITLES, limit_text, policy_text
-from core.policy.checks import check_title
-from core.studies import STUDIES
-from core.sweep import point_key
+from core.experiments.choose.charts import draw_choice
+from core.experiments.choose.findings import (
+    choice_reason,
+    finding,
+    leak_text,
+    numbers,
+    order,
+    report_section,
+    rows,
+    short_check,
+)
+from core.experiments.sweep import point_key
+from core.studies.registry import STUDIES
 
 trained = config.method != GIVEN
 dataset = cached.dataset_of(table, config.roles)
@@ -253,9 +263,9 @@ def _offered_columns() -> list[str]:
 
 def _column_sets() -> list[CandidateSet]:
     """Return the answers in each chosen column; no other column of answers is a feature."""
+    from core.auditing import ModelPlan
+    from core.auditing.answers import refuse_blocking
     from core.datasets.input_check import check_input
-    from core.release_audit import ModelPlan
-    from core.release_audit.answers import refuse_blocking
 
     offered = _offered_columns()
     chosen = [name for name in st.session_state.get("choose_columns") or offered[:1] if name in offered]
@@ -332,7 +342,7 @@ def draw_table() -> None:
 
 def repeat() -> None:
     """Offer the files and the command that make the same choice."""
-    from core.release_audit import plan_text
+    from core.auditing import plan_text
 
     (candidate_set,) = candidate_sets
     file_name = candidate_set.plan.data.file

@@ -3,7 +3,7 @@
 Models that further analyses need are measured in the background, and kept.
 """
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -14,9 +14,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.apart import Report
-from core.config import AuditConfig
-from core.correction import (
+from core.auditing.apart import Report
+from core.base.fingerprint import fingerprint
+from core.base.settings import params
+from core.models import GIVEN, METHOD_TITLES, METHODS
+from core.stats.estimates import epsilon_text
+from core.stats.fairness import METRICS
+from core.stats.quantities import Row, share
+from core.studies.config import AuditConfig
+from core.studies.correction import (
     KINDS,
     PROTOCOLS,
     STUDY,
@@ -26,14 +32,8 @@ from core.correction import (
     leak_configs,
     measure_leak,
 )
-from core.estimates import epsilon_text
-from core.fairness import METRICS
-from core.fingerprint import fingerprint
-from core.models import GIVEN, METHOD_TITLES, METHODS
-from core.quantities import Row, share
-from core.settings import params
-from pages.common import cached, controls, panels, state
-from pages.common.background import Background, Job, pace
+from pages.shell import cached, controls, panels, state
+from pages.shell.background import Background, Job, pace
 
 with shell.head():
     published = controls.bound(
@@ -51,11 +51,7 @@ result = cached.audit(config, table)
 
 from core.adversaries import STRONG
 from core.adversaries.adversary import PINNED
-from core.charts import correction as charts
-from core.charts import sweep as sweep_charts
-from core.correction import findings
-from core.correction.findings import disclosure_row, step_rows, tables
-from core.sweep import (
+from core.experiments.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,
     SweepPoint,
@@ -67,7 +63,11 @@ from core.sweep import (
     sweep,
     table_three,
 )
-from core.sweep.findings import method_rows, trained_tolerances
+from core.experiments.sweep import charts as sweep_charts
+from core.experiments.sweep.findings import method_rows, trained_tolerances
+from core.studies.correction import charts as charts
+from core.studies.correction import findings
+from core.studies.correction.findings import disclosure_row, step_rows, tables
 
 _MOST_TOLERANCE = 0.2
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
@@ -370,7 +370,7 @@ def _search() -> Background:
     def tuned(report: Report) -> Any:
         from core.adversaries import tune_forest
         from core.datasets.splits import split
-        from core.subject import train_model
+        from core.studies.subject import train_model
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         rows = splits.known

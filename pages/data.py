@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.base.errors import InputError
 from core.datasets.splits import SETS, split
-from core.errors import InputError
-from core.estimates import count, interval, percent
-from pages.common import cached, column_roles, controls, panels, state, upload
-from pages.common.shell import escape
+from core.stats.estimates import count, interval, percent
+from pages._data import column_roles
+from pages.shell import cached, controls, panels, state, upload
+from pages.shell.shell import escape
 
 if TYPE_CHECKING:
     import pandas
 
-    from core.config import AuditConfig
     from core.datasets.dataset import AuditDataset
+    from core.studies.config import AuditConfig
 
 uploaded = upload.pending()
 is_upload = uploaded is not None or state.dataset_name() == state.UPLOAD
@@ -179,11 +180,11 @@ def answers(dataset: AuditDataset) -> str:
 
 from scipy.stats import chi2_contingency
 
-from core.charts.audit import draw_groups
+from core.auditing.charts import draw_groups
+from core.auditing.policy import default_policy, predictions_policy
+from core.auditing.sizes import cell_sizes, size_problems
 from core.datasets.columns import describe_columns
 from core.models import GIVEN
-from core.policy import default_policy, predictions_policy
-from core.release_audit.sizes import cell_sizes, size_problems
 
 if uploaded is None:
     audited_page()

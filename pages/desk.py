@@ -1,6 +1,6 @@
 """Query desk: a ledger that answers fairness questions about registered people within one lifetime budget."""
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.charts.queries import MOST_ROWS, GapRow, draw_gaps
+from core.base.errors import FairLeakError
+from core.base.files import csv_of_frame
+from core.base.fingerprint import fingerprint
 from core.desk import Ledger, LedgerAnswer, LedgerStatus, TestSet, desk_roles, example_ledger, verify_export
 from core.desk import findings as words
 from core.desk.noise import epsilon_amount
-from core.errors import FairLeakError
-from core.estimates import count
-from core.fairness import METRIC_TITLES
-from core.files import csv_of_frame
-from core.fingerprint import fingerprint
-from pages.common import cached, desk_forms, desk_ledger, panels, signin
+from core.stats.estimates import count
+from core.stats.fairness import METRIC_TITLES
+from core.studies.bias_queries.charts import MOST_ROWS, GapRow, draw_gaps
+from pages._desk import desk_forms, desk_ledger
+from pages.shell import cached, panels, signin
 
 STORED = (
     "Of this page only the ledger is written to disk; it holds nobody's attribute. Files you add stay in this "
@@ -79,7 +80,7 @@ def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
     Returns the ledger at its end, and what was asked: its words, the answer, and the true gap.
     """
     from core.datasets import build_dataset, demo_table
-    from core.queries import statistical_parity_gap
+    from core.studies.bias_queries import statistical_parity_gap
 
     n, table = 1000, demo_table()
     dataset = build_dataset(table, table.roles[0])

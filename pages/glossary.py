@@ -1,14 +1,14 @@
 """Glossary: every technical term, with a search."""
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
 import streamlit as st
 
-from core.glossary import chapters
-from core.membership import REGISTRY
-from pages.common import state
+from core.learn.glossary import chapters
+from core.studies.membership import REGISTRY
+from pages.shell import state
 
 shell.head(badge="")
 opening = st.container()

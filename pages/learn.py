@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.examples import EXAMPLES, LESSON, Example, ExampleTable, Step, example, lesson, sheet, texts
-from pages.common import panels, state
+from core.learn.examples import EXAMPLES, LESSON, Example, ExampleTable, Step, example, lesson, sheet, texts
+from pages.shell import panels, state
 
 _TITLES = {name: f"{texts(name)['topic']}: {title}" for name, title in EXAMPLES.items()}
 _EXAMPLES, _LESSON = "Examples", "Lesson plan"

@@ -1,6 +1,6 @@
 """Membership inference: who was in the training data, for which group it leaks more, and what changes that."""
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -12,19 +12,19 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import InputError
-from core.estimates import epsilon_text, interval, percent
-from core.fingerprint import fingerprint
-from pages.common import membership_study as study
-from pages.common import panels, state
-from pages.common.background import ensure_started, require_result
-from pages.common.membership_study import Curve, Membership
+from core.base.errors import InputError
+from core.base.fingerprint import fingerprint
+from core.stats.estimates import epsilon_text, interval, percent
+from pages._membership import membership_study as study
+from pages._membership.membership_study import Curve, Membership
+from pages.shell import panels, state
+from pages.shell.background import ensure_started, require_result
 
 shell.head()
 who = study.people()
 
-from core.charts import membership as charts
-from core.membership import (
+from core.models import GIVEN
+from core.studies.membership import (
     ATTACKS,
     EPSILONS,
     REGISTRY,
@@ -45,8 +45,9 @@ from core.membership import (
     summarise_curve,
     table_grouping,
 )
-from core.membership.curves import steady
-from core.membership.findings import (
+from core.studies.membership import charts as charts
+from core.studies.membership.curves import steady
+from core.studies.membership.findings import (
     MEASURES,
     Reading,
     curve_rows,
@@ -59,7 +60,6 @@ from core.membership.findings import (
     strongest_attack,
     tables,
 )
-from core.models import GIVEN
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 

@@ -1,13 +1,13 @@
 """Model: how the audited model is made fair, how fair and how accurate it is."""
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
 import streamlit as st
 
 from core.models import GIVEN
-from pages.common import cached, controls, panels
+from pages.shell import cached, controls, panels
 
 _CHART = (
     "**How to read the chart.** A dot is a group's selection rate with its 95% CI. Unfairness is the largest distance "
@@ -41,8 +41,8 @@ opening, _ = controls.page_parts()
 config, table = cached.audited()
 subject = cached.audit(config, table).subject
 
-from core.charts.audit import draw_accuracy, draw_rates
-from core.model_fairness import STUDY, FairnessSettings, constraint_rows, metric_table, metrics_heading
+from core.auditing.charts import draw_accuracy, draw_rates
+from core.studies.fairness import STUDY, FairnessSettings, constraint_rows, metric_table, metrics_heading
 
 knows_sets = config.method != GIVEN or bool(config.roles and config.roles.sets)
 sets = ("training", "test") if knows_sets else ("attacked", "other")

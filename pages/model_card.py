@@ -1,6 +1,6 @@
 """Model card: what an attacker infers from published fairness numbers, and whose attribute is disclosed."""
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -9,17 +9,20 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.errors import InputError
-from core.estimates import count
-from pages.common import cached, panels
-from pages.common import card_controls as cards
-from pages.common.background import Background, ensure_started
+from core.base.errors import InputError
+from core.stats.estimates import count
+from pages._model_card import card_controls as cards
+from pages.shell import cached, panels
+from pages.shell.background import Background, ensure_started
 
 shell.head()
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
-from core.charts.model_card import (
+from core.auditing.card_plan import release_text
+from core.models import GIVEN
+from core.studies.model_card import DRAWS, Advice, ReleaseStudy, findings
+from core.studies.model_card.charts import (
     draw_fullness,
     draw_in_common,
     draw_pinned,
@@ -27,13 +30,10 @@ from core.charts.model_card import (
     draw_recognised,
     draw_release_bits,
 )
-from core.model_card import DRAWS, Advice, ReleaseStudy, findings
-from core.model_card.findings import tables
-from core.models import GIVEN
-from core.release_audit.card_plan import release_text
-from core.studies import STUDIES
-from core.study import Finding
-from core.two_models import WARNING
+from core.studies.model_card.findings import tables
+from core.studies.registry import STUDIES
+from core.studies.study import Finding
+from core.studies.two_models import WARNING
 
 top = st.container()
 try:

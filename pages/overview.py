@@ -5,7 +5,7 @@ The map is kept for the built-in demo, and made in the background for other tabl
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -16,15 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.base.errors import FairLeakError
 from core.datasets.splits import shared_note
-from core.errors import FairLeakError
-from core.estimates import count, count_text, percent, points
-from core.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_key, landscape_steps, read_landscape
-from pages.common import cached, panels, state
-from pages.common.background import Background, Job, State, pace
+from core.experiments.sweep.landscape import (
+    KEPT_MAP,
+    Landscape,
+    LandscapePlan,
+    landscape_key,
+    landscape_steps,
+    read_landscape,
+)
+from core.stats.estimates import count, count_text, percent, points
+from pages.shell import cached, panels, state
+from pages.shell.background import Background, Job, State, pace
 
 if TYPE_CHECKING:
-    from core.choose import Choice
+    from core.experiments.choose import Choice
 
 _DOORS = (  # title, icon, what is behind it, and its links: file and label
     (
@@ -82,7 +89,7 @@ def draw_map() -> None:
     store, key = cached.store_of(config.dataset), landscape_key(dataset, plan)
 
     def make(job: Job) -> Landscape:
-        from core.sweep.landscape import landscape
+        from core.experiments.sweep.landscape import landscape
 
         return job.apart(lambda report: landscape(dataset, plan, report=report), about=dataset)  # type: ignore[no-any-return]
 
@@ -99,8 +106,8 @@ def draw_map() -> None:
 
 def _draw_choice(choice: Choice) -> None:
     """Draw what Choose a model found about these people in this session; nothing is trained for it."""
-    from core.charts.choose import draw_choice
-    from core.choose.findings import finding
+    from core.experiments.choose.charts import draw_choice
+    from core.experiments.choose.findings import finding
 
     result, quantity = finding(choice), "Accuracy against the worst leak of the models compared on Choose a model"
     panels.titled(shell.escape(result.point.rstrip(".")), quantity, draw_choice(choice), key="start_choice_chart")
@@ -134,8 +141,8 @@ def _offer(work: Background, plan: LandscapePlan) -> None:
 
 
 def _draw(landscape: Landscape) -> None:
-    from core.charts.sweep import draw_landscape
-    from core.sweep.findings import tension
+    from core.experiments.sweep.charts import draw_landscape
+    from core.experiments.sweep.findings import tension
 
     result, drawing = tension(landscape), draw_landscape(landscape)
     shell.whisper(result.point, shell.escape(result.evidence))
@@ -185,7 +192,7 @@ with below:
 with waiting:
     result = cached.audit(config, table)
 
-from core.correction.findings import first_tolerance, headline
+from core.studies.correction.findings import first_tolerance, headline
 
 now = result.disclose(first_tolerance(result), **cached.ATTACKER)
 with (opening or top.empty()).container():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -13,25 +13,26 @@ from html import escape
 
 import streamlit as st
 
-from core.errors import InputError
-from core.estimates import count, count_text
-from core.files import csv_of_frame
-from pages.common import cached, panels, report_plan
-from pages.common.background import ensure_started
-from pages.common.controls import settings_of
-from pages.common.study_run import StudyRun
+from core.base.errors import InputError
+from core.base.files import csv_of_frame
+from core.stats.estimates import count, count_text
+from pages._report import report_plan
+from pages._study.study_run import StudyRun
+from pages.shell import cached, panels
+from pages.shell.background import ensure_started
+from pages.shell.controls import settings_of
 
 with shell.head():
     st.markdown(":red-badge[:material/lock: Internal only] never in the public summary")
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
-from core.charts.people import SHORT, draw_sets
 from core.charts.theme import group_style
-from core.people import ATTACKS, CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
-from core.people.findings import best_effect, effect_rows, fix_text, people_rows
-from core.queries import Answering
-from core.queries.findings import answers_text
+from core.studies.bias_queries import Answering
+from core.studies.bias_queries.findings import answers_text
+from core.studies.people import ATTACKS, CERTAIN, IMPUTABLE, PEOPLE, PeopleAtRisk, PeopleSettings
+from core.studies.people.charts import SHORT, draw_sets
+from core.studies.people.findings import best_effect, effect_rows, fix_text, people_rows
 
 MOST = 200
 """Rows that are drawn; the file has all."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -11,25 +11,26 @@ from typing import Any
 
 import streamlit as st
 
-from core.caveats import CaveatKind
-from core.compare import since
-from core.estimates import epsilon_text, percent, tolerance_text
-from core.fairness import METRIC_TITLES
-from core.files import csv_of_frame
+from core.auditing.policy import placeholders_text
+from core.base.caveats import CaveatKind
+from core.base.files import csv_of_frame
 from core.models import GIVEN, METHOD_TITLES
-from core.policy import placeholders_text
-from pages.common import panels, report_audit, report_history, report_plan, state
-from pages.common import report_policy as policies
-from pages.common.background import State, ensure_started
-from pages.common.cached import audited, kept_tolerance
-from pages.common.report_audit import Attacks, SelfTests
-from pages.common.report_plan import plan_of, released
+from core.report.comparison import since
+from core.stats.estimates import epsilon_text, percent, tolerance_text
+from core.stats.fairness import METRIC_TITLES
+from pages._report import report_audit, report_history, report_plan
+from pages._report import report_policy as policies
+from pages._report.report_audit import Attacks, SelfTests
+from pages._report.report_plan import plan_of, released
+from pages.shell import panels, state
+from pages.shell.background import State, ensure_started
+from pages.shell.cached import audited, kept_tolerance
 
 head = shell.head()
 opening = st.container()
 config, table = audited()
 
-from core.policy import judge
+from core.auditing.policy import judge
 from core.report import Reports, board_html, board_style, caveats_html, check_rows
 from core.report.tables import report_tables
 

@@ -1,6 +1,6 @@
 """The page of a study that has none of its own: its settings, what it found, its checks drawn, its tables."""
 
-from pages.common import shell
+from pages.shell import shell
 
 shell.guard()
 
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.studies import STUDIES
-from core.study import Check, Measurement, Study
-from core.subject import Subject
-from pages.common import cached, panels
-from pages.common.background import ensure_started
-from pages.common.controls import settings_of
-from pages.common.study_run import StudyRun
+from core.studies.registry import STUDIES
+from core.studies.study import Check, Measurement, Study
+from core.studies.subject import Subject
+from pages._study.study_run import StudyRun
+from pages.shell import cached, panels
+from pages.shell.background import ensure_started
+from pages.shell.controls import settings_of
 
 if TYPE_CHECKING:
     import pandas
@@ -30,11 +30,12 @@ def title_of(check: Check, subject: Subject) -> str:
 
 
 def draw_result(study: Study[Any, Any], result: Any, settings: Any) -> dict[str, "pandas.DataFrame"]:
-    """Draw the charts of a study that has some, in core.charts under its name; return the tables behind them."""
-    if find_spec(f"core.charts.{study.name}") is None:
+    """Draw the charts of a study that has some, in charts.py beside it; return the tables behind them."""
+    charts = f"{type(study).__module__.rpartition('.')[0]}.charts"
+    if find_spec(charts) is None:
         return {}
     tables = {}
-    for quantity, drawing in import_module(f"core.charts.{study.name}").drawings(result, settings).items():
+    for quantity, drawing in import_module(charts).drawings(result, settings).items():
         panels.titled(drawing.title, quantity, drawing, key=f"{study.name}_{drawing.title}")
         tables[drawing.title] = drawing.table
     return tables
@@ -44,8 +45,8 @@ def draw_checks_of(
     study: Study[Any, Any], subject: Subject, measured: Mapping[str, Measurement]
 ) -> dict[str, "pandas.DataFrame"]:
     """Draw what a policy may limit, the numbers of one unit on one axis; return the tables behind them."""
-    from core.charts.audit import draw_checks
-    from core.policy import estimate_text
+    from core.auditing.charts import draw_checks
+    from core.auditing.policy import estimate_text
 
     units: dict[str, list[Any]] = {}
     for check in study.declared:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from core.estimates import Estimate, accuracy_gain, balanced_gain
+from core.stats.estimates import Estimate, accuracy_gain, balanced_gain
 from tests import attribute_draws as draws
 from tests.attribute_draws import Draw
 
@@ -37,7 +37,7 @@ def attack(draw: Draw, *, fitted: bool = False) -> tuple[Any, Any, Any, str]:
     """
     from core.adversaries import Outputs, attack_released, impute, known_records
     from core.adversaries.released_outputs import fitted_outputs
-    from core.arrays import decimals_of
+    from core.base.arrays import decimals_of
 
     outputs = Outputs(
         labels=draw.labels,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.estimates import Estimate
-from core.policy import Policy
+from core.auditing.policy import Policy
 from core.report import report_document
-from core.study import Measurement
+from core.stats.estimates import Estimate
+from core.studies.study import Measurement
 from tests.judged_report import judged
 from tests.samples_report import POLICY, sample
 

@@ -79,7 +79,7 @@ def _test_stays_inside(_folders_stay_closed: None) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _solvers_are_not_timed() -> Iterator[None]:
     """Let solvers have an hour where a test does not say how long: on a busy machine their usual minute is short."""
-    from core.correction import correct, correct_jointly, disclose_more
+    from core.studies.correction import correct, correct_jointly, disclose_more
 
     with pytest.MonkeyPatch.context() as patch:
         for solver in (correct, correct_jointly, disclose_more):

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from core.config import AuditConfig
-from core.correction import CorrectionResult, audit_key, run
 from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
-from core.subject import ModelFindings, train_model
-from pages.common import state
+from core.studies.config import AuditConfig
+from core.studies.correction import CorrectionResult, audit_key, run
+from core.studies.subject import ModelFindings, train_model
+from pages.shell import state
 
 _SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
 
@@ -22,7 +22,7 @@ _findings: dict[str, CorrectionResult] = {}
 def run_once(
     config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
 ) -> CorrectionResult:
-    """Run an audit like `core.correction.run`, or return what it found when another test ran it."""
+    """Run an audit like `core.studies.correction.run`, or return what it found when another test ran it."""
     key = audit_key(config, dataset)
     if key not in _findings:
         _findings[key] = run(config, report, dataset=dataset)

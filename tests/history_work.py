@@ -8,12 +8,12 @@ from functools import cache
 from multiprocessing.connection import Connection
 from typing import Any
 
-from core.errors import FairLeakError
-from core.fingerprint import content_fingerprint
-from core.history import History
-from core.policy import CHECKS, Policy
-from core.release_audit import ReleaseAudit
+from core.auditing import ReleaseAudit
+from core.auditing.policy import CHECKS, Policy
+from core.base.errors import FairLeakError
+from core.base.fingerprint import content_fingerprint
 from core.report import report_document
+from core.store.history import History
 from tests.judged_report import judged
 from tests.samples_report import POLICY, sample
 from tests.workers import Killer, steps

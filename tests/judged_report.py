@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from core.estimates import certain
-from core.fingerprint import code_fingerprint, content_fingerprint
-from core.policy import Policy, judge
-from core.queries import declared_limits
-from core.release_audit import ReleaseAudit, SelfTest, failed_tests, verdict_caveats
-from core.release_audit.result import plan_fingerprint
-from core.release_audit.self_tests import trials
+from core.auditing import ReleaseAudit, SelfTest, failed_tests, verdict_caveats
+from core.auditing.policy import Policy, judge
+from core.auditing.result import plan_fingerprint
+from core.auditing.self_tests import trials
+from core.base.fingerprint import code_fingerprint, content_fingerprint
+from core.stats.estimates import certain
+from core.studies.bias_queries import declared_limits
 from tests.samples_report import POLICY, sample
 
 

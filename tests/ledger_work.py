@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core.chain import FIRST, canonical, chained
+from core.base.errors import FairLeakError
 from core.desk import Ledger, TestSet, desk_roles, open_ledger
-from core.errors import FairLeakError
+from core.store.chain import FIRST, canonical, chained
 from tests import workers
 
 NAME, ATTRIBUTE = "loans", desk_roles("sex")

@@ -13,7 +13,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from scipy import sparse
 
-from core.attriguard.panda import POLICIES
+from core.studies.attriguard.panda import POLICIES
 
 RATINGS = (0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from core.estimates import Estimate
-from core.policy import CHECKS, UNITS, Limit, Policy
-from core.study import Measurement
+from core.auditing.policy import CHECKS, UNITS, Limit, Policy
+from core.stats.estimates import Estimate
+from core.studies.study import Measurement
 
 FILE = """\
 schema = 1

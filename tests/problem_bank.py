@@ -3,8 +3,8 @@
 Each problem carries the objective every solver must reach (inf when infeasible). The hand-solved ones lie at an edge
 that chance seldom meets, and say how they are solved; the random ones are solved by trying all K^n vectors in exact
 fractions, with nothing of core involved.
-Disclosures are dicts with fractions where `core.correction.Disclosed` has floats; shares are fractions (exact), pairs
-of fractions, or None.
+Disclosures are dicts with fractions where `core.studies.correction.Disclosed` has floats; shares are fractions (exact),
+pairs of fractions, or None.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from core.correction import Disclosed
+from core.studies.correction import Disclosed
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.model_card import Published, Release
+from core.studies.model_card import Published, Release
 
 GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")

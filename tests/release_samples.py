@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
+from core.studies.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
 
 
 @cache

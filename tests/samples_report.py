@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.caveats import Caveat, CaveatKind, in_order
-from core.config import AuditConfig
+from core.auditing import AuditPlan, DataPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
+from core.auditing.policy import Limit, Policy, judge
+from core.auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance
+from core.base.caveats import Caveat, CaveatKind, in_order
 from core.datasets import Roles
-from core.estimates import Estimate, certain, not_measured, proportion
-from core.policy import Limit, Policy, judge
-from core.release_audit import AuditPlan, DataPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
-from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance
-from core.study import Measurement
+from core.stats.estimates import Estimate, certain, not_measured, proportion
+from core.studies.config import AuditConfig
+from core.studies.study import Measurement
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
 FORMULA = '=HYPERLINK("http://x","y")'

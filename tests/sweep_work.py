@@ -12,12 +12,12 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.datasets.splits import split
-from core.estimates import proportion
-from core.subject import train_model
-from core.sweep import FolderStore, SweepPoint, sweep
+from core.experiments.sweep import FolderStore, SweepPoint, sweep
+from core.stats.estimates import proportion
+from core.studies.config import AuditConfig
+from core.studies.subject import train_model
 from tests import samples
 
 BASE = AuditConfig(dataset="sample", roles=samples.ROLES, forest=(("n_estimators", 10),))

@@ -6,8 +6,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from core.attriguard.table import Column, PairRules, TablePeople
-from core.attriguard.table_search import Defender
+from core.studies.attriguard.table import Column, PairRules, TablePeople
+from core.studies.attriguard.table_search import Defender
 
 NAMES = ("job", "home", "club", "rooms", "pay")
 CATEGORIES = (("cook", "nurse", "smith", "clerk"), ("flat", "house", "boat"), ("chess", "choir"), (), ())

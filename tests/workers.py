@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import sqlalchemy as sa
 
-from core import database
+from core.store import database
 from tests.patience import PATIENT
 
 STATEMENTS = {

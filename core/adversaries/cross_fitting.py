@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries.output_evidence import digits
-from core.arrays import Codes, Floats, Mask, decimals_of
-from core.estimates import Estimate
-from core.seeds import child_generator, child_seed
+from core.base.arrays import Codes, Floats, Mask, decimals_of
+from core.base.seeds import child_generator, child_seed
+from core.stats.estimates import Estimate
 
 
 def released_columns(predicted: Codes, labels: Codes, score: Floats | None) -> list[npt.NDArray[Any]]:

@@ -33,8 +33,8 @@ from core.adversaries.imputation import (
     regression,
 )
 from core.adversaries.output_evidence import Columns, Evidence, Outputs
-from core.arrays import Floats, Mask
-from core.seeds import child_generator
+from core.base.arrays import Floats, Mask
+from core.base.seeds import child_generator
 
 NO_ATTACK = "imputation"
 """What the attack is called where none beat imputation on the validation records."""

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries.adversary import PINNED, balanced_forest, forest_parameters, known_columns
-from core.arrays import Codes, Floats
-from core.errors import InputError
-from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
-from core.seeds import child_seed
-from core.serialize import Result
+from core.base.arrays import Codes, Floats
+from core.base.errors import InputError
+from core.base.seeds import child_seed
+from core.base.serialize import Result
+from core.stats.estimates import Estimate, accuracy, balanced_accuracy, proportion
 
 if TYPE_CHECKING:
     import pandas
@@ -110,7 +110,7 @@ def tune_forest(
         Fixes the split, the folds, the sampler and the forests: same seed, same search.
     report : callable, optional
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
-        `core.errors.Cancelled`, which ends the search there and reaches the caller.
+        `core.base.errors.Cancelled`, which ends the search there and reaches the caller.
     """
     columns = known_columns(features, labels, predictions if kind == "predictions" else None)
     groups, counts = np.unique(sensitive, return_counts=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.charts.theme import Palette
 from core.charts.words import NARROW, fit, measured, visible_ticks, width
-from core.estimates import Estimate, estimate_columns, gap, percent
+from core.stats.estimates import Estimate, estimate_columns, gap, percent
 
 if TYPE_CHECKING:
     import pandas

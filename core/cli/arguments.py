@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+from core.base.errors import InputError
+from core.base.files import MEGABYTE, check_place, content_of
+from core.base.serialize import Result
+from core.base.validation import choice, seed_value
 from core.cli.console import Console, visible
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
-from core.errors import InputError
-from core.files import MEGABYTE, check_place, content_of
+from core.experiments.sweep import FolderStore, MemoryStore
 from core.report import FOLDERS, verify_report
 from core.report.document import Document
 from core.report.verification import document_in, report_text
-from core.serialize import Result
-from core.sweep import FolderStore, MemoryStore
-from core.validation import choice, seed_value
 
 _MOST_SEEDS = 10_000
 

@@ -10,23 +10,23 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from core.auditing import AuditPlan
+from core.auditing.inputs import Audited
+from core.auditing.run import audited_of
+from core.base.errors import InputError
+from core.base.serialize import plain
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import given, params
 from core.cli.arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon
 from core.cli.console import Console, Outcome, present
 from core.cli.subject import add_planned_table_arguments, planned_table
-from core.config import TRAINED_TOLERANCE, AuditConfig
-from core.errors import InputError
 from core.models import GIVEN
-from core.people import PEOPLE
-from core.quantities import Quantity, Row
-from core.release_audit import AuditPlan
-from core.release_audit.inputs import Audited
-from core.release_audit.run import audited_of
-from core.serialize import plain
-from core.settings import add_arguments as add_settings
-from core.settings import given, params
-from core.studies import STUDIES
-from core.study import Basis, Measurement, Study
-from core.study import Outcome as CheckOutcome
+from core.stats.quantities import Quantity, Row
+from core.studies.config import TRAINED_TOLERANCE, AuditConfig
+from core.studies.people import PEOPLE
+from core.studies.registry import STUDIES
+from core.studies.study import Basis, Measurement, Study
+from core.studies.study import Outcome as CheckOutcome
 
 _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
 

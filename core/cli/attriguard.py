@@ -6,7 +6,19 @@ import argparse
 from collections.abc import Iterator
 from typing import TypeVar
 
-from core.attriguard import (
+from core.base.errors import DataUnavailableError, InputError
+from core.base.serialize import plain
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import from_arguments, given, params
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    data_folder_of,
+    dataset_of,
+)
+from core.cli.console import Console, Outcome, present
+from core.datasets import CATALOG, demo_ratings, read_ratings
+from core.studies.attriguard import (
     ATTACKER_TITLES,
     CurveSettings,
     Exposure,
@@ -16,20 +28,8 @@ from core.attriguard import (
     TableSettings,
     table_guard,
 )
-from core.attriguard.findings import MEANING, findings, tables
-from core.cli.arguments import (
-    add_dataset_arguments,
-    add_file_arguments,
-    data_folder_of,
-    dataset_of,
-)
-from core.cli.console import Console, Outcome, present
-from core.config import AuditConfig
-from core.datasets import CATALOG, demo_ratings, read_ratings
-from core.errors import DataUnavailableError, InputError
-from core.serialize import plain
-from core.settings import add_arguments as add_settings
-from core.settings import from_arguments, given, params
+from core.studies.attriguard.findings import MEANING, findings, tables
+from core.studies.config import AuditConfig
 
 HELP = "Measure attribute inference accuracy under AttriGuard noise."
 

@@ -20,7 +20,29 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from core import release_audit as decision
+from core import auditing as decision
+from core.auditing import (
+    AuditPlan,
+    SelfTest,
+    load_model,
+    load_policy_text,
+    load_table,
+    read_plan,
+    run_audit,
+)
+from core.auditing.policy import (
+    VERDICT_TITLES,
+    CheckVerdict,
+    Policy,
+    default_policy,
+    predictions_policy,
+    read_policy,
+)
+from core.auditing.result import StudyFindings
+from core.base.errors import Cancelled, FairLeakError, InputError
+from core.base.files import check_place, content_of, why, write_file
+from core.base.fingerprint import content_fingerprint
+from core.base.serialize import loads
 from core.cli.arguments import (
     add_data_argument,
     add_file_arguments,
@@ -31,38 +53,16 @@ from core.cli.arguments import (
     login_name,
 )
 from core.cli.console import Console, aligned
-from core.correction import false_promise
 from core.datasets.catalog import default_cache_folder
-from core.errors import Cancelled, FairLeakError, InputError
-from core.files import check_place, content_of, why, write_file
-from core.fingerprint import content_fingerprint
-from core.history import History, check_line
-from core.policy import (
-    VERDICT_TITLES,
-    CheckVerdict,
-    Policy,
-    default_policy,
-    predictions_policy,
-    read_policy,
-)
-from core.release_audit import (
-    AuditPlan,
-    SelfTest,
-    load_model,
-    load_policy_text,
-    load_table,
-    read_plan,
-    run_audit,
-)
-from core.release_audit.result import StudyFindings
 from core.report import FOLDERS, Reports
 from core.report.document import KIND
 from core.report.junit import audit_junit
 from core.report.one_page import NAME, one_page
 from core.report.public_summary import SUMMARY_KIND
 from core.report.verification import ENDING, private_key, signature_of
-from core.serialize import loads
-from core.study import Outcome, Report
+from core.store.history import History, check_line
+from core.studies.correction import false_promise
+from core.studies.study import Outcome, Report
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -9,8 +9,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.choose import CandidatePoint, CandidateSet, Choice, ChooseSettings, Outcomes, candidates, choose, measure_all
-from core.choose.findings import choice_reason, finding, numbers, order, report_section, rows
+from core.auditing import AuditPlan, catalogue_plan, checked_dataset, load_model, load_table, plan_text, read_plan
+from core.auditing.policy import Policy, Status
+from core.base.errors import InputError
+from core.base.files import content_of, write_file
+from core.base.fingerprint import content_fingerprint
+from core.base.serialize import dumps, plain
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import from_arguments, told
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
@@ -25,17 +31,20 @@ from core.cli.arguments import (
 )
 from core.cli.audit import policy_named
 from core.cli.console import Console, Outcome, present
-from core.config import AuditConfig
 from core.datasets import build_dataset
 from core.datasets.catalog import default_cache_folder
-from core.errors import InputError
-from core.files import content_of, write_file
-from core.fingerprint import content_fingerprint
-from core.policy import Policy, Status
-from core.release_audit import AuditPlan, catalogue_plan, checked_dataset, load_model, load_table, plan_text, read_plan
-from core.serialize import dumps, plain
-from core.settings import add_arguments as add_settings
-from core.settings import from_arguments, told
+from core.experiments.choose import (
+    CandidatePoint,
+    CandidateSet,
+    Choice,
+    ChooseSettings,
+    Outcomes,
+    candidates,
+    choose,
+    measure_all,
+)
+from core.experiments.choose.findings import choice_reason, finding, numbers, order, report_section, rows
+from core.studies.config import AuditConfig
 
 HELP = "Choose the most accurate of many models within all limits."
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from core.estimates import Estimate
-from core.files import csv_bytes, write_file
-from core.quantities import PlainRow, Tables, formatted_table, plain_row
-from core.serialize import plain
-from core.study import Finding
+from core.base.files import csv_bytes, write_file
+from core.base.serialize import plain
+from core.stats.estimates import Estimate
+from core.stats.quantities import PlainRow, Tables, formatted_table, plain_row
+from core.studies.study import Finding
 
 
 class Block(str):

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import core
+from core.base.errors import InputError
+from core.base.untrusted import ask_child
+from core.base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED, is_unconfined_allowed
 from core.cli.console import Block, Console
-from core.errors import InputError
-from core.untrusted import ask_child
-from core.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED, is_unconfined_allowed
 
 HELP = "Start the dashboard on localhost."
 
@@ -60,7 +60,7 @@ _TRIED = {
 
 def _what_is_confined() -> Block:
     """Return what a process that opens a stranger's file was refused just now, a line each, and what follows."""
-    refused, _ = ask_child("The check", "core.untrusted.confinement:probe", {}, seconds=30)
+    refused, _ = ask_child("The check", "core.base.untrusted.confinement:probe", {}, seconds=30)
     lines = ["In a process that opens an uploaded file, on this system:"]
     for protection in PROTECTIONS:
         outcome = "refused" if refused[protection] else "possible"

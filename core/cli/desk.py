@@ -6,6 +6,10 @@ import argparse
 import os
 from collections.abc import Iterable
 
+from core.base.errors import InputError
+from core.base.files import check_place, content_of
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import from_arguments, values_of
 from core.cli.arguments import Action, add_path
 from core.cli.console import Console, table
 from core.datasets.dataset import Table
@@ -41,12 +45,8 @@ from core.desk.findings import (
     verified,
 )
 from core.desk.noise import epsilon_amount, epsilon_of, millionths
-from core.errors import InputError
-from core.estimates import count, number_text
-from core.files import check_place, content_of
-from core.quantities import Quantity
-from core.settings import add_arguments as add_settings
-from core.settings import from_arguments, values_of
+from core.stats.estimates import count, number_text
+from core.stats.quantities import Quantity
 
 DESCRIPTION = """\
 A desk for a compliance team. Developers without access to a sensitive attribute hand in predictions for a registered

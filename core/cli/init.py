@@ -6,6 +6,11 @@ import argparse
 import os
 from pathlib import Path
 
+from core.auditing import commented_plan
+from core.auditing.answers import plan_comments
+from core.auditing.suggestion import SuggestedAudit, suggested_sizes
+from core.base.errors import InputError
+from core.base.files import write_file
 from core.cli.arguments import add_path
 from core.cli.console import Block, Console
 from core.cli.subject import (
@@ -16,11 +21,6 @@ from core.cli.subject import (
     print_facts,
 )
 from core.datasets import cautions
-from core.errors import InputError
-from core.files import write_file
-from core.release_audit import commented_plan
-from core.release_audit.answers import plan_comments
-from core.release_audit.suggestion import SuggestedAudit, suggested_sizes
 
 HELP = "Write a commented plan of an audit, of a dataset or of a file."
 

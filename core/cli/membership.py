@@ -10,12 +10,18 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated
 
+from core.base.errors import InputError, PrivacyLeakWarning
+from core.base.param import Param
+from core.base.serialize import plain
+from core.base.settings import Settings, from_arguments, params
+from core.base.settings import add_arguments as add_settings
+from core.base.validation import LEAST_EPSILON
 from core.cli.arguments import add_dataset_arguments, add_file_arguments, table_and_roles
 from core.cli.console import Console, Outcome, present
-from core.config import AuditConfig
 from core.datasets import Roles, Table, build_dataset
-from core.errors import InputError, PrivacyLeakWarning
-from core.membership import (
+from core.stats.quantities import Row
+from core.studies.config import AuditConfig
+from core.studies.membership import (
     ATTACKS,
     TARGET_TITLES,
     Audit,
@@ -33,7 +39,7 @@ from core.membership import (
     member_people,
     summarise_curve,
 )
-from core.membership.findings import (
+from core.studies.membership.findings import (
     DETAILS,
     MEANING,
     Reading,
@@ -45,14 +51,8 @@ from core.membership.findings import (
     picking_heading,
     tables,
 )
-from core.membership.settings import check_shadows
-from core.param import Param
-from core.quantities import Row
-from core.serialize import plain
-from core.settings import Settings, from_arguments, params
-from core.settings import add_arguments as add_settings
-from core.study import Finding
-from core.validation import LEAST_EPSILON
+from core.studies.membership.settings import check_shadows
+from core.studies.study import Finding
 
 HELP = "Measure membership inference and its gaps between groups, at several privacy budgets."
 

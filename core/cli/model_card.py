@@ -6,19 +6,19 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 
+from core.auditing import load_model, load_table
+from core.auditing.card_plan import ReleasePlan, named, people_of, read_release, study_of
+from core.base.files import content_of
+from core.base.serialize import plain
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import given, params
 from core.cli.arguments import add_data_argument, add_file_arguments, add_path, data_folder_of
 from core.cli.console import Console, Outcome, present
 from core.datasets.catalog import default_cache_folder
-from core.files import content_of
-from core.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
-from core.model_card.findings import DETAILS, tables
-from core.model_card.findings import advice as advised
-from core.model_card.study import STUDY
-from core.release_audit import load_model, load_table
-from core.release_audit.card_plan import ReleasePlan, named, people_of, read_release, study_of
-from core.serialize import plain
-from core.settings import add_arguments as add_settings
-from core.settings import given, params
+from core.studies.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
+from core.studies.model_card.findings import DETAILS, tables
+from core.studies.model_card.findings import advice as advised
+from core.studies.model_card.study import STUDY
 
 
 def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Outcome:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from core.base.errors import InputError
+from core.base.serialize import plain
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import from_arguments, given
 from core.cli.arguments import add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
 from core.cli.console import Console, Outcome, present
-from core.config import AuditConfig
-from core.errors import InputError
-from core.fairness import METRIC_TITLES
-from core.queries import (
+from core.stats.fairness import METRIC_TITLES
+from core.studies.bias_queries import (
     DECODERS,
     NOISES,
     Answering,
@@ -24,10 +26,8 @@ from core.queries import (
     query_pool,
     repeats_for,
 )
-from core.queries.findings import MEANING, tables
-from core.serialize import plain
-from core.settings import add_arguments as add_settings
-from core.settings import from_arguments, given
+from core.studies.bias_queries.findings import MEANING, tables
+from core.studies.config import AuditConfig
 
 HELP = "Measure leakage from answers to bias queries."
 

@@ -7,16 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.caveats import CaveatKind
-from core.choose.findings import SECTION
-from core.cli.arguments import add_data_argument, add_path, data_folder_of, read_report
-from core.cli.console import Console, aligned
-from core.datasets import Table, read_table
-from core.datasets.catalog import default_cache_folder
-from core.errors import InputError
-from core.files import content_of
-from core.models.model_files import ModelFile, read_model
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     ChangedValue,
     Replay,
@@ -29,6 +20,15 @@ from core.release_audit import (
     plan_of,
     run_audit,
 )
+from core.base.caveats import CaveatKind
+from core.base.errors import InputError
+from core.base.files import content_of
+from core.cli.arguments import add_data_argument, add_path, data_folder_of, read_report
+from core.cli.console import Console, aligned
+from core.datasets import Table, read_table
+from core.datasets.catalog import default_cache_folder
+from core.experiments.choose.findings import SECTION
+from core.models.model_files import ModelFile, read_model
 from core.report import from_json, policy_of, report_document, to_json
 from core.report.document import Document
 from core.report.verification import document_in

@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 from types import ModuleType
 
+from core.base.errors import FairLeakError, InputError
+from core.base.files import check_place, content_of, write_file
 from core.cli import replay
 from core.cli.arguments import Action, add_path, read_report, report_in, report_that_holds
 from core.cli.console import Console
-from core.errors import FairLeakError, InputError
-from core.files import check_place, content_of, write_file
 from core.report import public_summary, summary_markdown, verify_report
 from core.report.one_page import NAME, one_page
 from core.report.verification import (

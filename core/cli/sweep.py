@@ -7,6 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from core.auditing import checked_dataset
+from core.base.errors import InputError
+from core.base.files import csv_of_frame
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import from_arguments
+from core.base.validation import unit_interval
 from core.cli.arguments import (
     add_file_arguments,
     add_running_arguments,
@@ -18,14 +24,7 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, estimate_words, table, write_csv
 from core.cli.subject import PlannedTable, add_planned_table_arguments, planned_table
-from core.config import AuditConfig
-from core.errors import InputError
-from core.estimates import Spread
-from core.files import csv_of_frame
-from core.release_audit import checked_dataset
-from core.settings import add_arguments as add_settings
-from core.settings import from_arguments
-from core.sweep import (
+from core.experiments.sweep import (
     PAPER_TOLERANCES,
     SWEPT_METHODS,
     TOLERANCES,
@@ -38,7 +37,8 @@ from core.sweep import (
     summary_frame,
     sweep,
 )
-from core.validation import unit_interval
+from core.stats.estimates import Spread
+from core.studies.config import AuditConfig
 
 HELP = "Sweep methods, metrics, tolerances and seeds."
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from core.base.files import csv_of_frame
+from core.base.settings import add_arguments as add_settings
+from core.base.settings import from_arguments
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
@@ -14,12 +17,16 @@ from core.cli.arguments import (
     seeds_in,
 )
 from core.cli.console import Console, estimate_words, table, write_csv
-from core.estimates import percent
-from core.files import csv_of_frame
-from core.settings import add_arguments as add_settings
-from core.settings import from_arguments
-from core.sweep.findings import tension
-from core.sweep.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
+from core.experiments.sweep.findings import tension
+from core.experiments.sweep.landscape import (
+    MEMBER_ATTACKER,
+    Landscape,
+    LandscapePlan,
+    MapCell,
+    landscape,
+    write_landscape,
+)
+from core.stats.estimates import percent
 
 HELP = "Measure models and attacks over tolerance and privacy budget."
 

@@ -26,8 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import MOST_DECIMALS, Codes, decimals_of
-from core.caveats import Caveat, CaveatKind
+from core.base.arrays import MOST_DECIMALS, Codes, decimals_of
+from core.base.caveats import Caveat, CaveatKind
+from core.base.errors import InputError
+from core.base.fingerprint import fingerprint
+from core.base.seeds import child_generator
+from core.base.validation import choice, unit_interval
 from core.datasets.columns import (
     as_text,
     codes_as_label,
@@ -51,10 +55,6 @@ from core.datasets.roles import (
     with_crossed,
 )
 from core.datasets.splits import SETS, kinds_of_records, named_sets, repeated_records
-from core.errors import InputError
-from core.fingerprint import fingerprint
-from core.seeds import child_generator
-from core.validation import choice, unit_interval
 
 if TYPE_CHECKING:
     import pandas

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from core.caveats import Caveat
+from core.base.caveats import Caveat
+from core.base.fingerprint import fingerprint_frame
+from core.base.serialize import Result
 from core.datasets.roles import CROSS, Roles
-from core.estimates import Estimate, proportion
-from core.fingerprint import fingerprint_frame
-from core.serialize import Result
+from core.stats.estimates import Estimate, proportion
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ from core.datasets.input_facts import Fact, Repair, Severity
 from core.datasets.name_patterns import MOST_LABELS
 from core.datasets.roles import SPELLINGS, best_spellings
 from core.datasets.score_evidence import divides, text_codes
-from core.estimates import percent
+from core.stats.estimates import percent
 
 _MOST = 4
 """Values that a sentence names."""

@@ -16,12 +16,12 @@ import zoneinfo
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from core.base.errors import InputError
+from core.base.untrusted import ask_child
 from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, megabytes, quoted
 from core.datasets.dataset import Table
 from core.datasets.roles import MINIMUM_PER_GROUP, SPELLINGS, Spellings, one_spelling
 from core.datasets.text_table import text_columns
-from core.errors import InputError
-from core.untrusted import ask_child
 
 if TYPE_CHECKING:
     import pandas

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.base.errors import InputError
+from core.base.serialize import Result
 from core.datasets.columns import as_text, bare_name, is_numeric, label_codes, names_records, parse_bool, text_of
 from core.datasets.name_patterns import (
     MOST_LABELS,
@@ -49,8 +51,6 @@ from core.datasets.roles import (
     with_crossed,
 )
 from core.datasets.score_evidence import area_under_curve, is_ordered, sample_rows
-from core.errors import InputError
-from core.serialize import Result
 
 if TYPE_CHECKING:
     import pandas

@@ -24,10 +24,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
+from core.base.errors import InputError
+from core.base.param import Param
+from core.base.serialize import Result
 from core.datasets.columns import as_text, check_distinct, is_number, is_numeric, listed, quoted
-from core.errors import InputError
-from core.param import Param
-from core.serialize import Result
 
 if TYPE_CHECKING:
     import pandas

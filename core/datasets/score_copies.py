@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.arrays import Floats, Ints, Mask
+from core.base.arrays import Floats, Ints, Mask
 from core.datasets.columns import is_numeric
 from core.datasets.score_evidence import (
     accuracy_by_code,
@@ -34,7 +34,7 @@ from core.datasets.score_evidence import (
     rank_correlation,
     text_codes,
 )
-from core.estimates import percent
+from core.stats.estimates import percent
 
 if TYPE_CHECKING:
     import pandas

@@ -26,6 +26,7 @@ from functools import cached_property, reduce
 from itertools import chain, islice
 from typing import Any
 
+from core.base.errors import InputError
 from core.datasets.columns import (
     BLANKS,
     MISSING_MARKERS,
@@ -38,7 +39,6 @@ from core.datasets.columns import (
     listed,
     quoted,
 )
-from core.errors import InputError
 
 _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many letters

@@ -21,16 +21,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
-from core.chain import TIME, Damaged, Link, Record, canonical
+from core.base.errors import FORMAT, FormatError, InputError, check_format
+from core.base.files import content_of
 from core.datasets.columns import quoted
 from core.datasets.roles import Roles
 from core.desk.noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
 from core.desk.normal_form import same_text
 from core.desk.record import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Registration
 from core.desk.registration import TestSet, roles_of_entry
-from core.errors import FORMAT, FormatError, InputError, check_format
-from core.estimates import Estimate
-from core.files import content_of
+from core.stats.estimates import Estimate
+from core.store.chain import TIME, Damaged, Link, Record, canonical
 
 _CLOSE = 1e-9
 

@@ -13,9 +13,9 @@ from core.datasets.dataset import Table
 from core.datasets.roles import Roles
 from core.desk.noise import epsilon_amount
 from core.desk.record import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration
-from core.estimates import at_most, count, gap, joined, number_text, percent
-from core.model_card.ceiling import accuracy_under
-from core.study import Finding
+from core.stats.estimates import at_most, count, gap, joined, number_text, percent
+from core.studies.model_card.ceiling import accuracy_under
+from core.studies.study import Finding
 
 EXACT = 1e-6
 """An answer this close to the truth gains nothing from a new one: only constant predictions are."""

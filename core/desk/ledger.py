@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats, Ints
+from core.base.arrays import Floats, Ints
+from core.base.errors import InputError
+from core.base.files import write_file
+from core.base.validation import choice
 from core.datasets.columns import quoted
 from core.datasets.roles import Roles
 from core.desk.books import Account, LedgerState, Released, export_bytes, refuse_a_second_budget
@@ -42,14 +45,11 @@ from core.desk.noise import (
 from core.desk.normal_form import normal_form, visible_text
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
 from core.desk.registration import TestSet, roles_entry
-from core.errors import InputError
-from core.files import write_file
-from core.queries.gaps import score_matrix
-from core.validation import choice
+from core.studies.bias_queries.gaps import score_matrix
 
 if TYPE_CHECKING:
-    from core.database import Store
     from core.desk.ledger_tables import Transaction
+    from core.store.database import Store
 
 MOST_WRONG_FILES = 20
 """Files with the registered people and other values that are compared with the registered one, in its lifetime."""
@@ -478,8 +478,8 @@ def open_ledger(
     randbelow : callable
         Where noise comes from: the operating system's entropy. Anything that can be repeated is for tests only.
     """
-    from core.database import open_store
     from core.desk.ledger_tables import Transaction
+    from core.store.database import open_store
 
     return Ledger(open_store(Transaction, place, create=create), randbelow)
 
@@ -488,8 +488,8 @@ def example_ledger(seed: int) -> Ledger:
     """Return an empty ledger in memory whose noise follows from a seed, so never one for real people."""
     import sqlalchemy as sa
 
-    from core.database import Store
     from core.desk.ledger_tables import Transaction
+    from core.store.database import Store
 
     engine = sa.create_engine(
         "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}

@@ -12,9 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from core import database
-from core.chain import Damaged
 from core.desk.books import LedgerState
+from core.store import database
+from core.store.chain import Damaged
 
 _tables = sa.MetaData()
 _ledger = database.head_table("fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False))

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats
+from core.base.arrays import Floats
+from core.base.errors import InputError
+from core.base.validation import binary_array, one_length
 from core.datasets.build import score_values
 from core.datasets.columns import as_text, names_records, parse_bool, quoted
 from core.datasets.dataset import Table
@@ -31,8 +33,6 @@ from core.datasets.read_table import read_table
 from core.datasets.role_suggestion import suggest_roles
 from core.datasets.roles import Roles, check_values
 from core.desk.normal_form import normal_form, same_text, script_of
-from core.errors import InputError
-from core.validation import binary_array, one_length
 
 if TYPE_CHECKING:
     import pandas

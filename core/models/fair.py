@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Floats
-from core.errors import InputError
-from core.fairness import METRICS
-from core.validation import choice, one_length, privacy_budget, seed_value, unit_interval
+from core.base.arrays import Codes, Floats
+from core.base.errors import InputError
+from core.base.validation import choice, one_length, privacy_budget, seed_value, unit_interval
+from core.stats.fairness import METRICS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Floats, Ints, Mask
-from core.errors import InputError
+from core.base.arrays import Floats, Ints, Mask
+from core.base.errors import InputError
 from core.models.tree_budget import BudgetLedger, noisy_counts
 
 _TIE = 1e-8  # bits times records; rounding stays far below, unequal gains differ by far more

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.base.errors import InputError
 from core.datasets.columns import listed, quoted
-from core.errors import InputError
 from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
 from core.models.onnx_format import read_graph, smallest_model
 from core.models.structure import onnx_structure

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.base.errors import FairLeakError, InputError
 from core.datasets.columns import quoted
-from core.errors import FairLeakError, InputError
 from core.models.model_answers import RawAnswers, Runtime, Takes, cause
 
 if TYPE_CHECKING:

@@ -32,13 +32,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Floats
-from core.errors import FairLeakError, InputError
-from core.fairness import LABELS_COMPARED, METRICS
+from core.base.arrays import Codes, Floats
+from core.base.errors import FairLeakError, InputError
+from core.base.seeds import child_generator
+from core.base.validation import binary_array, choice, one_length, privacy_budget, unit_interval
 from core.models.fair import PrivateTree, fit_private_tree
 from core.models.tree_budget import noisy_counts
-from core.seeds import child_generator
-from core.validation import binary_array, choice, one_length, privacy_budget, unit_interval
+from core.stats.fairness import LABELS_COMPARED, METRICS
 
 _KEEP = 1e-6
 """Price of a changed decision, as a share of errors, so that of equally good answers the model's own is given."""

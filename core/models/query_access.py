@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.arrays import Codes, Floats, Ints
+from core.base.arrays import Codes, Floats, Ints
 from core.models.model_answers import matched
 
 if TYPE_CHECKING:

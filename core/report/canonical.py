@@ -26,9 +26,9 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from core.errors import InputError
-from core.estimates import Estimate
-from core.serialize import plain
+from core.base.errors import InputError
+from core.base.serialize import plain
+from core.stats.estimates import Estimate
 
 OUTSIDE = ("fingerprint",)
 """What the fingerprint leaves out: itself."""

@@ -14,17 +14,17 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from core.auditing.policy import CHECKS, CheckVerdict
+from core.auditing.policy import bullet as places_of
+from core.auditing.policy.verdict import Bullet
 from core.charts.drawing import Axis, Drawing, percents, shares
 from core.charts.lines import Curve, draw_lines
 from core.charts.rows import Mark, Row, draw_rows
 from core.charts.theme import LIGHT, group_style
 from core.charts.words import LINE
-from core.correction import ATTACKERS
-from core.estimates import Estimate, percent
-from core.policy import CHECKS, CheckVerdict
-from core.policy import bullet as places_of
-from core.policy.verdict import Bullet
 from core.report.canonical import estimate_of, number_of
+from core.stats.estimates import Estimate, percent
+from core.studies.correction import ATTACKERS
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"

@@ -12,14 +12,14 @@ from dataclasses import fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from core.caveats import Caveat
-from core.errors import check_format
-from core.policy import CHECKS, CheckVerdict, Policy, Verdict
+from core.auditing.policy import CHECKS, CheckVerdict, Policy, Verdict
+from core.base.caveats import Caveat
+from core.base.errors import check_format
 from core.report.canonical import read, report_fingerprint, strict
-from core.study import Measurement
+from core.studies.study import Measurement
 
 if TYPE_CHECKING:
-    from core.release_audit import ReleaseAudit
+    from core.auditing import ReleaseAudit
 
 KIND = "fairleak release audit"
 

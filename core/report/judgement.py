@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from core.policy import judge
-from core.release_audit import failed_tests
-from core.release_audit.result import SelfTest
+from core.auditing import failed_tests
+from core.auditing.policy import judge
+from core.auditing.result import SelfTest
 from core.report.canonical import read, strict
 from core.report.document import Document, measurements_of, policy_of, verdict_section
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from core.policy import VERDICT_TITLES, CheckVerdict
+from core.auditing.policy import VERDICT_TITLES, CheckVerdict
 from core.report.canonical import number_of
 from core.report.document import check_rows
 

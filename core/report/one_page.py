@@ -16,18 +16,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from core.auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
+from core.auditing.policy import bullet as places_of
+from core.base.errors import FairLeakError
 from core.charts import LIGHT
 from core.datasets.role_suggestion import names_attribute
-from core.errors import FairLeakError
-from core.estimates import count, joined
-from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
-from core.policy import bullet as places_of
 from core.report.canonical import number_of, read
 from core.report.charts import clean
 from core.report.document import caveats_of, check_rows, policy_of
 from core.report.page import COLOURS, KINDS, constraint_words
-from core.study import Outcome
-from core.subject import OutputsPlan
+from core.stats.estimates import count, joined
+from core.studies.study import Outcome
+from core.studies.subject import OutputsPlan
 
 NAME = "summary.pdf"
 """Name of the file."""
@@ -53,7 +53,7 @@ _MOST_CAVEAT = 300
 
 
 Signed = Any
-"""A signature as `core.history.Signature` records it: the history stands on reports, and so reports import none."""
+"""A signature as `core.store.history.Signature` records it: a history stands on reports, which import none."""
 
 
 def can_be_made() -> bool:

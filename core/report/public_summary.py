@@ -1,8 +1,8 @@
 """Public summary of an audit: what it was, by which policy, and the verdict words; no number measured on people.
 
 A reader outside gets the settings, the policy with its limits, a verdict word for each check and for the release, the
-kinds of caveats as the fixed sentences of `core.caveats.FIXED`, what was not tested, and the number of records. The
-summary is made of these parts of an internal report and of no other (`CONTENTS`), so that two reports that agree in
+kinds of caveats as the fixed sentences of `core.base.caveats.FIXED`, what was not tested, and the number of records.
+The summary is made of these parts of an internal report and of no other (`CONTENTS`), so that two reports that agree in
 them give the same bytes, but for the day, the fingerprint and what the auditor typed.
 
 Four settings are left out because they may tell more: the seed, with which somebody who knows all records but one could
@@ -17,21 +17,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.caveats import FIXED, CaveatKind, in_order
-from core.config import AuditConfig
+from core.auditing.plan import PARTS, ModelPlan, other_studies
+from core.auditing.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
+from core.auditing.policy.checks import check_title
+from core.base.caveats import FIXED, CaveatKind, in_order
+from core.base.settings import Setting, params
 from core.datasets import CATALOG
-from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
-from core.people import PEOPLE
-from core.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
-from core.policy.checks import check_title
-from core.release_audit.plan import PARTS, ModelPlan, other_studies
 from core.report.canonical import number_of, read, strict
 from core.report.charts import clean
 from core.report.document import Document, caveats_of, sealed
 from core.report.page import environment, logo
-from core.settings import Setting, params
-from core.studies import STUDIES
+from core.stats.fairness import METRIC_TITLES
+from core.studies.config import AuditConfig
+from core.studies.people import PEOPLE
+from core.studies.registry import STUDIES
 
 SUMMARY_KIND = "fairleak public summary"
 

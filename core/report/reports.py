@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from core.policy import policy_text
-from core.release_audit import plan_text
+from core.auditing import plan_text
+from core.auditing.policy import policy_text
 from core.report.canonical import to_json
 from core.report.document import Document, report_document
 from core.report.page import to_html
@@ -15,7 +15,7 @@ from core.report.public_summary import public_summary, summary_html, summary_mar
 from core.report.tables import csv_files
 
 if TYPE_CHECKING:
-    from core.release_audit import ReleaseAudit
+    from core.auditing import ReleaseAudit
 
 FOLDERS = ("internal", "public")
 """Folders of an audit: for internal use, and for anybody."""

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.estimates import Estimate, count, interval, percent
-from core.files import csv_bytes
-from core.policy import NO_SOURCE
+from core.auditing.policy import NO_SOURCE
+from core.base.files import csv_bytes
 from core.report.canonical import estimate_of, number_of
 from core.report.document import GROUP_RATES, PEOPLE_AT_RISK, check_rows
 from core.report.schema import is_number
+from core.stats.estimates import Estimate, count, interval, percent
 
 Cell = str | float | int | None
 

@@ -21,16 +21,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.errors import FairLeakError, InputError, check_format
-from core.fingerprint import code_fingerprint
+from core.base.errors import FairLeakError, InputError, check_format
+from core.base.fingerprint import code_fingerprint
+from core.base.serialize import Result
+from core.base.untrusted import ask_child
 from core.report.canonical import parse_json, report_fingerprint
 from core.report.document import Document
 from core.report.judgement import contradictions
 from core.report.page import embedded_document, to_html
 from core.report.public_summary import SUMMARY_KIND, is_summary_page
 from core.report.schema import is_report, schema_error
-from core.serialize import Result
-from core.untrusted import ask_child
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -146,9 +146,9 @@ SECONDS = 20.0
 
 _MODULES = (
     __name__,
-    "core.fingerprint:code_fingerprint",
+    "core.base.fingerprint:code_fingerprint",
     "core.report.page:environment",
-    "core.release_audit",
+    "core.auditing",
     "scipy.special",
     "scipy.stats",
 )

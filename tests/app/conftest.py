@@ -13,9 +13,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
-import core.sweep
-from core import apart
-from pages.common import background, cached
+import core.experiments.sweep
+from core.auditing import apart
+from pages.shell import background, cached
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob, steps
 from tests.expected import run_once
@@ -52,7 +52,7 @@ def runs_of_pages_have_time() -> Iterator[None]:
 def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
     """How many models of a sweep may finish: none until a test allows it."""
     on_demand = PointsOnDemand()
-    monkeypatch.setattr(core.sweep, "sweep", on_demand)
+    monkeypatch.setattr(core.experiments.sweep, "sweep", on_demand)
     return on_demand
 
 

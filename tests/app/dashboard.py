@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from core.config import AuditConfig
-from core.correction import ATTACKERS, COSTS, PROTOCOLS
 from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
-from core.sweep import SweepPoint, sweep
-from core.sweep.point import point_key
-from core.sweep.store import PointStore
-from pages.common import shell
-from pages.common.background import Job, Work
+from core.experiments.sweep import SweepPoint, sweep
+from core.experiments.sweep.point import point_key
+from core.experiments.sweep.store import PointStore
+from core.studies.config import AuditConfig
+from core.studies.correction import ATTACKERS, COSTS, PROTOCOLS
+from pages.shell import shell
+from pages.shell.background import Job, Work
 from tests import expected
 from tests.expected import run_once
 from tests.patience import PATIENT, wait_until
@@ -74,7 +74,7 @@ def sweep_job() -> RecordedJob:
 
 
 class PointsOnDemand:
-    """A sweep that yields as many models as it is allowed to; stands in for `core.sweep.sweep`."""
+    """A sweep that yields as many models as it is allowed to; stands in for `core.experiments.sweep.sweep`."""
 
     def __init__(self) -> None:
         self.allowed = threading.Semaphore(0)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import core.release_audit
-from core.estimates import proportion
-from core.fingerprint import fingerprint
-from core.release_audit import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, run_audit
+import core.auditing
+from core.auditing import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, run_audit
+from core.base.fingerprint import fingerprint
+from core.stats.estimates import proportion
 from tests.app.dashboard import Dashboard
 
 SELF_TESTS = (
@@ -43,7 +43,7 @@ _lock = threading.Lock()
 
 
 class Attacks:
-    """Stands in for `core.release_audit.run_audit`: little work, done once, or `instead` an invented audit."""
+    """Stands in for `core.auditing.run_audit`: little work, done once, or `instead` an invented audit."""
 
     def __init__(self) -> None:
         self.asked: list[AuditPlan] = []
@@ -71,8 +71,8 @@ class Attacks:
 def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     """Few attacks, and a test of FairLeak itself that is done at once."""
     made = Attacks()
-    monkeypatch.setattr(core.release_audit, "run_audit", made)
-    monkeypatch.setattr(core.release_audit, "self_test_in_subprocess", lambda folder, report=None: SELF_TESTS)
+    monkeypatch.setattr(core.auditing, "run_audit", made)
+    monkeypatch.setattr(core.auditing, "self_test_in_subprocess", lambda folder, report=None: SELF_TESTS)
     return made
 
 

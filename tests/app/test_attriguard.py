@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.attriguard
-from core.attriguard import Exposure, Guarded, GuardSettings, TableGuard, TableSettings, findings, table_guard
+import core.studies.attriguard
 from core.datasets.ratings import Ratings, build_ratings
-from pages.common import attriguard_controls as controls
+from core.studies.attriguard import Exposure, Guarded, GuardSettings, TableGuard, TableSettings, findings, table_guard
+from pages._attriguard import attriguard_controls as controls
 from tests import expected
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -84,7 +84,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
     monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
     monkeypatch.setattr(TableGuard, "expose", lambda guard: made.studies(guard))
     monkeypatch.setattr(
-        core.attriguard,
+        core.studies.attriguard,
         "table_guard",
         lambda dataset, config, settings: (
             studies_of_demo(settings)[0][0]

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from core.config import AuditConfig
 from core.datasets import build_dataset, demo_table
-from core.estimates import percent
-from core.queries import (
+from core.stats.estimates import percent
+from core.studies.bias_queries import (
     Asking,
     Exact,
     NoisySums,
@@ -27,7 +26,8 @@ from core.queries import (
     Trials,
     query_pool,
 )
-from core.queries.mechanisms import Mechanism
+from core.studies.bias_queries.mechanisms import Mechanism
+from core.studies.config import AuditConfig
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -38,8 +38,8 @@ FEW = 4
 @pytest.fixture
 def ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few repeats, pools that earlier tests have made, and of every curve the ends alone."""
-    monkeypatch.setattr("pages.common.bias_queries_trials.repeats_for", lambda n: FEW)
-    monkeypatch.setattr("core.queries.query_pool", lambda config, dataset, model=None: pool_of(config))
+    monkeypatch.setattr("pages._bias_queries.bias_queries_trials.repeats_for", lambda n: FEW)
+    monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda config, dataset, model=None: pool_of(config))
     whole = Trials.curve
     monkeypatch.setattr(Trials, "curve", lambda *asked: islice(whole(*asked), 2 * len(asked[1])))
 
@@ -137,7 +137,7 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: Non
         **{name: getattr(whole.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
     )
     tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=whole.metric)
-    monkeypatch.setattr("core.queries.query_pool", lambda *_: tiny)
+    monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda *_: tiny)
     dashboard.open("bias_queries")
     assert "%" in dashboard.finding
     dashboard.choose(people_asked=20)

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.choose
-from core.choose import CandidatePoint, CandidateSet, ChooseSettings
+import core.experiments.choose
+from core.auditing import AuditPlan, OutputsPlan
+from core.base.settings import add_arguments, from_arguments
 from core.cli.arguments import Parser
 from core.datasets import load
-from core.estimates import proportion
-from core.release_audit import AuditPlan, OutputsPlan
-from core.settings import add_arguments, from_arguments
-from core.sweep import point_key
-from pages.common import report_plan
-from pages.common.background import Store
+from core.experiments.choose import CandidatePoint, CandidateSet, ChooseSettings
+from core.experiments.sweep import point_key
+from core.stats.estimates import proportion
+from pages._report import report_plan
+from pages.shell.background import Store
 from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
@@ -63,7 +63,7 @@ def opened(dashboard: Dashboard) -> Dashboard:
 @pytest.fixture
 def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
     measured = Measured(SAFE)
-    monkeypatch.setattr(core.choose, "measure_all", measured)
+    monkeypatch.setattr(core.experiments.choose, "measure_all", measured)
     return measured
 
 
@@ -145,7 +145,7 @@ def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboar
 def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(core.choose, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
+    monkeypatch.setattr(core.experiments.choose, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
     opened(dashboard)
     assert "No model is within all limits. Nearest: " in dashboard.plain_finding
     assert "Why none." in dashboard.told.replace("*", "")
@@ -161,7 +161,7 @@ def test_a_least_accuracy_that_no_model_reaches_is_said(dashboard: Dashboard, sa
 
 
 def test_too_many_models_are_one_sentence(dashboard: Dashboard, safe: Measured, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys.modules["core.choose.candidates"], "MOST_CANDIDATES", 5)
+    monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "MOST_CANDIDATES", 5)
     dashboard.open("choose")
     assert dashboard.plain_problem() == "There may be at most 5 models to compare, seeds counted, got 18."
     assert safe.asked == 0
@@ -183,7 +183,7 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
         stores[store.name] = store
         put(store, key, value, **told)
 
-    monkeypatch.setattr(core.choose, "measure_all", filing)
+    monkeypatch.setattr(core.experiments.choose, "measure_all", filing)
     monkeypatch.setattr(Store, "put", noting)
     dashboard.bring("people.csv", samples.frame(600).to_csv(index=False).encode(), samples.ROLES)
     opened(dashboard)
@@ -219,7 +219,9 @@ def test_columns_of_answers_in_ones_own_table_are_compared(
     dashboard.test.multiselect(key="choose_columns").set_value(["two", "three"])
     dashboard.test.run()
     dashboard.until(lambda: "Of 2 models compared" in dashboard.told and not dashboard.test.warning)
-    monkeypatch.setattr(core.choose, "measure_all", lambda *_, **__: iter(()))  # with other roles, there is nothing yet
+    monkeypatch.setattr(
+        core.experiments.choose, "measure_all", lambda *_, **__: iter(())
+    )  # with other roles, there is nothing yet
     dashboard.press("audit_chosen")
     assert "choose_report" not in dashboard.test.session_state
     assert "The model was picked from several on these people" in dashboard.open("report").plain_finding

@@ -14,9 +14,9 @@ from google.protobuf import text_format
 
 from core.desk import Ledger, LedgerStatus, TestSet, default_ledger, desk_roles, open_ledger, people_table
 from core.desk import test_set_of as read_test_set
-from core.estimates import gap as gap_text
-from core.queries import statistical_parity_gap
-from pages.common import desk_ledger
+from core.stats.estimates import gap as gap_text
+from core.studies.bias_queries import statistical_parity_gap
+from pages._desk import desk_ledger
 from tests import desk_files, expected
 from tests.app.conftest import Start
 from tests.app.dashboard import APP, Dashboard, plain

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.correction import disclose_more
 from core.datasets import build_dataset, demo_table
-from core.estimates import percent
+from core.stats.estimates import percent
+from core.studies.correction import disclose_more
 from tests import expected
 from tests.app.dashboard import Dashboard, PointsOnDemand, sweep_job
 

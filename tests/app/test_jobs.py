@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import core.datasets.catalog
-from core.config import AuditConfig
-from core.correction import CorrectionResult
+from core.base.errors import DataUnavailableError
 from core.datasets import AuditDataset
-from core.errors import DataUnavailableError
-from core.sweep import TOLERANCES
-from pages.common import cached
+from core.experiments.sweep import TOLERANCES
+from core.studies.config import AuditConfig
+from core.studies.correction import CorrectionResult
+from pages.shell import cached
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, Gate, PointsOnDemand, RecordedJob, sweep_job
 from tests.expected import run_once
@@ -45,7 +45,7 @@ class Held(Gate):
     def run(
         self, config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
     ) -> CorrectionResult:
-        """Run an audit like `core.correction.run`."""
+        """Run an audit like `core.studies.correction.run`."""
         assert report is not None
         report(1, 7)
         self.wait()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from core.examples import EXAMPLES, LESSON, example, lesson
-from pages.common import shell
+from core.learn.examples import EXAMPLES, LESSON, example, lesson
+from pages.shell import shell
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.golden.make import FILES

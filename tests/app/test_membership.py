@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.membership
+import core.studies.membership
 from core.datasets import demo_table
-from core.estimates import count
-from core.membership import (
+from core.stats.estimates import count
+from core.studies.membership import (
     ATTACKS,
     MemberGuess,
     MemberPeople,
@@ -31,12 +31,12 @@ from core.membership import (
     target_of,
     train_target,
 )
-from core.membership.findings import Reading, findings
-from pages.common import membership_study as study
+from core.studies.membership.findings import Reading, findings
+from pages._membership import membership_study as study
 from tests import expected, samples
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
 
-pytestmark = pytest.mark.filterwarnings("ignore::core.errors.PrivacyLeakWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::core.base.errors.PrivacyLeakWarning")
 
 EPSILONS = (0.1, float("inf"))
 SHADOWS = 4
@@ -48,10 +48,10 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
     monkeypatch.setattr(study, "MOST_SHADOWS", SHADOWS)
     monkeypatch.setattr(study, "SHADOWS", {})
     monkeypatch.setattr(study, "REPEATS", 1)
-    monkeypatch.setattr(core.membership, "EPSILONS", EPSILONS)
-    monkeypatch.setattr(core.membership, "THETAS", (0.4, 1.0))
+    monkeypatch.setattr(core.studies.membership, "EPSILONS", EPSILONS)
+    monkeypatch.setattr(core.studies.membership, "THETAS", (0.4, 1.0))
     made = Coming()
-    monkeypatch.setattr(core.membership.inference, "guesses", made.guesses)
+    monkeypatch.setattr(core.studies.membership.inference, "guesses", made.guesses)
     return made
 
 

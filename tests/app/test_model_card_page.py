@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.model_card
-from core.config import AuditConfig
+import core.studies.model_card
+from core.auditing.card_plan import read_release, release_text, study_of
+from core.base.fingerprint import fingerprint
 from core.datasets import demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
-from core.fingerprint import fingerprint
-from core.model_card import (
+from core.studies.config import AuditConfig
+from core.studies.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     ReleaseStudy,
@@ -28,9 +29,9 @@ from core.model_card import (
     measure_card,
     released_people,
 )
-from core.release_audit.card_plan import read_release, release_text, study_of
-from pages.common import cached, card_controls, state
-from pages.common.card_controls import Card
+from pages._model_card import card_controls
+from pages._model_card.card_controls import Card
+from pages.shell import cached, state
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -53,11 +54,11 @@ def family(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(card_controls, "_SWEEP", 2)
     monkeypatch.setattr(card_controls, "FIRST", FIRST)
     monkeypatch.setattr(card_controls, "_FIRST_PEOPLE", PEOPLE)
-    monkeypatch.setattr(core.model_card, "released_people", once)
+    monkeypatch.setattr(core.studies.model_card, "released_people", once)
 
 
 def once(config: AuditConfig, dataset: AuditDataset, settings: ReleaseSettings, **more: Any) -> ReleasedPeople:
-    """Return the people like `core.model_card.released_people`, or those that another test has made ready."""
+    """Return the people like `core.studies.model_card.released_people`, or those that another test has made ready."""
     report: Callable[[int, int], None] = more.pop("report", lambda done, total: None)
     more["audited"] = expected.model().predictions if dataset.n == expected.demo().n else None  # one for all
     key = fingerprint(dataset.fingerprint, config, settings, [(name, more[name]) for name in sorted(more)])
@@ -114,7 +115,7 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
             report(0, settings.count)
         return once(config, dataset, settings, report=report, **more)
 
-    monkeypatch.setattr(core.model_card, "released_people", waiting)
+    monkeypatch.setattr(core.studies.model_card, "released_people", waiting)
     dashboard.open("model_card")
     dashboard.widget("release_count").set_value(COUNTS[-1])
     dashboard.test.run()

@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from core.config import AuditConfig
+from core.auditing import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
+from core.base.errors import InputError
 from core.datasets import build_dataset, cautions, read_table, suggest_roles
 from core.datasets.input_check import Fact, Severity, check_input
 from core.datasets.roles import Roles
 from core.datasets.splits import split
-from core.errors import InputError
-from core.estimates import accuracy, percent
-from core.release_audit import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
-from pages.common import bias_queries_trials, cached, shell
-from pages.common.gate import sentences
+from core.stats.estimates import accuracy, percent
+from core.studies.config import AuditConfig
+from pages._bias_queries import bias_queries_trials
+from pages.shell import cached, shell
+from pages.shell.gate import sentences
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import UNIQUE_ROLES, Dashboard, RecordedJob
@@ -137,7 +138,7 @@ def captions(dashboard: Dashboard) -> list[str]:
 def brief(monkeypatch: pytest.MonkeyPatch, gate: Coming) -> None:
     """Few repeats, few attackers, and few shadow models."""
     monkeypatch.setattr(bias_queries_trials, "repeats_for", lambda n: 2)
-    monkeypatch.setattr("pages.common.attriguard_controls.TableSettings", FEW_OF_TABLES)
+    monkeypatch.setattr("pages._attriguard.attriguard_controls.TableSettings", FEW_OF_TABLES)
 
 
 def test_a_bad_file_is_one_sentence_and_the_audit_stays(dashboard: Dashboard):

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-import core.sweep.landscape
-from core.correction.findings import first_tolerance
+import core.experiments.sweep.landscape
 from core.datasets.dataset import AuditDataset
-from core.estimates import percent, tolerance_text
-from core.fairness import METRIC_TITLES
+from core.experiments.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_steps, read_landscape
 from core.models import METHOD_TITLES, METHODS
-from core.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_steps, read_landscape
-from pages.common import shell
+from core.stats.estimates import percent, tolerance_text
+from core.stats.fairness import METRIC_TITLES
+from core.studies.correction.findings import first_tolerance
+from pages.shell import shell
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -42,7 +42,7 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
         report(2, landscape_steps(plan))
         return read_landscape(KEPT_MAP)
 
-    monkeypatch.setattr(core.sweep.landscape, "landscape", made)
+    monkeypatch.setattr(core.experiments.sweep.landscape, "landscape", made)
     dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("overview")
     assert dashboard.has_button("start_map") and not asked and "%" in dashboard.finding
     dashboard.button("start_map").click()
@@ -63,7 +63,7 @@ def test_start_does_without_the_kept_map(
     path = tmp_path / "map.json"
     if content is not None:
         path.write_text(content)
-    monkeypatch.setattr("core.sweep.landscape.KEPT_MAP", path)
+    monkeypatch.setattr("core.experiments.sweep.landscape.KEPT_MAP", path)
     dashboard = start().open("overview")
     assert dashboard.has_button("start_map") and "%" in dashboard.finding and not dashboard.test.warning
 

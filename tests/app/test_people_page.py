@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from core.people import PEOPLE, PeopleAtRisk, PeopleSettings
-from core.people.findings import fix_text
-from pages.common.shell import escape
+from core.studies.people import PEOPLE, PeopleAtRisk, PeopleSettings
+from core.studies.people.findings import fix_text
+from pages.shell.shell import escape
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard

@@ -15,11 +15,9 @@ import pypdfium2
 import pytest
 import skops.io
 
-import core.release_audit
-from core.caveats import FIXED, Caveat, CaveatKind, in_order
-from core.cli.audit import _printed as audit_lines
-from core.cli.console import Console
-from core.policy import (
+import core.auditing
+from core.auditing import SAME_ANSWER, AuditPlan, plan_text, read_plan, verdict_caveats
+from core.auditing.policy import (
     Policy,
     Verdict,
     default_policy,
@@ -30,12 +28,14 @@ from core.policy import (
     policy_text,
     predictions_policy,
 )
-from core.release_audit import SAME_ANSWER, AuditPlan, plan_text, read_plan, verdict_caveats
+from core.base.caveats import FIXED, Caveat, CaveatKind, in_order
+from core.cli.audit import _printed as audit_lines
+from core.cli.console import Console
 from core.report import Reports, report_document, to_json
 from core.report.one_page import one_page
-from pages.common import report_audit
-from pages.common.report_policy import changed_limit, with_limit
-from pages.common.shell import escape
+from pages._report import report_audit
+from pages._report.report_policy import changed_limit, with_limit
+from pages.shell.shell import escape
 from tests import model_samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
@@ -252,7 +252,7 @@ def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begin
             report(done, 10**6)
             time.sleep(0.01)
 
-    monkeypatch.setattr(core.release_audit, "self_test_in_subprocess", endless)
+    monkeypatch.setattr(core.auditing, "self_test_in_subprocess", endless)
     first, second = start(), start()
     for one in (first, second):
         one.open("report", settled=False)

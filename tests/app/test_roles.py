@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from core.desk import default_ledger, open_ledger
-from core.history import History
-from core.history.history import default_history
-from pages.common import signin
-from pages.common.signin import Access, Role
+from core.store.history import History
+from core.store.history.history import default_history
+from pages.shell import signin
+from pages.shell.signin import Access, Role
 from tests import desk_files
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard

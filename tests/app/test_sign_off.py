@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import FairLeakError
-from core.history import History
-from core.history.history import default_history
-from pages.common import signin
+from core.base.errors import FairLeakError
+from core.store.history import History
+from core.store.history.history import default_history
+from pages.shell import signin
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, changed, section

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.settings import params
-from core.studies import STUDIES
-from pages.common.shell import escape
+from core.base.settings import params
+from core.studies.registry import STUDIES
+from pages.shell.shell import escape
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -70,8 +70,8 @@ def drawn_settings() -> None:
     """A page of nothing but a study's settings."""
     import streamlit as st
 
-    from core.studies import STUDIES
-    from pages.common.controls import settings_of
+    from core.studies.registry import STUDIES
+    from pages.shell.controls import settings_of
 
     study = STUDIES[st.query_params["study"]]
     st.session_state["made"] = settings_of(study.settings, study.name)

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from core.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
-from core.attriguard.exposure import Guesses
-from core.attriguard.noisy_records import Noise
 from core.datasets import Ratings
 from core.datasets.ratings import demo_ratings, read_ratings
+from core.studies.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
+from core.studies.attriguard.exposure import Guesses
+from core.studies.attriguard.noisy_records import Noise
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights

@@ -39,12 +39,12 @@ def table(rows: int, seed: int = 0) -> pd.DataFrame:
 
 def measure(rows: int) -> None:
     """Audit one table in this process, and print seconds, processor seconds and the largest memory."""
-    from core.config import AuditConfig
+    from core.auditing import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
+    from core.auditing.policy import predictions_policy
     from core.datasets import Roles, Table
     from core.models import GIVEN
-    from core.policy import predictions_policy
-    from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
     from core.report import Reports
+    from core.studies.config import AuditConfig
 
     warnings.simplefilter("ignore")
     made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.")

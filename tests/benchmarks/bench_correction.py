@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from core.correction import correct
-from core.correction.disclosure import published_cost
+from core.studies.correction import correct
+from core.studies.correction.disclosure import published_cost
 from tests.benchmarks.measuring import DATA, adult_is_here, seconds, verdicts
 
 SIZES = (15_375, 45_000, 135_924, 1_000_000)
@@ -36,9 +36,9 @@ Arrays = dict[str, np.ndarray]
 
 def adult_arrays() -> Arrays:
     """Return guesses, predictions and costs of the audited Adult records."""
-    from core.config import AuditConfig
-    from core.correction import run
     from core.datasets import build_dataset, load
+    from core.studies.config import AuditConfig
+    from core.studies.correction import run
 
     table = load("adult", data_folder=DATA)
     findings = run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=build_dataset(table, table.roles[0]))

@@ -14,13 +14,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from core.auditing import suggested_plan
+from core.auditing.answers import require_answers
+from core.base.errors import InputError
 from core.datasets import Roles, Table, build_dataset, cautions, read_table, suggest_roles
 from core.datasets.column_roles import summarise_columns
 from core.datasets.columns import describe_columns
 from core.datasets.input_check import check_input
-from core.errors import InputError
-from core.release_audit import suggested_plan
-from core.release_audit.answers import require_answers
 from tests.benchmarks.measuring import seconds, verdicts
 
 _POWERS = range(12, 21)

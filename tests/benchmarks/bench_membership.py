@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.datasets import load
-from core.membership import MemberPeople, MembershipSettings, member_people
 from core.models import DPID3Classifier
+from core.studies.membership import MemberPeople, MembershipSettings, member_people
 from tests.benchmarks.measuring import DATA, adult_is_here, seconds, verdicts
 from tests.unit.membership.samples import study
 

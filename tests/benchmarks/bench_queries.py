@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from core.config import AuditConfig
 from core.datasets import build_dataset, load
-from core.queries import (
+from core.studies.bias_queries import (
     Asking,
     Exact,
     LaplaceGlobal,
@@ -36,8 +35,9 @@ from core.queries import (
     repeats_for,
     statistical_parity_gap,
 )
-from core.queries.gaps import design_scores
-from core.queries.reveal import RECOVERY_METHODS, recover_compressed
+from core.studies.bias_queries.gaps import design_scores
+from core.studies.bias_queries.reveal import RECOVERY_METHODS, recover_compressed
+from core.studies.config import AuditConfig
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from core.model_card import ReleaseSettings, measure_card
+from core.studies.model_card import ReleaseSettings, measure_card
 from tests.benchmarks.measuring import verdicts
 from tests.release_samples import people
 

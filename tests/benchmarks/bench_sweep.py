@@ -14,9 +14,9 @@ import sys
 import time
 from statistics import median
 
-from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, load
-from core.sweep import PAPER_TOLERANCES, SweepPoint, grid, sweep
+from core.experiments.sweep import PAPER_TOLERANCES, SweepPoint, grid, sweep
+from core.studies.config import AuditConfig
 from tests.benchmarks.measuring import DATA, adult_is_here, verdicts
 
 SPEED_UP = 1.7

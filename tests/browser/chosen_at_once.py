@@ -2,10 +2,10 @@
 
 from streamlit.web.cli import main
 
-import core.choose
+import core.experiments.choose
 from tests.app.test_choose import Measured
 from tests.unit.choose.made import SAFE
 
 if __name__ == "__main__":
-    core.choose.measure_all = Measured(SAFE)  # type: ignore[assignment]
+    core.experiments.choose.measure_all = Measured(SAFE)  # type: ignore[assignment]
     main()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser
 
-from core.policy import VERDICT_TITLES
+from core.auditing.policy import VERDICT_TITLES
 from core.report import embedded_document, from_json
 from tests.browser.axe import violations
 from tests.browser.view import View

@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 from playwright.sync_api import expect
 
-from pages.common import shell
-from pages.common.signin import Access, Role
+from pages.shell import shell
+from pages.shell.signin import Access, Role
 from tests.browser.driver import free_port
 from tests.browser.view import FRESH, View
 from tests.patience import PATIENT

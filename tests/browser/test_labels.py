@@ -14,8 +14,8 @@ import pytest
 import streamlit
 from playwright.sync_api import Browser, Page
 
+from core.auditing.result import GroupSummary
 from core.charts import DARK, LIGHT, Drawing
-from core.release_audit.result import GroupSummary
 from core.report import report_document
 from core.report.charts import svg
 from core.report.page import to_html

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Cookie, expect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
-from pages.common.signin import ANONYMOUS, Role
+from pages.shell.signin import ANONYMOUS, Role
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
 from tests.browser.signing_in import PEOPLE, SECRET, addresses, back, provider, secrets, sign_in, title

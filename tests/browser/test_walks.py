@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, expect
 
-from core.examples import EXAMPLES, example, sheet
+from core.learn.examples import EXAMPLES, example, sheet
 from core.report.document import day_text
 from tests.browser.conftest import Open
 from tests.browser.driver import Server

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
 
-from pages.common.shell import escape
+from pages.shell.shell import escape
 from tests import patience
 from tests.patience import wait_until
 

@@ -31,7 +31,7 @@ LATER = {"unit": 0, "properties": 1, "golden": 2, "app": 3, "reference": 4, "ver
 ENDS = 1800
 """Seconds that some files of tests may take."""
 
-FOUND = {"core/membership/attacks/__init__.py": "*.py", "core/studies.py": "*/study.py"}
+FOUND = {"core/studies/membership/attacks/__init__.py": "*.py", "core/studies/registry.py": "*/study.py"}
 """Files that take modules as they find them in folders, and which."""
 
 MODULE = re.compile(r"core(\.\w+)+(:\w+)?$")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from core.errors import FairLeakError
+from core.base.errors import FairLeakError
 from tests.golden.make import FILES, RENEW
 
 _LONGEST = 8

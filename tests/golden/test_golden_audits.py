@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.estimates import Estimate, certain, proportion
-from core.notebook import AuditResult
-from core.policy import CHECKS, Limit, Policy
-from core.policy.limits import in_range
-from core.release_audit import GuardPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
-from core.release_audit.result import GroupSummary
+from core.auditing import GuardPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
+from core.auditing.policy import CHECKS, Limit, Policy
+from core.auditing.policy.limits import in_range
+from core.auditing.result import GroupSummary
+from core.base.errors import InputError
+from core.cli.notebook import AuditResult
 from core.report import Reports, canonical, page, schema, summary_html, summary_markdown, tables
 from core.report.judgement import contradictions
 from core.report.junit import audit_junit
 from core.report.one_page import page_content
 from core.report.page import to_html
-from core.study import Measurement, Outcome
-from core.subject import OutputsPlan
+from core.stats.estimates import Estimate, certain, proportion
+from core.studies.study import Measurement, Outcome
+from core.studies.subject import OutputsPlan
 from tests.golden.make import compare, normal
 from tests.golden.numbers import compare_numbers
 from tests.judged_report import judged

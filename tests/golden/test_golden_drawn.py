@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.charts import DARK, LIGHT, Drawing, membership, model_card
+from core.auditing.policy.verdict import Bullet
+from core.charts import DARK, LIGHT, Drawing
 from core.charts.drawing import Axis, Scale, cells, decades, gap_text, gaps, joined, percents
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed
 from core.charts.words import fit, lines_of, plain_name, separate_labels, short, visible_labels, visible_ticks, width
-from core.estimates import Estimate
-from core.membership.disparity import GapTest
-from core.policy.verdict import Bullet
 from core.report.charts import bar, element, group_chart, line_chart, svg
+from core.stats.estimates import Estimate
+from core.studies.membership import charts as membership
+from core.studies.membership.disparity import GapTest
+from core.studies.model_card import charts as model_card
 from tests.golden.make import compare, normal
 from tests.golden.numbers import compare_lines, compare_numbers, lines
 from tests.golden.test_golden_extremes import APART, SEEDS

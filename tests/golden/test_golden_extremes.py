@@ -18,39 +18,48 @@ import pandas
 import pytest
 from numpy.random import Generator
 
-from core.attribute.study import STUDY as attribute
-from core.attribute.study import AttributeSettings
-from core.attriguard import Compared, Concentration
-from core.attriguard import findings as guard
-from core.attriguard.guard import Transfer
-from core.attriguard.noisy_records import Noise
-from core.attriguard.settings import DEFENDERS
-from core.attriguard.utility import Recommendation, UtilityPoint
 from core.charts import LIGHT
-from core.choose import Outcomes
-from core.choose import findings as choosing
-from core.config import AuditConfig
-from core.correction import findings as correction
 from core.datasets import Table
 from core.desk import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration, desk_roles
 from core.desk import findings as desk
-from core.estimates import Estimate, Spread, certain, mean, mean_rate
-from core.membership import findings as membership
-from core.membership.curves import GAPS, RATES, CurvePoint
-from core.membership.fairpick import FairPickFindings
-from core.model_card import findings as cards
+from core.experiments.choose import Outcomes
+from core.experiments.choose import findings as choosing
+from core.experiments.sweep.findings import tension, trained_tolerances
 from core.models import GIVEN
-from core.people import findings as people
-from core.quantities import formatted_table, plain_row
-from core.queries import NOISES, Answering, AnswersLeak, Asking, ErrorQuantiles, Leak, PlannedAnswers, Trials
-from core.study import Finding, Measurement
-from core.sweep.findings import tension, trained_tolerances
+from core.stats.estimates import Estimate, Spread, certain, mean, mean_rate
+from core.stats.quantities import formatted_table, plain_row
+from core.studies.attribute.study import STUDY as attribute
+from core.studies.attribute.study import AttributeSettings
+from core.studies.attriguard import Compared, Concentration
+from core.studies.attriguard import findings as guard
+from core.studies.attriguard.guard import Transfer
+from core.studies.attriguard.noisy_records import Noise
+from core.studies.attriguard.settings import DEFENDERS
+from core.studies.attriguard.utility import Recommendation, UtilityPoint
+from core.studies.bias_queries import (
+    NOISES,
+    Answering,
+    AnswersLeak,
+    Asking,
+    ErrorQuantiles,
+    Leak,
+    PlannedAnswers,
+    Trials,
+)
+from core.studies.config import AuditConfig
+from core.studies.correction import findings as correction
+from core.studies.membership import findings as membership
+from core.studies.membership.curves import GAPS, RATES, CurvePoint
+from core.studies.membership.fairpick import FairPickFindings
+from core.studies.model_card import findings as cards
+from core.studies.people import findings as people
+from core.studies.study import Finding, Measurement
 from tests.golden.make import compare, normal
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts import nasty_studies as nasty
 from tests.unit.queries.people import pool
 
-answers: Any = import_module("core.queries.findings")
+answers: Any = import_module("core.studies.bias_queries.findings")
 """The module; its package has a function of this name."""
 
 SEEDS = range(4)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.common import background
+from pages.shell import background
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
 from tests.golden.make import FILES, compare, page_text

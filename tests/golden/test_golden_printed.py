@@ -16,21 +16,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.choose import ChooseSettings
+from core.auditing import AuditPlan, compare_runs
+from core.auditing.policy import default_policy
+from core.base.errors import FairLeakError
+from core.base.settings import from_arguments
 from core.cli import arguments as shared
 from core.cli import attack, audit, choose, console, model_card, replay, sweep, tradeoff
 from core.cli import compare as comparing
 from core.cli.console import Block, Console
-from core.compare import compare as compared
-from core.config import AuditConfig
-from core.errors import FairLeakError
-from core.estimates import Estimate
+from core.experiments.choose import ChooseSettings
+from core.experiments.sweep import SweepSettings
 from core.models import METHOD_TITLES
-from core.policy import default_policy
-from core.release_audit import AuditPlan, compare_runs
 from core.report import public_summary, report_document, to_json
-from core.settings import from_arguments
-from core.sweep import SweepSettings
+from core.report.comparison import compare as compared
+from core.stats.estimates import Estimate
+from core.studies.config import AuditConfig
 from tests import samples
 from tests.golden.make import compare, normal, printed
 from tests.golden.test_golden_audits import MADE, SEEDS, _altered

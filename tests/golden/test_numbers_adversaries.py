@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from core.adversaries import adversary, cross_fitting, imputation, output_evidence, released_outputs, tuning
-from core.arrays import decimals_of
-from core.attribute import study
-from core.attribute.study import AttackerPosteriors, AttributeSettings
-from core.estimates import Estimate
-from core.planted import SyntheticRecords, draw_people, subject_of
+from core.base.arrays import decimals_of
+from core.stats.estimates import Estimate
+from core.studies.attribute import study
+from core.studies.attribute.study import AttackerPosteriors, AttributeSettings
+from core.studies.planted import SyntheticRecords, draw_people, subject_of
 from tests.golden.numbers import Named, compare_numbers, refused
 
 Outputs = output_evidence.Outputs

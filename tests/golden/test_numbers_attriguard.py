@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import attackers, comparators, noisy_records, table, utility
-from core.attriguard.guard import READERS, Guarded, TableGuard, transfer
-from core.attriguard.panda import POLICIES, read_scores, representatives
-from core.attriguard.settings import GuardSettings, TableSettings
-from core.attriguard.table_search import Defender, TableSearch, log_odds
 from core.datasets.ratings import build_ratings
+from core.studies.attriguard import attackers, comparators, noisy_records, table, utility
+from core.studies.attriguard.guard import READERS, Guarded, TableGuard, transfer
+from core.studies.attriguard.panda import POLICIES, read_scores, representatives
+from core.studies.attriguard.settings import GuardSettings, TableSettings
+from core.studies.attriguard.table_search import Defender, TableSearch, log_odds
 from tests import ratings_samples, table_people
 from tests.golden.numbers import Named, compare_numbers
 from tests.linear_cases import classifier_of
@@ -200,7 +200,7 @@ def _ratings() -> Named:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guard, "mechanism", mechanism)
-        patch.setattr("core.attriguard.guard.fit_dropping", lambda known, kept, seed: kept)
+        patch.setattr("core.studies.attriguard.guard.fit_dropping", lambda known, kept, seed: kept)
         yield "left", [kept for _, kept in guard.fitted("dropping")]
     yield "at", asked
     for name in ("dropping", "low_rank", "region"):

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import subject as subjects
-from core.estimates import Estimate, proportion
-from core.fairness import METRICS
-from core.measured_epsilon import audits, bounds
-from core.measured_epsilon.study import STUDY as BUDGETS
-from core.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
-from core.model_fairness import findings as fairness
-from core.model_fairness.study import STUDY as FAIRNESS
-from core.model_fairness.study import FairnessSettings, rate_ratio
 from core.models import METHODS
-from core.planted import SyntheticRecords, subject_of
-from core.queries.study import STUDY as QUERIES
-from core.subject import OutputsPlan, Progress, Subject, train_model
-from core.two_models import study as two_models
-from core.two_models.study import Inferred, TwoModels, TwoModelsSettings
+from core.stats.estimates import Estimate, proportion
+from core.stats.fairness import METRICS
+from core.studies import subject as subjects
+from core.studies.bias_queries.study import STUDY as QUERIES
+from core.studies.fairness import findings as fairness
+from core.studies.fairness.study import STUDY as FAIRNESS
+from core.studies.fairness.study import FairnessSettings, rate_ratio
+from core.studies.measured_epsilon import audits, bounds
+from core.studies.measured_epsilon.study import STUDY as BUDGETS
+from core.studies.measured_epsilon.study import MeasuredEpsilon, MeasuredEpsilonSettings
+from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.subject import OutputsPlan, Progress, Subject, train_model
+from core.studies.two_models import study as two_models
+from core.studies.two_models.study import Inferred, TwoModels, TwoModelsSettings
 from tests.golden.numbers import Named, compare_numbers, refused
 
 SETS = (20, 50, 26)

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.choose import (
+from core.auditing import catalogue_plan
+from core.auditing.policy import Limit, Policy
+from core.experiments.choose import (
     LEAKS,
     PREFERENCES,
     CandidatePoint,
@@ -24,16 +26,14 @@ from core.choose import (
     choose,
     findings,
 )
-from core.choose.candidates import CandidateMeasure, Half, chooses, measure_all, quick, title_of
-from core.choose.candidates import _half as _half_of
-from core.choose.choose import mean_of
-from core.config import AuditConfig
-from core.estimates import Estimate, certain, paired_gain, proportion
+from core.experiments.choose.candidates import CandidateMeasure, Half, chooses, measure_all, quick, title_of
+from core.experiments.choose.candidates import _half as _half_of
+from core.experiments.choose.choose import mean_of
 from core.models import METHODS
-from core.policy import Limit, Policy
-from core.quantities import Quantity
-from core.release_audit import catalogue_plan
-from core.study import Measurement, Outcome, not_run
+from core.stats.estimates import Estimate, certain, paired_gain, proportion
+from core.stats.quantities import Quantity
+from core.studies.config import AuditConfig
+from core.studies.study import Measurement, Outcome, not_run
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 
@@ -259,7 +259,7 @@ def _measured() -> Named:
         return Measurement(check=check, estimate=proportion(number, 9), control=control)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["core.choose.candidates"], "measured", measured)
+        patch.setattr(sys.modules["core.experiments.choose.candidates"], "measured", measured)
         made = _half_of(audited)  # type: ignore[arg-type]
     yield "half", (made, made.correct.tolist())
     plan = quick(catalogue_plan("demo"))

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.compare import change_between, change_text, compare
-from core.compare.changes import CheckChange, _brought, _decided, _equal, _overall, _rank, change_range
-from core.compare.comparison_files import _case, _evidence, since
-from core.estimates import Estimate, certain
-from core.policy.decisions import LimitTest
-from core.study import Measurement, Outcome
+from core.auditing.policy.decisions import LimitTest
+from core.report.comparison import change_between, change_text, compare
+from core.report.comparison.changes import CheckChange, _brought, _decided, _equal, _overall, _rank, change_range
+from core.report.comparison.comparison_files import _case, _evidence, since
+from core.stats.estimates import Estimate, certain
+from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
 from tests.golden.numbers import Named, compare_numbers
 from tests.samples_report import POLICY

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.correction import problem as problems
-from core.correction.counts import CountProblem, Rate, Rows, components, count_problem
-from core.correction.enumeration import _Group, _interval, cheapest_counts, is_one_row_set
-from core.correction.exact import (
+from core.base.solvers import empty_model, linear, rescaled, run
+from core.stats.fairness import METRICS
+from core.studies.correction import problem as problems
+from core.studies.correction.counts import CountProblem, Rate, Rows, components, count_problem
+from core.studies.correction.enumeration import _Group, _interval, cheapest_counts, is_one_row_set
+from core.studies.correction.exact import (
     WIDENING,
     Counts,
     RowProblem,
@@ -29,11 +31,9 @@ from core.correction.exact import (
     solve_rows,
     true_tolerance,
 )
-from core.correction.integer_programs import _Programs, solve_counts_by_ilp
-from core.correction.problem import Bound, Claim, Disclosed, bound_of, certify
-from core.correction.tangents import _Search, relaxed_bound, solve_counts
-from core.fairness import METRICS
-from core.solvers import empty_model, linear, rescaled, run
+from core.studies.correction.integer_programs import _Programs, solve_counts_by_ilp
+from core.studies.correction.problem import Bound, Claim, Disclosed, bound_of, certify
+from core.studies.correction.tangents import _Search, relaxed_bound, solve_counts
 from tests.golden.numbers import Named, compare_numbers, refused
 
 GUESS = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1], np.uint8)

@@ -16,6 +16,7 @@ import pytest
 from pandas.api.types import is_scalar
 from scipy import sparse
 
+from core.base.errors import DataUnavailableError, InputError
 from core.datasets import (
     build,
     catalog,
@@ -34,7 +35,6 @@ from core.datasets.dataset import Table
 from core.datasets.read_table import _check_name, columns_of
 from core.datasets.roles import Roles
 from core.datasets.text_table import text_columns
-from core.errors import DataUnavailableError, InputError
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.datasets.bad_tables import BAD_UPLOADS
 

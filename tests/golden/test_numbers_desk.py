@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.chain import TIME
 from core.datasets import Table
 from core.desk import Ledger, TestSet, desk_roles, example_ledger, noise, registration, verify_export
+from core.store.chain import TIME
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.ledger_work import export_of
 

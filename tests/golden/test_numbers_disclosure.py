@@ -13,12 +13,18 @@ import numpy as np
 import pytest
 
 from core.adversaries import AttackedRecords
-from core.correction import attribution, bootstrap, disclosure, knowledge, soft
-from core.correction.attribute_attacks import ATTACKERS, CorrectionResult, attack_saying, attacks_of, protocols_of
-from core.correction.study import STUDY, CorrectionSettings, applied_tolerance, correction_gain
-from core.estimates import Estimate
-from core.fairness import METRICS
-from core.planted import draw_people, posterior, subject_of
+from core.stats.estimates import Estimate
+from core.stats.fairness import METRICS
+from core.studies.correction import attribution, bootstrap, disclosure, knowledge, soft
+from core.studies.correction.attribute_attacks import (
+    ATTACKERS,
+    CorrectionResult,
+    attack_saying,
+    attacks_of,
+    protocols_of,
+)
+from core.studies.correction.study import STUDY, CorrectionSettings, applied_tolerance, correction_gain
+from core.studies.planted import draw_people, posterior, subject_of
 from tests.golden.numbers import Named, compare_numbers, refused
 
 

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from core import estimates
-from core.estimates import Estimate, certain, not_measured
+from core.stats import estimates
+from core.stats.estimates import Estimate, certain, not_measured
 from tests.golden.numbers import Named, compare_numbers, refused
 
 GUESSES = ([0, 0, 1, 1, 2], [0, 1, 1, 1, 0], [0, 0, 1, 0, 2])

@@ -9,8 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.examples import EXAMPLES, Answer, attriguard, correction, example, imputation, membership, model_card, queries
-from core.examples.example import _Number, number, numbers, signed, total
+from core.learn.examples import (
+    EXAMPLES,
+    Answer,
+    attriguard,
+    correction,
+    example,
+    imputation,
+    membership,
+    model_card,
+    queries,
+)
+from core.learn.examples.example import _Number, number, numbers, signed, total
 from tests.golden.numbers import compare_lines, lines
 
 PEOPLE = np.arange(20)

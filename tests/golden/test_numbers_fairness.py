@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core import fairness
-from core.estimates import Estimate, not_measured, proportion
+from core.stats import fairness
+from core.stats.estimates import Estimate, not_measured, proportion
 from tests.golden.numbers import Named, compare_numbers, refused
 
 PEOPLE: dict[str, tuple[Any, Any, Any]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.history import DECISIONS, Signature, check_line, needs_reason, not_releasable
-from core.history.events import changed_parts
+from core.store.history import DECISIONS, Signature, check_line, needs_reason, not_releasable
+from core.store.history.events import changed_parts
 from tests.golden.numbers import Named, compare_numbers, refused
 
 

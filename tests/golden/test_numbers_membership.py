@@ -16,8 +16,9 @@ import pytest
 
 from core.datasets import Roles, Table
 from core.datasets.roles import MOST_GROUPS
-from core.membership import disparity, evidence, fairpick, people, targets
-from core.membership.roc import (
+from core.models.tree_budget import ACCOUNTINGS
+from core.studies.membership import disparity, evidence, fairpick, people, targets
+from core.studies.membership.roc import (
     _logit_interval,
     advantage,
     area,
@@ -26,8 +27,7 @@ from core.membership.roc import (
     roc,
     tpr_estimate,
 )
-from core.membership.settings import MembershipSettings, check_shadows
-from core.models.tree_budget import ACCOUNTINGS
+from core.studies.membership.settings import MembershipSettings, check_shadows
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.membership.samples import invented, judged, sampled_tally, villagers
 

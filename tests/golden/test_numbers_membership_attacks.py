@@ -16,10 +16,12 @@ import numpy as np
 import pytest
 
 from core.adversaries import cross_fitting
-from core.config import AuditConfig
-from core.errors import PrivacyLeakWarning
-from core.estimates import Estimate
-from core.membership import (
+from core.base.errors import PrivacyLeakWarning
+from core.models import GIVEN
+from core.models.query_access import QueryAccess
+from core.stats.estimates import Estimate
+from core.studies.config import AuditConfig
+from core.studies.membership import (
     REGISTRY,
     Evidence,
     MemberGuess,
@@ -30,19 +32,17 @@ from core.membership import (
     inference,
     study,
 )
-from core.membership.attack import above_threshold
-from core.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
-from core.membership.attacks.bavaria import fitted_prior
-from core.membership.evidence import Shadows, judging_everybody, member_split
-from core.membership.findings import curve_rows, deleted_rows, tables
-from core.membership.people import member_people
-from core.membership.targets import audited_access
-from core.models import GIVEN
-from core.models.query_access import QueryAccess
-from core.planted import SyntheticRecords, subject_of
-from core.study import Measurement, not_run
-from core.subject import OutputsPlan
-from core.subject import subject_of as trained
+from core.studies.membership.attack import above_threshold
+from core.studies.membership.attacks import attacks_on, bavaria, boundary, network, quantile, rmia
+from core.studies.membership.attacks.bavaria import fitted_prior
+from core.studies.membership.evidence import Shadows, judging_everybody, member_split
+from core.studies.membership.findings import curve_rows, deleted_rows, tables
+from core.studies.membership.people import member_people
+from core.studies.membership.targets import audited_access
+from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.study import Measurement, not_run
+from core.studies.subject import OutputsPlan
+from core.studies.subject import subject_of as trained
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.membership.samples import invented

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.model_card import equations, published_counts
-from core.model_card import release as released
-from core.model_card.meter import _sizes_open, formula_chance, meter
-from core.model_card.published_counts import Cells, each_number
-from core.model_card.release import Published, Release
+from core.studies.model_card import equations, published_counts
+from core.studies.model_card import release as released
+from core.studies.model_card.meter import _sizes_open, formula_chance, meter
+from core.studies.model_card.published_counts import Cells, each_number
+from core.studies.model_card.release import Published, Release
 from tests.golden.numbers import Named, compare_numbers, refused
 
 STATISTICS = (

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.model_card import (
+from core.studies.model_card import (
     Release,
     ReleasedPeople,
     ReleaseSettings,
@@ -22,8 +22,8 @@ from core.model_card import (
     predict,
     release_of,
 )
-from core.model_card.meter import Chance, _again, _controlled, entropy_bits, gained_bits, is_rounded, moved_bits
-from core.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
+from core.studies.model_card.meter import Chance, _again, _controlled, entropy_bits, gained_bits, is_rounded, moved_bits
+from core.studies.model_card.pinned_people import Tried, _finest, _split, common_values, noise_generator
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.golden.test_numbers_model_card import LABELS, cards, flat, typed
 

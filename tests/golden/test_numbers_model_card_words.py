@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.caveats import Caveat, CaveatKind
-from core.config import AuditConfig
+from core.base.caveats import Caveat, CaveatKind
 from core.datasets.splits import split
-from core.estimates import Estimate, accuracy
-from core.model_card import (
+from core.stats.estimates import Estimate, accuracy
+from core.studies.config import AuditConfig
+from core.studies.model_card import (
     Advice,
     Draws,
     Published,
@@ -26,9 +26,16 @@ from core.model_card import (
     measure_card,
     release_of,
 )
-from core.model_card import findings as wording
-from core.model_card.card_people import _left_out, _recipe, drawn_people, kept_columns, natural_models, released_people
-from core.model_card.study import STUDY
+from core.studies.model_card import findings as wording
+from core.studies.model_card.card_people import (
+    _left_out,
+    _recipe,
+    drawn_people,
+    kept_columns,
+    natural_models,
+    released_people,
+)
+from core.studies.model_card.study import STUDY
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.golden.test_numbers_model_card_attacks import card_people

@@ -15,14 +15,17 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from core import database, files, planted, quantities, serialize, settings, validation
+from core.base import files, serialize, settings, validation
+from core.base.errors import InputError
+from core.base.fingerprint import content_fingerprint
+from core.base.param import Param
+from core.base.settings import Setting, Settings, params
 from core.cli.arguments import Parser
-from core.errors import InputError
-from core.estimates import Estimate, Spread
-from core.fingerprint import content_fingerprint
-from core.param import Param
-from core.settings import Setting, Settings, params
-from core.study import Finding
+from core.stats import quantities
+from core.stats.estimates import Estimate, Spread
+from core.store import database
+from core.studies import planted
+from core.studies.study import Finding
 from tests.golden.numbers import compare_lines, lines
 
 INF, NAN = math.inf, math.nan

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
-from core.people import (
+from core.studies.config import AuditConfig
+from core.studies.people import (
     PEOPLE,
     Effect,
     PeopleAtRisk,
@@ -25,10 +25,10 @@ from core.people import (
     remedies_of,
     smallest_fixes,
 )
-from core.people.findings import best_effect, findings, people_rows, tables, tenths, what_helps
-from core.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
-from core.people.remedies import anybody, strongest_plan
-from core.subject import Subject, subject_of
+from core.studies.people.findings import best_effect, findings, people_rows, tables, tenths, what_helps
+from core.studies.people.people_attacks import PeopleAttacks, _about, _write, exceeding, inferred
+from core.studies.people.remedies import anybody, strongest_plan
+from core.studies.subject import Subject, subject_of
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.people.test_sets_chart import risk

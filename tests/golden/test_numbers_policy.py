@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from core.estimates import Estimate
-from core.policy import (
+from core.auditing.policy import (
     CHECKS,
     UNITS,
     Limit,
@@ -28,9 +27,10 @@ from core.policy import (
     read_policy,
     value_text,
 )
-from core.policy.limits import in_range, range_text
-from core.policy.verdict import _number, _two_digits, on_scale, times_needed
-from core.study import Basis, Measurement
+from core.auditing.policy.limits import in_range, range_text
+from core.auditing.policy.verdict import _number, _two_digits, on_scale, times_needed
+from core.stats.estimates import Estimate
+from core.studies.study import Basis, Measurement
 from tests import policy_samples
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.golden.test_golden_audits import MADE

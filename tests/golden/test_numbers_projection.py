@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.projection import (
+from core.stats.projection import (
     Constraints,
     Dual,
     _box_maximum,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.queries import (
+from core.studies.bias_queries import (
     PlannedAnswers,
     answers_leak,
     declared_limits,
@@ -23,7 +23,15 @@ from core.queries import (
     reveal,
     trials,
 )
-from core.queries.mechanisms import Answering, Exact, LaplaceGlobal, NoisySums, Rounded, SmoothCauchy, SmoothLaplace
+from core.studies.bias_queries.mechanisms import (
+    Answering,
+    Exact,
+    LaplaceGlobal,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    SmoothLaplace,
+)
 from tests.golden.numbers import Named, compare_numbers, lines, refused
 from tests.unit.queries.people import attribute, pool
 

@@ -9,9 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from core.datasets import build_dataset
-from core.policy import default_policy, predictions_policy
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     MembershipPlan,
     ModelPlan,
@@ -25,8 +23,10 @@ from core.release_audit import (
     suggested_outputs,
     suggested_plan,
 )
-from core.release_audit.card_plan import read_release, release_text
-from core.release_audit.inputs import roles_of
+from core.auditing.card_plan import read_release, release_text
+from core.auditing.inputs import roles_of
+from core.auditing.policy import default_policy, predictions_policy
+from core.datasets import build_dataset
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
-from core.estimates import Estimate
-from core.sweep import landscape, point
-from core.sweep.findings import _tension_point
-from core.sweep.landscape import _RATES, LandscapePlan, MapCell
+from core.experiments.sweep import landscape, point
+from core.experiments.sweep.findings import _tension_point
+from core.experiments.sweep.landscape import _RATES, LandscapePlan, MapCell
+from core.stats.estimates import Estimate
+from core.studies.config import AuditConfig
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 from tests.unit.charts import nasty_studies as nasty

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from core.errors import InputError
-from core.untrusted import child, opening
-from core.untrusted.opening import Kind, read_frame, write_frame
+from core.base.errors import InputError
+from core.base.untrusted import child, opening
+from core.base.untrusted.opening import Kind, read_frame, write_frame
 from tests.golden.numbers import Named, compare_numbers, refused
 
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})

@@ -20,11 +20,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.__main__ import main
-from core.config import AuditConfig
+from core.auditing import AuditPlan, DataPlan, ModelPlan
 from core.datasets import Roles
-from core.release_audit import AuditPlan, DataPlan, ModelPlan
 from core.report import report_document, to_json
 from core.report.canonical import strict
+from core.studies.config import AuditConfig
 from tests.samples_report import sample
 
 CAP = 3 * 1024**3

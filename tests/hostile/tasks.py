@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-from core.untrusted import opening
+from core.base.untrusted import opening
 
 
 def echo(report, content):

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
+from core.base.errors import InputError
+from core.base.untrusted import ask_child
+from core.base.untrusted import child as processes
+from core.base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED
 from core.cli import dashboard
-from core.errors import InputError
 from core.models import model_files
 from core.models.model_files import read_model
-from core.untrusted import ask_child
-from core.untrusted import child as processes
-from core.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED
 from tests.hostile import tasks
 from tests.model_samples import as_skops, logistic
 from tests.patience import finished
@@ -118,7 +118,7 @@ def test_what_a_child_tries_succeeds_elsewhere(tmp_path, monkeypatch):
 def test_a_child_of_an_ordinary_user_can_open_nothing():
     script = (
         "import os\n"
-        "from core.untrusted.confinement import PROTECTIONS, confine\n"
+        "from core.base.untrusted.confinement import PROTECTIONS, confine\n"
         "from tests.hostile.tasks import attempts, threads\n"
         "import encodings.idna\n"
         "os.setgroups([]), os.setgid(65534), os.setuid(65534)\n"

@@ -24,8 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
 from sklearn.tree import DecisionTreeClassifier
 
+from core.base.errors import InputError
 from core.datasets import read_table
-from core.errors import InputError
 from core.models import model_files
 from core.models.model_files import MAX_BYTES, read_model
 from tests.model_samples import NUMBERS, as_skops, binary, closed, graph, logistic, nodes_of, numbers, opened, people

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
+from core.base.errors import FairLeakError
 from core.cli.audit import write_audit
-from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.desk import Ledger, open_ledger, verify_export
-from core.errors import FairLeakError
+from core.experiments.sweep import FolderStore, SweepPoint, measure, sweep
 from core.report import Reports
-from core.sweep import FolderStore, SweepPoint, measure, sweep
+from core.studies.config import AuditConfig
 from tests.judged_report import judged
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
 from tests.sweep_work import CONFIGS

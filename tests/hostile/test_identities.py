@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.__main__ import main
+from core.base.errors import InputError
 from core.desk import Ledger, TestSet, desk_roles, open_ledger, people_table, predictions_of
 from core.desk import test_set_of as read_test_set
-from core.errors import InputError
 
 IDS = ("Ada L 1", "bob", "17", "Zoe", "P-4", "250")
 ROLES = desk_roles("sex")

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.errors import InputError
+from core.base.errors import InputError
+from core.base.untrusted import ask_child
 from core.models import model_files, onnx_model
 from core.models.model_files import read_model
-from core.untrusted import ask_child
 from tests.hostile.reaching_models import ENDLESS, ONNX, SECRET, SECRET_FILE, SKOPS, SLOW_TEXT
 from tests.model_samples import NUMBERS, people
 

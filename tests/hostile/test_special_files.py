@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from core.errors import InputError
-from core.files import MEGABYTE, check_place, content_of, write_file
+from core.base.errors import InputError
+from core.base.files import MEGABYTE, check_place, content_of, write_file
 from tests.patience import finished
 
 ROOT = Path(__file__).resolve().parents[2]

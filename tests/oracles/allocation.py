@@ -1,4 +1,4 @@
-"""Phase II as convex programs through cvxpy: what `core.attriguard.allocation` is checked against.
+"""Phase II as convex programs through cvxpy: what `core.studies.attriguard.allocation` is checked against.
 
 One program a person, with exponential cones for the logarithms, by Clarabel with tight tolerances; seconds where
 `allocate` takes milliseconds. In y_i = M_i / p_i all unknowns are of one size, which is worth three digits:
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.allocation import checked_arguments
-from core.solvers import SOLVING, solve
+from core.base.solvers import SOLVING, solve
+from core.studies.attriguard.allocation import checked_arguments
 
 _TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
 
@@ -39,7 +39,7 @@ def allocate_with_solver(
     *,
     found: npt.ArrayLike | None = None,
 ) -> _Floats:
-    """Return the mechanism of every person; arguments and result as for `core.attriguard.allocate`.
+    """Return the mechanism of every person; arguments and result as for `core.studies.attriguard.allocate`.
 
     Raises
     ------

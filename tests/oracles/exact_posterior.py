@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
-from core.model_card.published_counts import SIZE_PARTS, part_of, value_of
-from core.model_card.release import Published
-from core.validation import probabilities
+from core.base.errors import InputError
+from core.base.validation import probabilities
+from core.studies.model_card.published_counts import SIZE_PARTS, part_of, value_of
+from core.studies.model_card.release import Published
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """FairPick's quadratic program through cvxpy: what the closed form is checked against.
 
-The program of `core.membership.fairpick` as it stands, but for Σ_c x_c0 = s N_0: that follows from the other
+The program of `core.studies.membership.fairpick` as it stands, but for Σ_c x_c0 = s N_0: that follows from the other
 equations, and an equation too many costs digits. Without any difference there is nothing to solve.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats
-from core.membership.fairpick import differences
-from core.solvers import solve
+from core.base.arrays import Floats
+from core.base.solvers import solve
+from core.studies.membership.fairpick import differences
 
 _TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 

@@ -29,9 +29,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats
-from core.queries.gaps import people
-from core.queries.mechanisms import AdditiveNoise, NoisySums, SmoothLaplace, centred_scores
+from core.base.arrays import Floats
+from core.studies.bias_queries.gaps import people
+from core.studies.bias_queries.mechanisms import AdditiveNoise, NoisySums, SmoothLaplace, centred_scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from core.attriguard import allocate, expected_size, panda, representatives
+from core.studies.attriguard import allocate, expected_size, panda, representatives
 from tests.linear_cases import Case, cases, dense
 from tests.plain_panda import plain_panda, plain_weights
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.correction import Disclosed, correct, correct_jointly, exact, smallest_tolerance
-from core.correction.exact import WIDENING, Counts, RowProblem, smallest_fraction
-from core.fairness import unfairness
+from core.stats.fairness import unfairness
+from core.studies.correction import Disclosed, correct, correct_jointly, exact, smallest_tolerance
+from core.studies.correction.exact import WIDENING, Counts, RowProblem, smallest_fraction
 from tests.problem_bank import METRICS, brute_force
 
 COSTS = (

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from core.errors import PrivacyLeakWarning
+from core.base.errors import PrivacyLeakWarning
 from core.models import DPID3Classifier
 from core.models import id3 as growing
 from core.models.tree_budget import ACCOUNTINGS, BudgetLedger

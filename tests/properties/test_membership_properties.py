@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from core.membership import fairpick_counts, recall_by_range, vulnerability_disparity
-from core.membership.disparity import Tally
-from core.membership.fairpick import Sides, clusters, differences, fairpick, whole
+from core.studies.membership import fairpick_counts, recall_by_range, vulnerability_disparity
+from core.studies.membership.disparity import Tally
+from core.studies.membership.fairpick import Sides, clusters, differences, fairpick, whole
 from tests.oracles.fairpick import fairpick_program
 from tests.unit.membership.samples import judged
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from core.queries import (
+from core.studies.bias_queries import (
     LaplaceGlobal,
     NoisySums,
     SmoothCauchy,
@@ -21,8 +21,8 @@ from core.queries import (
     statistical_parity_gap,
     targeted_leakage,
 )
-from core.queries.gaps import design_scores, local_sensitivity
-from core.queries.reveal import recover_compressed
+from core.studies.bias_queries.gaps import design_scores, local_sensitivity
+from core.studies.bias_queries.reveal import recover_compressed
 
 BUDGETS = st.floats(1e-3, 1e3)
 SIZES = st.tuples(st.integers(1, 400), st.integers(1, 400)).filter(lambda sizes: sum(sizes) >= 3)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.model_card import DISTANCE_MEDIAN, DISTANCE_WORST, Published, Release, measured, meter, project
+from core.studies.model_card import DISTANCE_MEDIAN, DISTANCE_WORST, Published, Release, measured, meter, project
 from tests.oracles.exact_posterior import exact_posterior
 from tests.release_cases import large_case, small_case
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.policy import CHECKS, Limit, Policy, Status, bullet, judge, policy_text, read_policy
-from core.study import Measurement
+from core.auditing.policy import CHECKS, Limit, Policy, Status, bullet, judge, policy_text, read_policy
+from core.studies.study import Measurement
 from tests.policy_samples import measurements, policies, values
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from core.correction.soft import soft_constraints
-from core.projection import Constraints, project
+from core.stats.projection import Constraints, project
+from core.studies.correction.soft import soft_constraints
 from tests.problem_bank import METRICS, parts
 from tests.unit.test_projection import soft_projection
 

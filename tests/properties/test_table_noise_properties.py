@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attriguard import TableGuard, TableSettings
-from core.attriguard.noisy_records import changes_per_entry
+from core.studies.attriguard import TableGuard, TableSettings
+from core.studies.attriguard.noisy_records import changes_per_entry
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
 

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from core.queries import NoisySums, SmoothCauchy, decode_noisy, leakage, statistical_parity_gap
-from core.queries.guarantees import answer_error
-from core.queries.reveal import solve_program
+from core.studies.bias_queries import NoisySums, SmoothCauchy, decode_noisy, leakage, statistical_parity_gap
+from core.studies.bias_queries.guarantees import answer_error
+from core.studies.bias_queries.reveal import solve_program
 
 DRAWS = 200  # of noisy sums, for their error
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.config import AuditConfig
+from core.base.seeds import child_generator
 from core.datasets import build_dataset, load
 from core.datasets.catalog import black_and_white
-from core.queries import Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
-from core.queries.guarantees import answer_error
-from core.seeds import child_generator
+from core.studies.bias_queries import Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
+from core.studies.bias_queries.guarantees import answer_error
+from core.studies.config import AuditConfig
 from tests.reference.table_1 import NOISELESS_ATTACKS, NOISELESS_REPEATS, TABLE_1, noiseless_row
 
 HEAD = (

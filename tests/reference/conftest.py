@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.config import AuditConfig
-from core.correction import CorrectionResult, run
 from core.datasets import AuditDataset, build_dataset, load
+from core.studies.config import AuditConfig
+from core.studies.correction import CorrectionResult, run
 from tests.reference.data import FOLDER
 
 

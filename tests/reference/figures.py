@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import core
-from core.estimates import Estimate, count, gap, interval, percent, point_interval, points
+from core.stats.estimates import Estimate, count, gap, interval, percent, point_interval, points
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "docs" / "results" / "recorded"

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from core.estimates import number_text
-from core.quantities import PlainRow
+from core.stats.estimates import number_text
+from core.stats.quantities import PlainRow
 from tests.reference.figures import Figure
 
 Figures = dict[str, Figure]
@@ -76,9 +76,9 @@ def correction() -> tuple[Figures, Tables]:
 
 def _calibrated_forest() -> Any:
     """Return the accuracy of the published forest with calibrated probabilities, before any correction."""
-    from core.config import AuditConfig
-    from core.correction import run
     from core.datasets import build_dataset
+    from core.studies.config import AuditConfig
+    from core.studies.correction import run
     from tests.reference.data import FOLDER
 
     dataset = build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0])
@@ -152,8 +152,8 @@ def membership() -> tuple[Figures, Tables]:
 
 def one_leaf() -> tuple[Figures, Tables]:
     """The published membership attack on Adult's trees of one leaf, means over five seeds."""
-    from core.estimates import rate_over_repeats
-    from core.membership import REGISTRY, Evidence, member_people, member_split, roc
+    from core.stats.estimates import rate_over_repeats
+    from core.studies.membership import REGISTRY, Evidence, member_people, member_split, roc
     from tests.reference.data import FOLDER
     from tests.reference.test_membership import gaps
 
@@ -227,7 +227,7 @@ def _lower_bound(row: PlainRow) -> str:
 
 def demo_map() -> tuple[Figures, Tables]:
     """The map of the demo that comes with FairLeak."""
-    from core.sweep.landscape import KEPT_MAP, read_landscape
+    from core.experiments.sweep.landscape import KEPT_MAP, read_landscape
 
     found = read_landscape(KEPT_MAP)
     tight, loose = (found.cell(0.001, epsilon) for epsilon in (1.0, 10.0))

@@ -15,9 +15,9 @@ import numpy as np
 
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
-from core.model_card import Published, Release, measured, meter, pinned, project
-from core.model_card.card_people import natural_models
-from core.subject import prior_of
+from core.studies.model_card import Published, Release, measured, meter, pinned, project
+from core.studies.model_card.card_people import natural_models
+from core.studies.subject import prior_of
 
 COUNTS = (1, 5, 20, 50)
 PRECISIONS: dict[str, dict[str, Any]] = {

@@ -13,13 +13,21 @@ from dataclasses import replace
 import numpy as np
 
 from core.adversaries.cross_fitting import cross_fitted_interval
-from core.arrays import Codes, Floats, Ints
+from core.base.arrays import Codes, Floats, Ints
 from core.datasets import load
-from core.estimates import Estimate
-from core.membership import REGISTRY, Evidence, MemberPeople, MembershipSettings, member_people, member_split, roc
-from core.membership.roc import Roc
-from core.membership.targets import default_depth, target_of
 from core.models.query_access import QueryAccess
+from core.stats.estimates import Estimate
+from core.studies.membership import (
+    REGISTRY,
+    Evidence,
+    MemberPeople,
+    MembershipSettings,
+    member_people,
+    member_split,
+    roc,
+)
+from core.studies.membership.roc import Roc
+from core.studies.membership.targets import default_depth, target_of
 from tests.reference.data import FOLDER
 
 SEED, SHADOWS = 42, 16

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from core.estimates import Estimate, rate_over_repeats
-from core.queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
-from core.queries.mechanisms import LaplaceGlobal, SmoothCauchy
-from core.queries.reveal import reveal_bits, reveal_compressed
-from core.queries.trials import QueryPool
-from core.seeds import child_generator
-from core.serialize import Result
+from core.base.seeds import child_generator
+from core.base.serialize import Result
+from core.stats.estimates import Estimate, rate_over_repeats
+from core.studies.bias_queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
+from core.studies.bias_queries.mechanisms import LaplaceGlobal, SmoothCauchy
+from core.studies.bias_queries.reveal import reveal_bits, reveal_compressed
+from core.studies.bias_queries.trials import QueryPool
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, TableGuard, TableSettings
-from core.attriguard.table import people_of
-from core.attriguard.utility import utility_of
 from core.datasets import AuditDataset, build_dataset, load
+from core.studies.attriguard import Exposure, TableGuard, TableSettings
+from core.studies.attriguard.table import people_of
+from core.studies.attriguard.utility import utility_of
 from tests.reference.data import FOLDER, needs_adult
 from tests.table_people import broken
 

@@ -38,7 +38,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.attriguard import (
+from core.datasets import read_ratings
+from core.studies.attriguard import (
     Exposure,
     Guarded,
     GuardSettings,
@@ -46,7 +47,6 @@ from core.attriguard import (
     concentration,
     transfer,
 )
-from core.datasets import read_ratings
 from tests.reference.data import RATINGS, needs_ratings
 
 pytestmark = [pytest.mark.long, needs_ratings]

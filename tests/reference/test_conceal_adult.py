@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.queries import Asking, LaplaceGlobal, QueryPool, SmoothCauchy, Trials
+from core.studies.bias_queries import Asking, LaplaceGlobal, QueryPool, SmoothCauchy, Trials
 from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
 from tests.reference.table_1 import TABLE_1

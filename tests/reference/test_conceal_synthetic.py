@@ -12,8 +12,8 @@ import math
 import numpy as np
 import pytest
 
-from core.queries import SmoothCauchy
-from core.queries.reveal import recover_compressed
+from core.studies.bias_queries import SmoothCauchy
+from core.studies.bias_queries.reveal import recover_compressed
 from tests.reference import conceal
 
 EXPECTED = {  # n, m, N0, ε -> median error, with noisy sums, l1, knows the noise

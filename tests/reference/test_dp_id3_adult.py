@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.base.errors import PrivacyLeakWarning
 from core.datasets import load
-from core.errors import PrivacyLeakWarning
 from core.models import DPID3Classifier
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 

@@ -2,8 +2,8 @@
 
 Measured on Adult when these tests were written, mean ± standard deviation over twelve repeats; half of the people are
 members, the trees have depth 14, the attack is the published network. Outsiders are thinned like the members, see
-`core.membership.fairpick.like_outsiders`; the test accuracy is of all outsiders. Random deletion takes as many rows in
-all.
+`core.studies.membership.fairpick.like_outsiders`; the test accuracy is of all outsiders. Random deletion takes as many
+rows in all.
 
 | theta        | rows deleted | VD          | FPR gap     | TPR − FPR gap | AUC         | test accuracy |
 |--------------|--------------|-------------|-------------|---------------|-------------|---------------|
@@ -40,8 +40,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from core.base.seeds import child_generator
 from core.datasets import load
-from core.membership import (
+from core.studies.membership import (
     CurvePoint,
     MemberPeople,
     MembershipSettings,
@@ -50,9 +51,8 @@ from core.membership import (
     fairpick_curve,
     member_people,
 )
-from core.membership.curves import fairpick_differences
-from core.membership.targets import id3_target
-from core.seeds import child_generator
+from core.studies.membership.curves import fairpick_differences
+from core.studies.membership.targets import id3_target
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 
 REPEATS = 2

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.correction import CorrectionResult, correct
-from core.correction.disclosure import published_cost
 from core.datasets import AuditDataset
+from core.studies.correction import CorrectionResult, correct
+from core.studies.correction.disclosure import published_cost
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.config import AuditConfig
 from core.datasets import AuditDataset
-from core.fairness import METRICS
-from core.sweep import SweepRow, grid, summarise, sweep
+from core.experiments.sweep import SweepRow, grid, summarise, sweep
+from core.stats.fairness import METRICS
+from core.studies.config import AuditConfig
 from tests.reference.data import needs_adult
 
 pytestmark = [needs_adult, pytest.mark.long]

@@ -52,7 +52,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from core.datasets import Table, load
-from core.membership import (
+from core.studies.membership import (
     REGISTRY,
     Evidence,
     MemberPeople,
@@ -63,9 +63,9 @@ from core.membership import (
     roc,
     table_grouping,
 )
-from core.membership.attacks import lira
-from core.membership.roc import precision_recall
-from core.membership.targets import TargetFindings, id3_target, library_target, quality
+from core.studies.membership.attacks import lira
+from core.studies.membership.roc import precision_recall
+from core.studies.membership.targets import TargetFindings, id3_target, library_target, quality
 from tests.reference.data import FOLDER, needs_adult, needs_compas
 
 DEPTH = {"adult": 14, "compas": 10}

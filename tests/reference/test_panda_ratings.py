@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard import allocate, panda, representatives
 from core.datasets.ratings import read_ratings
+from core.studies.attriguard import allocate, panda, representatives
 from tests.oracles.allocation import allocate_with_solver
 from tests.oracles.evasion import by_softmax, fewest_changes, fgsm, jsma, leads
 from tests.plain_panda import plain_panda, plain_weights

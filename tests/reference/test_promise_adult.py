@@ -7,7 +7,7 @@ the number of everybody, and the mean number of so many people. They differ wher
 fewer people chance adds to the unfairness and what is true of them is looser. Both are held.
 
 Measured when these tests were written, share of 400 redraws in which everybody's number / the mean is held (with 64
-blocks a cell, in `core.correction.bootstrap`):
+blocks a cell, in `core.studies.correction.bootstrap`):
 
 | cell            | sex, after  | sex, change | race, after | race, change |
 |-----------------|-------------|-------------|-------------|--------------|
@@ -34,14 +34,14 @@ import numpy as np
 import pytest
 
 from core.adversaries.adversary import AttackedRecords
-from core.config import AuditConfig
-from core.correction import attack_model, disclose
-from core.correction.attribute_attacks import AttackFindings
-from core.correction.disclosure import gain_of_best
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
-from core.estimates import Estimate
-from core.subject import train_model
+from core.stats.estimates import Estimate
+from core.studies.config import AuditConfig
+from core.studies.correction import attack_model, disclose
+from core.studies.correction.attribute_attacks import AttackFindings
+from core.studies.correction.disclosure import gain_of_best
+from core.studies.subject import train_model
 from tests.reference.data import FOLDER, needs_adult
 
 pytestmark = [pytest.mark.long, needs_adult]

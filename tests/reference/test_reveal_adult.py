@@ -27,8 +27,8 @@ import math
 import numpy as np
 import pytest
 
-from core.queries import People, leakage, reveal_compressed, statistical_parity_gap
-from core.queries.gaps import design_scores
+from core.studies.bias_queries import People, leakage, reveal_compressed, statistical_parity_gap
+from core.studies.bias_queries.gaps import design_scores
 from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
 

@@ -25,10 +25,10 @@ import numpy as np
 import pytest
 
 from core.adversaries import train_strong
-from core.correction import Attribution, CorrectionResult
-from core.correction.attribution import LeakStep, attribute_leak
 from core.datasets import AuditDataset
 from core.datasets.splits import split
+from core.studies.correction import Attribution, CorrectionResult
+from core.studies.correction.attribution import LeakStep, attribute_leak
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult

@@ -26,10 +26,10 @@ import pytest
 
 from core.adversaries import calibrate, train_adversary
 from core.adversaries.adversary import AttackedRecords
-from core.correction import Disclosure, disclose
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.models import fit_model
+from core.studies.correction import Disclosure, disclose
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult

@@ -24,20 +24,20 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
-from core.correction import Disclosure, attack_model, disclose
-from core.correction.disclosure import permuted_records
-from core.correction.knowledge import (
+from core.datasets import AuditDataset
+from core.datasets.splits import Splits, split
+from core.models import fit_model
+from core.stats.fairness import METRICS
+from core.studies.config import AuditConfig
+from core.studies.correction import Disclosure, attack_model, disclose
+from core.studies.correction.disclosure import permuted_records
+from core.studies.correction.knowledge import (
     ConstraintComparison,
     EstimatedConstraint,
     compare_constraints,
     estimate_constraint,
     share_identified,
 )
-from core.datasets import AuditDataset
-from core.datasets.splits import Splits, split
-from core.fairness import METRICS
-from core.models import fit_model
 from tests.reference.data import needs_adult
 
 pytestmark = [pytest.mark.long, needs_adult]

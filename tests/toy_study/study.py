@@ -8,13 +8,13 @@ from typing import Annotated
 
 import numpy as np
 
-from core.estimates import Estimate, count, interval, percent, proportion
-from core.param import Param
-from core.planted import draw_people, subject_of
-from core.serialize import Result
-from core.settings import Settings
-from core.study import Check, Finding, Measurement, Plant, Report, Row, Study
-from core.subject import Subject
+from core.base.param import Param
+from core.base.serialize import Result
+from core.base.settings import Settings
+from core.stats.estimates import Estimate, count, interval, percent, proportion
+from core.studies.planted import draw_people, subject_of
+from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study
+from core.studies.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

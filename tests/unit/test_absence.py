@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.model_fairness.absence import absence, absence_differences, absence_finding
-from core.planted import draw_people, subject_of
-from core.subject import Subject
+from core.studies.fairness.absence import absence, absence_differences, absence_finding
+from core.studies.planted import draw_people, subject_of
+from core.studies.subject import Subject
 
 SIZES = (600, 600, 600)
 

@@ -12,8 +12,8 @@ import pytest
 
 from core.__main__ import main, parser
 from core.cli.attack import attack_studies
-from core.study import Study
-from core.subject import SETS_UNKNOWN
+from core.studies.study import Study
+from core.studies.subject import SETS_UNKNOWN
 from tests import samples
 from tests.refusals import refused
 

@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import core.subject
-from core.config import AuditConfig
-from core.correction import (
+import core.studies.subject
+from core.base.errors import Cancelled, InputError
+from core.datasets import AuditDataset
+from core.datasets.splits import split
+from core.studies.config import AuditConfig
+from core.studies.correction import (
     ATTACKERS,
     PROTOCOLS,
     STUDY,
@@ -22,13 +25,10 @@ from core.correction import (
     audit_key,
     run,
 )
-from core.correction import attribute_attacks as attack
-from core.correction.attribute_attacks import AttackFindings, protocols_of
-from core.correction.findings import HELD_OUT_BELOW
-from core.datasets import AuditDataset
-from core.datasets.splits import split
-from core.errors import Cancelled, InputError
-from core.subject import check_cells
+from core.studies.correction import attribute_attacks as attack
+from core.studies.correction.attribute_attacks import AttackFindings, protocols_of
+from core.studies.correction.findings import HELD_OUT_BELOW
+from core.studies.subject import check_cells
 from tests.samples import ROLES, dataset
 
 CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)
@@ -173,7 +173,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return work
 
-    for place, name in ((attack, "train_adversary"), (attack, "attack_released"), (core.subject, "impute")):
+    for place, name in ((attack, "train_adversary"), (attack, "attack_released"), (core.studies.subject, "impute")):
         monkeypatch.setattr(place, name, counted(place, name))
     return kinds
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.chain import FIRST, Damaged, Link, Record, canonical, chained, linked
+from core.store.chain import FIRST, Damaged, Link, Record, canonical, chained, linked
 
 
 @dataclass(slots=True, kw_only=True)

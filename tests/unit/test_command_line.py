@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from core.__main__ import main, parser
+from core.auditing import read_plan
 from core.cli import commands
-from core.config import TRAINED_TOLERANCE
-from core.release_audit import read_plan
-from core.sweep import FolderStore
+from core.experiments.sweep import FolderStore
+from core.studies.config import TRAINED_TOLERANCE
 from tests import samples
 from tests.patience import PATIENT, wait_until
 from tests.refusals import refused

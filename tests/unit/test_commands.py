@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.attriguard import ATTACKER_TITLES
-from core.config import AuditConfig
 from core.datasets import Table, build_dataset, demo_table, load
-from core.estimates import Estimate, percent
-from core.membership import DELETION_REMINDER, MembershipSettings, epsilon_curve, member_people, summarise_curve
-from core.queries import DECODER_TITLES, DECODERS, NOISES, Answering, QueryPool, noise_text, query_pool
+from core.stats.estimates import Estimate, percent
+from core.studies.attriguard import ATTACKER_TITLES
+from core.studies.bias_queries import DECODER_TITLES, DECODERS, NOISES, Answering, QueryPool, noise_text, query_pool
+from core.studies.config import AuditConfig
+from core.studies.membership import DELETION_REMINDER, MembershipSettings, epsilon_curve, member_people, summarise_curve
 from tests import ratings_samples, samples
 from tests.refusals import refused
 

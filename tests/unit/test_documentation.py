@@ -12,8 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from core.docs import PAGES, page
-from core.policy import CHECKS
+from core.auditing.policy import CHECKS
+from core.learn.reference_pages import PAGES, page
 from core.report import Reports, to_json
 from tests.patience import entries, finished
 from tests.samples_report import sample

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, sem, t
 
-from core.errors import InputError
-from core.estimates import (
+from core.base.errors import InputError
+from core.stats.estimates import (
     Estimate,
     accuracy,
     balanced_accuracy,
@@ -31,8 +31,8 @@ from core.estimates import (
     strongest,
     summarize_seeds,
 )
-from core.fairness import distance_from_all, largest_difference
-from core.model_fairness import rate_ratio
+from core.stats.fairness import distance_from_all, largest_difference
+from core.studies.fairness import rate_ratio
 
 
 @given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from fairlearn import metrics as fairlearn
 
-from core.errors import InputError
-from core.estimates import proportion
-from core.fairness import (
+from core.auditing.policy.decisions import interval_at_level
+from core.base.errors import InputError
+from core.stats.estimates import proportion
+from core.stats.fairness import (
     METRICS,
     difference_between_groups,
     difference_of_rates,
@@ -17,7 +18,6 @@ from core.fairness import (
     unfairness,
     unfairness_estimate,
 )
-from core.policy.decisions import interval_at_level
 
 PREDICTIONS = [1, 1, 0, 0, 1, 0, 0, 0]
 SENSITIVE = [1, 1, 1, 0, 0, 0, 0, 0]

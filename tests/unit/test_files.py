@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import AuditConfig
-from core.errors import InputError
-from core.estimates import Estimate
-from core.files import csv_bytes, csv_of_frame
-from core.serialize import RecordError, dumps, loads
-from core.settings import parsed, told
+from core.base.errors import InputError
+from core.base.files import csv_bytes, csv_of_frame
+from core.base.serialize import RecordError, dumps, loads
+from core.base.settings import parsed, told
+from core.stats.estimates import Estimate
+from core.studies.config import AuditConfig
 
 
 def refused(content: str | bytes) -> str:

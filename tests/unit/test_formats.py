@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from core.auditing import plan_of, read_plan
+from core.auditing.card_plan import read_release
+from core.auditing.policy import default_policy, policy_text, read_policy
+from core.base.errors import FORMAT, FormatError, InputError, check_format
 from core.desk import open_ledger, verify_export
-from core.errors import FORMAT, FormatError, InputError, check_format
-from core.history import History
-from core.policy import default_policy, policy_text, read_policy
-from core.release_audit import plan_of, read_plan
-from core.release_audit.card_plan import read_release
+from core.experiments.sweep import FolderStore, SweepPoint
 from core.report import from_json, policy_of, report_document, to_json
 from core.report.page import to_html
 from core.report.verification import verify_report
-from core.sweep import FolderStore, SweepPoint
+from core.store.history import History
 from tests.samples_report import sample
 
 PLAN = '[data]\ndataset = "demo"\n'

@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core.attriguard import TableSettings, table_guard, table_utility
-from core.config import AuditConfig
-from core.correction import run
+from core.base.errors import InputError
 from core.datasets import AuditDataset, Roles, build_dataset
 from core.datasets.splits import split
-from core.errors import InputError
-from core.membership import (
+from core.models import GIVEN
+from core.studies.attriguard import TableSettings, table_guard, table_utility
+from core.studies.config import AuditConfig
+from core.studies.correction import run
+from core.studies.membership import (
     MembershipSettings,
     attack_steps,
     attacked_as,
@@ -23,9 +24,8 @@ from core.membership import (
     run_attacks,
     split_between,
 )
-from core.membership.targets import audited_target
-from core.models import GIVEN
-from core.subject import train_model
+from core.studies.membership.targets import audited_target
+from core.studies.subject import train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
 from tests.unit.membership.samples import study

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.correction import true_tolerance
-from core.estimates import tolerance_text
-from core.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
-from core.model_fairness import fairness_metrics, headline, metric_table, metrics_heading
-from core.model_fairness.study import four_fifths
-from core.planted import draw_people, subject_of
-from core.subject import Subject
+from core.stats.estimates import tolerance_text
+from core.stats.fairness import METRIC_TITLES, METRICS, difference_between_groups, unfairness
+from core.studies.correction import true_tolerance
+from core.studies.fairness import fairness_metrics, headline, metric_table, metrics_heading
+from core.studies.fairness.study import four_fifths
+from core.studies.planted import draw_people, subject_of
+from core.studies.subject import Subject
 
 SIZES = (300, 100, 260)
 

@@ -12,8 +12,8 @@ import pytest
 
 from core import audit
 from core.__main__ import main
-from core.errors import InputError
-from core.notebook import AuditResult
+from core.base.errors import InputError
+from core.cli.notebook import AuditResult
 from core.report import board_html, caveats_html, check_rows
 from core.report.public_summary import markdown
 from tests import samples
@@ -34,7 +34,7 @@ def result() -> AuditResult:
 def test_importing_it_loads_nothing_heavy():
     loaded = loaded_by("import core\nassert core.__version__")
     assert not {name.partition(".")[0] for name in loaded} & (HEAVY | {"numpy"})
-    assert "core.notebook" in loaded_by("from core import audit")
+    assert "core.cli.notebook" in loaded_by("from core import audit")
 
 
 def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.correction import soft_correct
-from core.correction.soft import soft_constraints
-from core.errors import InputError
-from core.projection import Constraints, Projection, project
+from core.base.errors import InputError
+from core.stats.projection import Constraints, Projection, project
+from core.studies.correction import soft_correct
+from core.studies.correction.soft import soft_constraints
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 
@@ -197,7 +197,7 @@ def test_near_certainty_is_rounded_in_favour_of_the_truth() -> None:
 
 def test_a_search_gone_wrong_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Multipliers of negative dual value would break the promise; then nothing is moved."""
-    monkeypatch.setattr("core.projection.climb", lambda dual, point: dual.at(np.array([5.0])))
+    monkeypatch.setattr("core.stats.projection.climb", lambda dual, point: dual.at(np.array([5.0])))
     q = np.full(6, 0.2)
     done = project(q, one_row(3.0, n=6))
     assert done.status == "not_converged" and done.value == 0

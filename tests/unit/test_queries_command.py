@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.queries import statistical_parity_gap
+from core.studies.bias_queries import statistical_parity_gap
 from tests import desk_files
 from tests.refusals import exit_code
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
+from core.auditing import load_table
+from core.auditing.card_plan import ReleasePlan, people_of, read_release, study_of
 from core.cli.model_card import _verdict
 from core.datasets import Table
-from core.model_card import Draws, ReleasedPeople, ReleaseStudy
-from core.release_audit import load_table
-from core.release_audit.card_plan import ReleasePlan, people_of, read_release, study_of
+from core.studies.model_card import Draws, ReleasedPeople, ReleaseStudy
 from tests import samples
 from tests.release_samples import card
 from tests.unit.datasets.bad_tables import GOOD
@@ -129,7 +129,7 @@ def test_bad_input_is_one_sentence_before_anything_is_trained(text: str, run: Ru
     def trained(*_: object, **__: object) -> None:
         raise AssertionError("nothing may be trained")
 
-    monkeypatch.setattr("core.model_card.card_people.prior_of", trained)
+    monkeypatch.setattr("core.studies.model_card.card_people.prior_of", trained)
     code, _, error = run(f"{text}\n[data]\ndataset = 'demo'")
     message = error.strip().splitlines()[-1]
     assert code == 3 and BAD[text] in message and message.endswith(".") and "Traceback" not in message

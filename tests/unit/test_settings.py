@@ -10,14 +10,12 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from core.cli.arguments import Parser
-from core.docs import files, studies
-from core.errors import InputError
-from core.param import Param
-from core.release_audit import read_plan
-from core.release_audit.card_plan import read_release
-from core.release_audit.plan import SOURCE
-from core.settings import (
+from core.auditing import read_plan
+from core.auditing.card_plan import read_release
+from core.auditing.plan import SOURCE
+from core.base.errors import InputError
+from core.base.param import Param
+from core.base.settings import (
     Setting,
     Settings,
     add_arguments,
@@ -31,6 +29,8 @@ from core.settings import (
     toml_value,
     values_of,
 )
+from core.cli.arguments import Parser
+from core.learn.reference_pages import files, studies
 
 CLASSES = studies()
 KEYS = [

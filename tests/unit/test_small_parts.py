@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core.datasets import AuditDataset
-from core.datasets.dataset import MAX_CACHED
-from core.errors import FairLeakError
-from core.seeds import child_generator, child_seed
-from core.solvers import solve
-from core.validation import (
+from core.base.errors import FairLeakError
+from core.base.seeds import child_generator, child_seed
+from core.base.solvers import solve
+from core.base.validation import (
     at_least_zero,
     privacy_budget,
     seed_value,
 )
+from core.datasets import AuditDataset
+from core.datasets.dataset import MAX_CACHED
 from tests.samples import dataset
 
 

@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.__main__ import main
+from core.auditing import AuditPlan, ReleaseAudit
+from core.base.settings import parsed, quoted
 from core.cli import Console
 from core.cli.console import Block, aligned, visible
-from core.release_audit import AuditPlan, ReleaseAudit
-from core.settings import parsed, quoted
 from tests import samples
 from tests.refusals import refused
 from tests.report_texts import with_texts

@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.config import AuditConfig
-from core.policy import CHECKS, policy_text, read_policy
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     DataPlan,
     MembershipPlan,
@@ -25,14 +23,16 @@ from core.release_audit import (
     read_plan,
     run_audit,
 )
-from core.release_audit.run import audited_of, measured
-from core.release_audit.self_tests import self_test, trials
+from core.auditing.policy import CHECKS, policy_text, read_policy
+from core.auditing.run import audited_of, measured
+from core.auditing.self_tests import self_test, trials
+from core.experiments.sweep import MemoryStore, sweep
+from core.experiments.sweep.point import StudyMeasure, StudyPoint
 from core.report import Reports, check_rows, from_json, to_json, verify_report
 from core.report.page import to_html
 from core.report.tables import csv_files
-from core.studies import STUDIES
-from core.sweep import MemoryStore, sweep
-from core.sweep.point import StudyMeasure, StudyPoint
+from core.studies.config import AuditConfig
+from core.studies.registry import STUDIES
 from tests import samples
 from tests.policy_samples import policy
 from tests.toy_study.study import STUDY, UniquenessSettings

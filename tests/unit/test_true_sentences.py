@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.auditing.charts import draw_groups, draw_rates
+from core.auditing.policy import estimate_text, value_text
 from core.charts import LIGHT
-from core.charts.audit import draw_groups, draw_rates
-from core.charts.queries import draw_values
 from core.charts.theme import group_style
-from core.config import AuditConfig
-from core.correction import findings as correction_findings
-from core.estimates import Estimate, percent, tolerance_text
-from core.fairness import group_rates
-from core.membership import MembershipSettings
-from core.membership.disparity import Disparities
-from core.membership.findings import Reading, headline
-from core.policy import estimate_text, value_text
-from core.queries import Asking, Exact, Trials, query_pool
+from core.stats.estimates import Estimate, percent, tolerance_text
+from core.stats.fairness import group_rates
+from core.studies.bias_queries import Asking, Exact, Trials, query_pool
+from core.studies.bias_queries.charts import draw_values
+from core.studies.config import AuditConfig
+from core.studies.correction import findings as correction_findings
+from core.studies.membership import MembershipSettings
+from core.studies.membership.disparity import Disparities
+from core.studies.membership.findings import Reading, headline
 from tests import samples
 from tests.samples import dataset
 from tests.unit.charts import membership_samples

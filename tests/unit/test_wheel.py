@@ -87,7 +87,7 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path):
     assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
         *("app.py", "serve.py", "core", "pages", "data", ".streamlit")
     }
-    assert {".streamlit/config.toml", "data/demo_loans.csv", "core/policy/default.toml"} <= set(names)
+    assert {".streamlit/config.toml", "data/demo_loans.csv", "core/auditing/policy/default.toml"} <= set(names)
     assert "streamlit" in " ".join(needs) and not [line for line in needs if line.startswith("-")]
     pinned = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if "==" in line]
     assert len([line for line in needs if "extra" not in line]) == len(pinned)

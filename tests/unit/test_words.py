@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.glossary import GLOSSARY
+from core.learn.glossary import GLOSSARY
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 25
@@ -85,9 +85,9 @@ TEXTS = sorted(
 )
 SAID = [
     *ROOT.glob("pages/**/*.py"),
-    *ROOT.glob("core/*/findings.py"),
-    *ROOT.glob("core/*/tables.py"),
-    *ROOT.glob("core/examples/**/*.py"),
+    *ROOT.glob("core/**/findings.py"),
+    *ROOT.glob("core/**/tables.py"),
+    *ROOT.glob("core/learn/examples/**/*.py"),
 ]
 """Files whose texts, but for docstrings, are on screen."""
 

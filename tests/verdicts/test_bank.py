@@ -8,11 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
-from core.datasets import Roles, Table
-from core.models import GIVEN
-from core.policy import Verdict, default_policy, judge, predictions_policy
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     DataPlan,
     MembershipPlan,
@@ -21,6 +17,10 @@ from core.release_audit import (
     kept_tolerance,
     run_audit,
 )
+from core.auditing.policy import Verdict, default_policy, judge, predictions_policy
+from core.datasets import Roles, Table
+from core.models import GIVEN
+from core.studies.config import AuditConfig
 from tests.verdicts.bank import BANK, Entry
 from tests.verdicts.people import People, data_folder
 from tests.verdicts.releases import Release

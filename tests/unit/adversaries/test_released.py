@@ -11,7 +11,7 @@ import pytest
 from core.adversaries import Outputs, attack_released, impute, known_records
 from core.adversaries.output_evidence import Evidence, Table, frequent_codes, reweighted, value_chance, value_model
 from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
-from core.arrays import decimals_of
+from core.base.arrays import decimals_of
 
 KNOWN, JUDGED = 2_000, 1_500
 

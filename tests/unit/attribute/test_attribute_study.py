@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from core.adversaries.released_outputs import NO_ATTACK
-from core.attribute.study import (
+from core.stats.estimates import Estimate, accuracy, percent
+from core.studies.attribute.study import (
     STUDY,
     AttributeInference,
     AttributeSettings,
@@ -16,10 +17,9 @@ from core.attribute.study import (
     closing_sentence,
     released_posteriors,
 )
-from core.correction import attack_model
-from core.estimates import Estimate, accuracy, percent
-from core.study import Outcome
-from core.subject import prior_of
+from core.studies.correction import attack_model
+from core.studies.study import Outcome
+from core.studies.subject import prior_of
 
 SETTINGS = AttributeSettings()
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, Guarded, GuardSettings
-from core.attriguard.exposure import Guesses
+from core.studies.attriguard import Exposure, Guarded, GuardSettings
+from core.studies.attriguard.exposure import Guesses
 from tests import ratings_samples
 
 SETTINGS = GuardSettings(trained_at=(1.0, 3.0))

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from core.attriguard import allocate, expected_size
-from core.attriguard.allocation import TARGETS, target_distribution
-from core.errors import InputError
+from core.base.errors import InputError
+from core.studies.attriguard import allocate, expected_size
+from core.studies.attriguard.allocation import TARGETS, target_distribution
 
 
 @pytest.mark.parametrize(

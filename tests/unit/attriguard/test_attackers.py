@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import representatives
-from core.attriguard.attackers import (
+from core.studies.attriguard import representatives
+from core.studies.attriguard.attackers import (
     Fitted,
     Known,
     RegionBased,
@@ -20,7 +20,7 @@ from core.attriguard.attackers import (
     fit_network,
     fit_unaware,
 )
-from core.attriguard.noisy_records import Noise, changes_per_entry, concentration
+from core.studies.attriguard.noisy_records import Noise, changes_per_entry, concentration
 from tests import ratings_samples
 
 SAMPLE = ratings_samples.ratings()
@@ -95,7 +95,7 @@ def test_the_student_learns_what_the_teacher_believes_and_nothing_else(monkeypat
     def keep(known: Known, *, seed: int, lesson: Any) -> Any:
         lessons.append([lesson() for _ in range(200)])
 
-    monkeypatch.setattr("core.attriguard.attackers.fit_network", keep)
+    monkeypatch.setattr("core.studies.attriguard.attackers.fit_network", keep)
     fit_distilled(KNOWN, Teacher(), seed=0)
     fit_distilled(KNOWN, Teacher(0.7), seed=0)
     sure, unsure = (np.array([values for _, values in part]) for part in lessons)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attriguard import Guarded, comparators, comparison
-from core.attriguard.attackers import Known
-from core.attriguard.comparators import LEVELS, _mapping
+from core.studies.attriguard import Guarded, comparators, comparison
+from core.studies.attriguard.attackers import Known
+from core.studies.attriguard.comparators import LEVELS, _mapping
 from tests import ratings_samples
 from tests.unit.attriguard.conftest import SETTINGS
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attriguard import panda, representatives
-from core.attriguard.panda import read_scores
-from core.errors import InputError
+from core.base.errors import InputError
+from core.studies.attriguard import panda, representatives
+from core.studies.attriguard.panda import read_scores
 from tests.linear_cases import classifier_of, dense
 
 

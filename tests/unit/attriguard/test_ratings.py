@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
-from core.attriguard.attackers import RATING_ATTACKERS
-from core.attriguard.findings import recommendations
-from core.attriguard.guard import MAKERS
-from core.attriguard.panda import POLICIES
-from core.attriguard.settings import DEFENDERS
+from core.base.errors import Cancelled, InputError
+from core.base.seeds import child_generator
 from core.datasets import Ratings
 from core.datasets.ratings import build_ratings
-from core.errors import Cancelled, InputError
-from core.estimates import mean
-from core.seeds import child_generator
+from core.stats.estimates import mean
+from core.studies.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
+from core.studies.attriguard.attackers import RATING_ATTACKERS
+from core.studies.attriguard.findings import recommendations
+from core.studies.attriguard.guard import MAKERS
+from core.studies.attriguard.panda import POLICIES
+from core.studies.attriguard.settings import DEFENDERS
 from tests import ratings_samples
 from tests.unit.attriguard.conftest import SETTINGS
 

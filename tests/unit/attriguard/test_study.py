@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, attacker_label, findings
-from core.attriguard.attackers import ATTACKER_TITLES
-from core.attriguard.exposure import Guesses
-from core.attriguard.findings import value_rows
-from core.attriguard.settings import GuardPlan
-from core.attriguard.study import AttriGuardStudy
-from core.attriguard.utility import UtilityPoint
-from core.charts.attriguard import draw_budget
-from core.estimates import Estimate, mean, proportion
-from core.quantities import plain_row
-from core.study import Finding
+from core.stats.estimates import Estimate, mean, proportion
+from core.stats.quantities import plain_row
+from core.studies.attriguard import Exposure, attacker_label, findings
+from core.studies.attriguard.attackers import ATTACKER_TITLES
+from core.studies.attriguard.charts import draw_budget
+from core.studies.attriguard.exposure import Guesses
+from core.studies.attriguard.findings import value_rows
+from core.studies.attriguard.settings import GuardPlan
+from core.studies.attriguard.study import AttriGuardStudy
+from core.studies.attriguard.utility import UtilityPoint
+from core.studies.study import Finding
 from tests.unit.attriguard.conftest import exposure
 
 TRUTH = np.array([0, 0, 0, 0, 0, 1, 2, 2])

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from core.attriguard.noisy_records import Noise
-from core.attriguard.table import (
+from core.base.errors import InputError
+from core.studies.attriguard.noisy_records import Noise
+from core.studies.attriguard.table import (
     Column,
     Pair,
     PairRule,
@@ -19,8 +20,7 @@ from core.attriguard.table import (
     pair_rules,
     table_columns,
 )
-from core.attriguard.table_search import TABLE_DEFENDERS, Defender, TableSearch, fit_defender
-from core.errors import InputError
+from core.studies.attriguard.table_search import TABLE_DEFENDERS, Defender, TableSearch, fit_defender
 from tests.table_people import broken, least_columns, people
 
 SMITH_ON_A_BOAT = ("job", "smith", "home", "boat")
@@ -260,7 +260,7 @@ def test_two_columns_in_each_others_way_change_together_or_neither_does() -> Non
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     own = case(3, pairs=RULES)
     whole = own.noise()
-    monkeypatch.setattr("core.attriguard.table_search._CELLS", 7 * 3 * 20)
+    monkeypatch.setattr("core.studies.attriguard.table_search._CELLS", 7 * 3 * 20)
     pieces = own.noise()
     np.testing.assert_array_equal(whole.noisy, pieces.noisy)
     np.testing.assert_array_equal(whole.found, pieces.found)

@@ -7,7 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import (
+from core.base.errors import InputError
+from core.datasets import AuditDataset
+from core.datasets.splits import split
+from core.stats.fairness import METRICS, difference_between_groups, row_sets, unfairness, unfairness_estimate
+from core.studies.attriguard import (
     Exposure,
     TableGuard,
     TableSettings,
@@ -16,15 +20,11 @@ from core.attriguard import (
     table_guard,
     table_utility,
 )
-from core.attriguard.attackers import LEARNERS, fit_on_table
-from core.attriguard.noisy_records import Concentration, changes_per_entry
-from core.attriguard.table import TablePeople
-from core.attriguard.utility import TableUtility, utility_of
-from core.config import AuditConfig
-from core.datasets import AuditDataset
-from core.datasets.splits import split
-from core.errors import InputError
-from core.fairness import METRICS, difference_between_groups, row_sets, unfairness, unfairness_estimate
+from core.studies.attriguard.attackers import LEARNERS, fit_on_table
+from core.studies.attriguard.noisy_records import Concentration, changes_per_entry
+from core.studies.attriguard.table import TablePeople
+from core.studies.attriguard.utility import TableUtility, utility_of
+from core.studies.config import AuditConfig
 from tests import samples
 from tests.table_people import people
 

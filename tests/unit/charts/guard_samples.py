@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from core.attriguard import Exposure, Point
-from core.attriguard.exposure import Guesses
+from core.studies.attriguard import Exposure, Point
+from core.studies.attriguard.exposure import Guesses
 from tests.unit.attriguard.conftest import exposure
 
 HOSTILE = ("<b>women</b> & others of a very long name", "=men|`x`")

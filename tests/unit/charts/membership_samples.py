@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from core.estimates import Estimate, not_measured
-from core.membership.curves import EPSILONS, CurveBand
-from core.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
-from core.membership.inference import AttackFindings, MembershipFindings
-from core.membership.roc import Roc
-from core.membership.settings import MembershipSettings
-from core.membership.targets import TargetFindings
+from core.stats.estimates import Estimate, not_measured
+from core.studies.membership.curves import EPSILONS, CurveBand
+from core.studies.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
+from core.studies.membership.inference import AttackFindings, MembershipFindings
+from core.studies.membership.roc import Roc
+from core.studies.membership.settings import MembershipSettings
+from core.studies.membership.targets import TargetFindings
 
 ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"

@@ -14,39 +14,46 @@ from numpy.random import Generator
 
 from core.adversaries import TunedForest
 from core.adversaries.tuning import ForestTrial
-from core.attribute.study import AttackerPosteriors, AttributeInference
-from core.attriguard import READERS, Compared, Concentration, Exposure
-from core.charts import Drawing, audit, correction, measured_epsilon, membership, model_card, queries, sweep
-from core.charts import attriguard as guard
-from core.charts.choose import draw_choice
-from core.charts.people import draw_sets
-from core.choose import PREFERENCES, Choice, ChooseSettings, choose
-from core.config import AuditConfig
-from core.correction import KINDS, STEPS, Attribution, Disclosure, LeakPoint, leak_configs
-from core.correction.attribution import LeakStep
-from core.correction.disclosure import GroupRecognition
-from core.correction.knowledge import ConstraintComparison, EstimatedConstraint, MoreDisclosed
-from core.correction.problem import SolverCertificate
+from core.auditing import charts as audit
+from core.auditing.policy import UNITS
+from core.charts import Drawing
 from core.datasets import AuditDataset
-from core.estimates import Estimate, Spread
-from core.fairness import METRICS, GroupRate
-from core.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettings, MechanismAudit, OneRun
-from core.membership.attacks import REGISTRY
-from core.membership.curves import EPSILONS, CurveBand
-from core.membership.disparity import Disparities, DisparityResult, RangeTable
-from core.membership.fairpick import FairPickFindings
-from core.membership.findings import Reading as MembershipReading
-from core.membership.inference import AttackFindings, MembershipFindings
-from core.model_card import Advice, ReleaseStudy, Tried
-from core.model_card.pinned_people import CommonValue
+from core.experiments.choose import PREFERENCES, Choice, ChooseSettings, choose
+from core.experiments.choose.charts import draw_choice
+from core.experiments.sweep import SweepRow
+from core.experiments.sweep import charts as sweep
+from core.experiments.sweep.landscape import Landscape, LandscapePlan, Readings
 from core.models import GIVEN, METHOD_TITLES, METHODS
 from core.models.structure import UNKNOWN
-from core.people import PeopleAtRisk
-from core.policy import UNITS
-from core.queries import ErrorQuantiles, Leak, People, Reading
-from core.subject import ModelFindings, OutputsPlan
-from core.sweep import SweepRow
-from core.sweep.landscape import Landscape, LandscapePlan, Readings
+from core.stats.estimates import Estimate, Spread
+from core.stats.fairness import METRICS, GroupRate
+from core.studies.attribute.study import AttackerPosteriors, AttributeInference
+from core.studies.attriguard import READERS, Compared, Concentration, Exposure
+from core.studies.attriguard import charts as guard
+from core.studies.bias_queries import ErrorQuantiles, Leak, People, Reading
+from core.studies.bias_queries import charts as queries
+from core.studies.config import AuditConfig
+from core.studies.correction import KINDS, STEPS, Attribution, Disclosure, LeakPoint, leak_configs
+from core.studies.correction import charts as correction
+from core.studies.correction.attribution import LeakStep
+from core.studies.correction.disclosure import GroupRecognition
+from core.studies.correction.knowledge import ConstraintComparison, EstimatedConstraint, MoreDisclosed
+from core.studies.correction.problem import SolverCertificate
+from core.studies.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettings, MechanismAudit, OneRun
+from core.studies.measured_epsilon import charts as measured_epsilon
+from core.studies.membership import charts as membership
+from core.studies.membership.attacks import REGISTRY
+from core.studies.membership.curves import EPSILONS, CurveBand
+from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
+from core.studies.membership.fairpick import FairPickFindings
+from core.studies.membership.findings import Reading as MembershipReading
+from core.studies.membership.inference import AttackFindings, MembershipFindings
+from core.studies.model_card import Advice, ReleaseStudy, Tried
+from core.studies.model_card import charts as model_card
+from core.studies.model_card.pinned_people import CommonValue
+from core.studies.people import PeopleAtRisk
+from core.studies.people.charts import draw_sets
+from core.studies.subject import ModelFindings, OutputsPlan
 from tests.release_samples import card, people
 from tests.samples import dataset
 from tests.unit.charts import membership_samples as members

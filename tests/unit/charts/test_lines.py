@@ -19,13 +19,13 @@ import core
 from core.charts import Drawing
 from core.charts.drawing import Axis, percents, value_of
 from core.charts.lines import Curve, draw_lines, level
-from core.charts.membership import draw_epsilon_curve
-from core.charts.queries import draw_leakage
 from core.charts.words import plain
-from core.estimates import Estimate
-from core.membership.curves import EPSILONS
-from core.queries import Leak
 from core.report import charts as report_charts
+from core.stats.estimates import Estimate
+from core.studies.bias_queries import Leak
+from core.studies.bias_queries.charts import draw_leakage
+from core.studies.membership.charts import draw_epsilon_curve
+from core.studies.membership.curves import EPSILONS
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts.checks import check
 from tests.unit.charts.nasty_studies import CHARTS, invent, nasty

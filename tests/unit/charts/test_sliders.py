@@ -10,15 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from core.charts import Drawing
-from core.charts.attriguard import draw_budget, draw_cost
-from core.charts.correction import draw_disclosure
-from core.charts.membership import draw_accuracy_by_epsilon, draw_epsilon_curve, draw_fairpick
-from core.charts.model_card import draw_fullness, draw_release_bits
-from core.charts.queries import draw_leakage, draw_targeted
-from core.config import AuditConfig
-from core.correction import run
-from core.estimates import ALMOST_ALL, Estimate, epsilon_text
-from core.queries import (
+from core.stats.estimates import ALMOST_ALL, Estimate, epsilon_text
+from core.studies.attriguard.charts import draw_budget, draw_cost
+from core.studies.bias_queries import (
     DECODERS,
     Asking,
     Exact,
@@ -30,7 +24,13 @@ from core.queries import (
     accuracy_limit,
     targeted_leakage,
 )
-from core.queries.trials import best_by_number
+from core.studies.bias_queries.charts import draw_leakage, draw_targeted
+from core.studies.bias_queries.trials import best_by_number
+from core.studies.config import AuditConfig
+from core.studies.correction import run
+from core.studies.correction.charts import draw_disclosure
+from core.studies.membership.charts import draw_accuracy_by_epsilon, draw_epsilon_curve, draw_fairpick
+from core.studies.model_card.charts import draw_fullness, draw_release_bits
 from tests.release_samples import card
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check

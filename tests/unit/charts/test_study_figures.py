@@ -11,27 +11,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attriguard.findings import value_rows
 from core.charts import LIGHT, Drawing
-from core.charts.attriguard import draw_mechanism, draw_value_noise
-from core.charts.choose import METHOD_STYLES, draw_choice
-from core.charts.correction import draw_disclosure, draw_waterfall
 from core.charts.heat import draw_heat
-from core.charts.membership import draw_epsilon_curve, draw_gaps_between, draw_ranges, draw_roc
-from core.charts.model_card import _log_odds, draw_fullness, draw_in_common, draw_pinned, draw_precisions
-from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_values
 from core.charts.words import NARROW, width
-from core.choose import Choice, ChooseSettings, Outcomes, choose
-from core.config import AuditConfig
-from core.correction import STEPS, CorrectionResult, Disclosure, run
-from core.membership.curves import EPSILONS
-from core.membership.disparity import Disparities
-from core.membership.findings import Reading
-from core.membership.inference import MembershipFindings
-from core.model_card import Advice, Tried
+from core.experiments.choose import Choice, ChooseSettings, Outcomes, choose
+from core.experiments.choose.charts import METHOD_STYLES, draw_choice
 from core.models import METHODS
-from core.quantities import plain_row
-from core.queries import Asking, ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
+from core.stats.quantities import plain_row
+from core.studies.attriguard.charts import draw_mechanism, draw_value_noise
+from core.studies.attriguard.findings import value_rows
+from core.studies.bias_queries import Asking, ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
+from core.studies.bias_queries.charts import GapRow, draw_answer_errors, draw_gaps, draw_values
+from core.studies.config import AuditConfig
+from core.studies.correction import STEPS, CorrectionResult, Disclosure, run
+from core.studies.correction.charts import draw_disclosure, draw_waterfall
+from core.studies.membership.charts import draw_epsilon_curve, draw_gaps_between, draw_ranges, draw_roc
+from core.studies.membership.curves import EPSILONS
+from core.studies.membership.disparity import Disparities
+from core.studies.membership.findings import Reading
+from core.studies.membership.inference import MembershipFindings
+from core.studies.model_card import Advice, Tried
+from core.studies.model_card.charts import _log_odds, draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from tests.release_samples import card, people
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots, written

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.choose import CandidatePoint
-from core.choose.candidates import Half
-from core.config import AuditConfig
-from core.estimates import Estimate, paired_gain, proportion
-from core.policy import Limit, Policy
+from core.auditing.policy import Limit, Policy
+from core.experiments.choose import CandidatePoint
+from core.experiments.choose.candidates import Half
+from core.stats.estimates import Estimate, paired_gain, proportion
+from core.studies.config import AuditConfig
 
 N = 2_000
 """Test records of a half."""

@@ -13,7 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.choose import (
+from core.auditing import AuditPlan
+from core.auditing.policy import Limit, Policy, Status
+from core.base.errors import InputError
+from core.base.seeds import child_generator
+from core.experiments.choose import (
     PREFERENCES,
     CandidatePoint,
     CandidateSet,
@@ -24,14 +28,10 @@ from core.choose import (
     choose,
     measure_all,
 )
-from core.choose.candidates import Half
-from core.choose.findings import candidate_label, choice_reason, finding, rows
-from core.config import AuditConfig
-from core.errors import InputError
-from core.estimates import paired_gain, proportion
-from core.policy import Limit, Policy, Status
-from core.release_audit import AuditPlan
-from core.seeds import child_generator
+from core.experiments.choose.candidates import Half
+from core.experiments.choose.findings import candidate_label, choice_reason, finding, rows
+from core.stats.estimates import paired_gain, proportion
+from core.studies.config import AuditConfig
 from tests import samples
 from tests.unit.choose.made import LIMITS, MAJORITY, POLICY, SAFE, N, half, point
 
@@ -364,7 +364,7 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
             report(done, len(configs))
             yield config
 
-    monkeypatch.setattr(sys.modules["core.choose.candidates"], "sweep", sweep)
+    monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "sweep", sweep)
     data, configs = samples.dataset(400), candidates(AuditConfig(), ChooseSettings(), (1,))
     asked = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
     told: list[tuple[int, int]] = []

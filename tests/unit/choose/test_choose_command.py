@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.choose import CandidateSet, ChooseSettings, candidates, measure_all
-from core.choose.candidates import CandidateMeasure, chooses
-from core.config import AuditConfig
-from core.release_audit import AuditPlan, read_plan
-from core.sweep import MemoryStore
+from core.auditing import AuditPlan, read_plan
+from core.experiments.choose import CandidateSet, ChooseSettings, candidates, measure_all
+from core.experiments.choose.candidates import CandidateMeasure, chooses
+from core.experiments.sweep import MemoryStore
+from core.studies.config import AuditConfig
 from tests import samples
 from tests.unit.choose.made import SAFE, point
 
@@ -175,7 +175,9 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
     slow, store = Slow(), MemoryStore()
     monkeypatch.setattr(CandidateMeasure, "__call__", lambda self, config, data: slow(self, config, data))
     monkeypatch.setattr(
-        sys.modules["core.choose.candidates"], "time", SimpleNamespace(monotonic=lambda: 60.0 * slow.measured)
+        sys.modules["core.experiments.choose.candidates"],
+        "time",
+        SimpleNamespace(monotonic=lambda: 60.0 * slow.measured),
     )
     data = samples.dataset(400)
     configs = candidates(AuditConfig(), ChooseSettings(), (1,))

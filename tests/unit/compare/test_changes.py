@@ -7,12 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from core.compare import Outlook, Turn, change_between, change_text, compare, comparison_junit
-from core.compare.changes import CheckChange, _decided
-from core.errors import InputError
-from core.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
-from core.policy.decisions import LimitTest
-from core.study import Measurement, Outcome
+from core.auditing.policy.decisions import LimitTest
+from core.base.errors import InputError
+from core.report.comparison import Outlook, Turn, change_between, change_text, compare, comparison_junit
+from core.report.comparison.changes import CheckChange, _decided
+from core.stats.estimates import Estimate, certain, mean_over_repeats, paired_gain, proportion
+from core.studies.study import Measurement, Outcome
 from tests.compared_reports import estimate, report
 from tests.junit_rules import read_junit
 from tests.samples_report import HOSTILE, POLICY

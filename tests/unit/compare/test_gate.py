@@ -14,14 +14,14 @@ import pytest
 import yaml
 
 from core.__main__ import main
-from core.compare import compare, comparison_html, comparison_junit
-from core.errors import InputError
-from core.estimates import certain
-from core.history import History
+from core.base.errors import InputError
 from core.report import report_fingerprint, to_json
+from core.report.comparison import compare, comparison_html, comparison_junit
 from core.report.junit import Case, audit_junit, junit_xml
 from core.report.page import to_html
 from core.report.verification import readable, readable_apart
+from core.stats.estimates import certain
+from core.store.history import History
 from tests.compared_reports import PLAN, estimate, people, report
 from tests.html_reader import Reader
 from tests.junit_rules import read_junit

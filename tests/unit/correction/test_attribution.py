@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
-from core.correction import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_over_seeds, soft_correct
-from core.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
-from core.correction.findings import constraint_effect, step_rows
-from core.estimates import Estimate, accuracy_gain, summarize_seeds
-from core.quantities import plain_row
+from core.stats.estimates import Estimate, accuracy_gain, summarize_seeds
+from core.stats.quantities import plain_row
+from core.studies.correction import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_over_seeds, soft_correct
+from core.studies.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
+from core.studies.correction.findings import constraint_effect, step_rows
 from tests.unit.correction.test_bootstrap import people
 
 

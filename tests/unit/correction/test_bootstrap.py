@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from core.adversaries.adversary import AttackedRecords
-from core.correction import Disclosure, correct, disclose, soft_correct
-from core.correction.bootstrap import (
+from core.stats.estimates import Estimate
+from core.stats.fairness import METRICS, row_sets, unfairness
+from core.stats.projection import project
+from core.studies.correction import Disclosure, correct, disclose, soft_correct
+from core.studies.correction.bootstrap import (
     Blocks,
     _of_many,
     _of_two,
@@ -19,11 +22,8 @@ from core.correction.bootstrap import (
     combine_intervals,
     drawn_people,
 )
-from core.correction.disclosure import gain_of_best, prices_of
-from core.correction.soft import Tilt, soft_constraints, steps_in_draws
-from core.estimates import Estimate
-from core.fairness import METRICS, row_sets, unfairness
-from core.projection import project
+from core.studies.correction.disclosure import gain_of_best, prices_of
+from core.studies.correction.soft import Tilt, soft_constraints, steps_in_draws
 
 
 def people(n: int, seed: int, *, groups: int = 2, bias: float = 0.5, skill: float = 1.0) -> AttackedRecords:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.correction import Disclosed, correct, enumeration, integer_programs, tangents
-from core.correction import problem as problems
-from core.correction.problem import SOLVERS, Claim, Correction, bound_of, certify
+from core.studies.correction import Disclosed, correct, enumeration, integer_programs, tangents
+from core.studies.correction import problem as problems
+from core.studies.correction.problem import SOLVERS, Claim, Correction, bound_of, certify
 from tests.problem_bank import adult_like
 
 

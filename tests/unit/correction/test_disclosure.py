@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from core.adversaries import AttackedRecords
-from core.correction import COSTS, correct, disclose
-from core.correction.disclosure import (
+from core.stats.estimates import Estimate, tolerance_text
+from core.stats.fairness import METRICS
+from core.studies.correction import COSTS, correct, disclose
+from core.studies.correction.disclosure import (
     SMALLEST_COST,
     choose_exponent,
     corrected_accuracy,
     log_odds_cost,
     published_cost,
 )
-from core.correction.findings import by_tolerance, truth_of
-from core.estimates import Estimate, tolerance_text
-from core.fairness import METRICS
+from core.studies.correction.findings import by_tolerance, truth_of
 from tests.unit.correction.test_bootstrap import people
 
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance
-from core.correction.exact import smallest_fraction
-from core.correction.problem import SOLVERS, Claim, bound_of, certify
-from core.errors import InputError
-from core.fairness import unfairness
+from core.base.errors import InputError
+from core.stats.fairness import unfairness
+from core.studies.correction import Disclosed, correct, correct_jointly, smallest_tolerance
+from core.studies.correction.exact import smallest_fraction
+from core.studies.correction.problem import SOLVERS, Claim, bound_of, certify
 from tests.problem_bank import HAND_SOLVED, adult_like, joint_bank, joint_brute_force, shares_true, told_true
 
 BANK = joint_bank()

@@ -13,20 +13,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.config import AuditConfig
-from core.correction import CorrectionResult, Disclosure, correct, disclose, disclose_more, run, smallest_tolerance
-from core.correction.disclosure import permuted_records
-from core.correction.findings import _estimated, disclosure_row, stronger_disclosure
-from core.correction.knowledge import (
+from core.base.errors import InputError
+from core.stats.fairness import METRICS, row_sets
+from core.stats.quantities import plain_row
+from core.studies.config import AuditConfig
+from core.studies.correction import (
+    CorrectionResult,
+    Disclosure,
+    correct,
+    disclose,
+    disclose_more,
+    run,
+    smallest_tolerance,
+)
+from core.studies.correction.disclosure import permuted_records
+from core.studies.correction.findings import _estimated, disclosure_row, stronger_disclosure
+from core.studies.correction.knowledge import (
     IDENTIFIABLE,
     KNOWLEDGE,
     EstimatedConstraint,
     compare_constraints,
     estimate_constraint,
 )
-from core.errors import InputError
-from core.fairness import METRICS, row_sets
-from core.quantities import plain_row
 from tests.samples import ROLES, dataset
 from tests.unit.correction.test_bootstrap import people
 from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD

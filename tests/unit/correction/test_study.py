@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.correction import STUDY, CorrectionResult, CorrectionSettings, findings
-from core.correction.attribute_attacks import ATTACKERS
-from core.estimates import percent
-from core.subject import Subject
+from core.stats.estimates import percent
+from core.studies.correction import STUDY, CorrectionResult, CorrectionSettings, findings
+from core.studies.correction.attribute_attacks import ATTACKERS
+from core.studies.subject import Subject
 
 
 def ran(subject: Subject) -> CorrectionResult:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.untrusted import child
+from core.base.untrusted import child
 
 
 def _here(what: str, function: str, arguments: Mapping[str, Any], **limits: Any) -> Any:

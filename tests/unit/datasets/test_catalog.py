@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.base.errors import DataUnavailableError
 from core.datasets import catalog
 from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, DEMO_FILE, black_and_white, demo_table, load
-from core.errors import DataUnavailableError
 from tests.oracles.demo_people import make_demo
 from tests.patience import PATIENT
 

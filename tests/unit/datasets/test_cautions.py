@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.auditing import catalogue_plan
+from core.auditing.result import data_summary
+from core.auditing.run import audited_of
 from core.datasets import Roles, suggest_roles
 from core.datasets import cautions as found_cautions
-from core.release_audit import catalogue_plan
-from core.release_audit.result import data_summary
-from core.release_audit.run import audited_of
 from tests import samples
 
 N = 3_000

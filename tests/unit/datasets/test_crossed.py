@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.auditing import commented_plan, read_plan, suggested_plan
+from core.auditing.inputs import roles_of
+from core.auditing.suggestion import catalogue_plan
+from core.base.errors import InputError
 from core.datasets import build_dataset, cautions, demo_table, prediction_candidates, suggest_roles
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles, with_crossed
-from core.errors import InputError
-from core.membership import member_people, table_grouping
-from core.release_audit import commented_plan, read_plan, suggested_plan
-from core.release_audit.inputs import roles_of
-from core.release_audit.suggestion import catalogue_plan
+from core.studies.membership import member_people, table_grouping
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex × race")
 

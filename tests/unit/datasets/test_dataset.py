@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.base.errors import InputError
+from core.base.fingerprint import fingerprint_frame
 from core.datasets.build import build_dataset
 from core.datasets.dataset import MAX_CACHED, AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
 from core.datasets.splits import Splits, kinds_of_records, repeated_records, shared_note, shared_records, sharing, split
-from core.errors import InputError
-from core.fingerprint import fingerprint_frame
 from tests import samples
 from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of

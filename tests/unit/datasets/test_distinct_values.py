@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.auditing import suggested_plan
+from core.base.errors import InputError
+from core.base.fingerprint import _hashes
 from core.datasets import Roles, build_dataset, cautions, read_table
 from core.datasets.input_check import Severity, check_input
 from core.datasets.role_suggestion import suggested_group
 from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, MOST_GROUPS, groups_of
-from core.errors import InputError
-from core.fingerprint import _hashes
-from core.release_audit import suggested_plan
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 text_table = importlib.import_module("core.datasets.text_table")

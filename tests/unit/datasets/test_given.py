@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.base.errors import InputError
 from core.datasets import Roles, Table, several_predictions, suggest_roles
 from core.datasets.build import as_predictions
 from core.datasets.splits import SETS, named_set, split
-from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from core.base.errors import InputError
 from core.datasets.build import build_dataset
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
-from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD, GOOD_ROLES, assert_one_sentence, csv_bytes, parquet_bytes, rows
 from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 from tests.unit.datasets.office_tables import (

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.base.errors import InputError
 from core.datasets.build import build_dataset, several_predictions
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import SETS, split, split_everybody
-from core.errors import InputError
-from core.fairness import unfairness
+from core.stats.fairness import unfairness
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
 

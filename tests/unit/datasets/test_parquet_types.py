@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from core.base.errors import InputError
 from core.datasets import read_table
 from core.datasets.columns import as_text, describe_columns
-from core.errors import InputError
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 RECORDS = 60

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from core.base.errors import DataUnavailableError, InputError
 from core.datasets import Ratings, demo_ratings, ratings_from_csv, read_ratings
 from core.datasets import ratings as ratings_module
 from core.datasets.ratings import build_ratings
-from core.errors import DataUnavailableError, InputError
 from tests import ratings_samples
 
 FILES = {

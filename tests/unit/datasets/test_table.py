@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.base.errors import InputError
 from core.datasets.columns import MISSING_MARKERS, as_text
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
-from core.errors import InputError
 from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import (
     BAD_UPLOADS,

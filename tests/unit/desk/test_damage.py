@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from core.base.errors import FairLeakError, InputError
 from core.desk import Ledger, LedgerStatus, open_ledger, verify_export
-from core.errors import FairLeakError, InputError
 from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register, work
 from tests.workers import Worker
 
@@ -156,7 +156,7 @@ def test_a_ledger_that_becomes_damaged_while_open_answers_no_more(sound: Path, t
 def test_a_busy_ledger_says_so(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "ledger"
     shutil.copy(sound, path)
-    monkeypatch.setattr("core.database.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("core.store.database.BUSY_SECONDS", 0.1)
     ledger, busy = open_ledger(path), sqlite3.connect(path, isolation_level=None)
     busy.execute("BEGIN IMMEDIATE")
     with pytest.raises(FairLeakError, match=r"was busy for [\d.]+ seconds; ask again"):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.chain import canonical
+from core.base.errors import InputError
 from core.desk import open_ledger, verify_export
-from core.errors import InputError
+from core.store.chain import canonical
 from tests.ledger_work import NAME, export_of, people, question, register
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.base.errors import InputError
 from core.datasets import Roles, build_dataset
 from core.desk import (
     TestSet,
@@ -21,7 +22,6 @@ from core.desk import (
 )
 from core.desk import test_set_of as read_test_set
 from core.desk.noise import amount_text, epsilon_amount, epsilon_of, millionths
-from core.errors import InputError
 from tests import desk_files
 
 PEOPLE = "id,sex,ok,town\nb,F,yes,x\na,M,no,y\nc,M,yes,z\n"

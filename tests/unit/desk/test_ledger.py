@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import chain
+from core.base.errors import FairLeakError, InputError
 from core.datasets import Roles
 from core.desk import (
     Ledger,
@@ -27,9 +27,9 @@ from core.desk import test_set_of as file_of
 from core.desk.findings import ceiling, expected, price, prices, suggested_price
 from core.desk.ledger import MOST_WRONG_FILES
 from core.desk.noise import millionths
-from core.errors import FairLeakError, InputError
-from core.estimates import percent
-from core.queries import equal_opportunity_gap, statistical_parity_gap
+from core.stats.estimates import percent
+from core.store import chain
+from core.studies.bias_queries import equal_opportunity_gap, statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, people, question, register
 
 H, G = question(1), question(2)

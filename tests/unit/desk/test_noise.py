@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from core.desk import TestSet, example_ledger, open_ledger
 from core.desk.noise import Noise, centred, discrete_laplace, gap_interval, gap_value, on_grid, standard_error
-from core.queries import statistical_parity_gap
+from core.studies.bias_queries import statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, NAME, people, seeded
 
 OPENED_WITH = open_ledger.__kwdefaults__["randbelow"]  # type: ignore[index]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from core.base.errors import InputError
 from core.desk import TestSet, desk_roles, example_ledger
 from core.desk.normal_form import normal_form, same_text
-from core.errors import InputError
 
 EQUAL = {
     "ada lovelace": [

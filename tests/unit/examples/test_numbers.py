@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.attriguard import panda
-from core.correction import correct
-from core.examples import EXAMPLES, LESSON, Answer, Example, Step, example, lesson, sheet
-from core.examples.attriguard import RATED, attacker
-from core.examples.membership import EPSILON, SEED, records
-from core.glossary import GLOSSARY
+from core.learn.examples import EXAMPLES, LESSON, Answer, Example, Step, example, lesson, sheet
+from core.learn.examples.attriguard import RATED, attacker
+from core.learn.examples.membership import EPSILON, SEED, records
+from core.learn.glossary import GLOSSARY
 from core.models.dp_id3 import DPID3Classifier
+from core.studies.attriguard import panda
+from core.studies.correction import correct
 from tests.html_reader import Reader
 from tests.unit.test_words import hits, long_sentences
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.history import History
+from core.store.history import History
 from tests.databases import database as database
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core.chain import FIRST, TIME, linked
-from core.errors import FairLeakError, InputError
-from core.history import Entry, History
+from core.base.errors import FairLeakError, InputError
 from core.report import report_fingerprint, to_json, verify_report
+from core.store.chain import FIRST, TIME, linked
+from core.store.history import Entry, History
 from tests.history_work import PROJECT, WHO, report
 from tests.unit.datasets.bad_tables import assert_one_sentence
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
+from core.base.errors import FairLeakError
 from core.cli import audit as audit_command
-from core.errors import FairLeakError
-from core.history import History
 from core.report import from_json, to_json
 from core.report.page import to_html
+from core.store.history import History
 from tests.history_work import report
 from tests.refusals import refused
 from tests.unit.release_audit.test_audit_command import PLAN
@@ -82,7 +82,7 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
 @pytest.fixture
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plan whose audit is done already."""
-    from core.release_audit import plan_text
+    from core.auditing import plan_text
     from tests.judged_report import judged
 
     monkeypatch.setattr(audit_command, "run_audit", lambda plan, *rest, **told: judged())

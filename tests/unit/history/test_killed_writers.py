@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import FairLeakError
-from core.history import History
+from core.base.errors import FairLeakError
+from core.store.history import History
 from tests.history_work import PROJECT, STEPS, report, work
 from tests.workers import Worker
 

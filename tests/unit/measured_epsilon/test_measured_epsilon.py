@@ -11,13 +11,13 @@ import pytest
 from scipy.optimize import linprog
 from scipy.stats import binom, binomtest
 
-from core.errors import Cancelled
-from core.measured_epsilon.audits import COLUMNS, answer_draws, card_draws, desk_draws, tree_run
-from core.measured_epsilon.bounds import distinguished, one_run_bound, one_run_p_value, two_table_bound
-from core.measured_epsilon.study import STUDY, MeasuredEpsilonSettings
+from core.base.errors import Cancelled
 from core.models.tree_budget import BudgetLedger
-from core.queries.mechanisms import LaplaceGlobal, NoisySums, SmoothLaplace
-from core.subject import Subject
+from core.studies.bias_queries.mechanisms import LaplaceGlobal, NoisySums, SmoothLaplace
+from core.studies.measured_epsilon.audits import COLUMNS, answer_draws, card_draws, desk_draws, tree_run
+from core.studies.measured_epsilon.bounds import distinguished, one_run_bound, one_run_p_value, two_table_bound
+from core.studies.measured_epsilon.study import STUDY, MeasuredEpsilonSettings
+from core.studies.subject import Subject
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.datasets import Roles, Table
-from core.membership import (
+from core.studies.membership import (
     REGISTRY,
     Evidence,
     MemberGuess,
@@ -24,7 +24,7 @@ from core.membership import (
     target_of,
     train_target,
 )
-from core.membership.disparity import Tally
+from core.studies.membership.disparity import Tally
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="origin", group=("north",))
 

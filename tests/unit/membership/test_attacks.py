@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.adversaries.cross_fitting import cross_fitted_interval
-from core.estimates import Estimate
-from core.membership import (
+from core.models.query_access import QueryAccess
+from core.stats.estimates import Estimate
+from core.studies.membership import (
     Evidence,
     MembershipSplit,
     attacks,
@@ -20,9 +21,8 @@ from core.membership import (
     roc,
     true_label_probability,
 )
-from core.membership.attack import NEEDS, best_threshold
-from core.membership.roc import advantage, precision_recall
-from core.models.query_access import QueryAccess
+from core.studies.membership.attack import NEEDS, best_threshold
+from core.studies.membership.roc import advantage, precision_recall
 from tests.unit.membership.samples import guess, half, remembered
 
 N = 400

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from core.estimates import Estimate, holm
-from core.membership import (
+from core.stats.estimates import Estimate, holm
+from core.studies.membership import (
     REGISTRY,
     MemberPeople,
     MembershipSettings,
@@ -21,7 +21,7 @@ from core.membership import (
     train_target,
     vulnerability_disparity,
 )
-from core.membership.disparity import (
+from core.studies.membership.disparity import (
     GAPS,
     ComparedSide,
     GapResult,

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from core.membership import (
+from core.base.seeds import child_seed
+from core.studies.membership import (
     CurvePoint,
     MemberPeople,
     MembershipSettings,
@@ -19,8 +20,8 @@ from core.membership import (
     member_split,
     train_target,
 )
-from core.membership.curves import fairpick_differences
-from core.membership.fairpick import (
+from core.studies.membership.curves import fairpick_differences
+from core.studies.membership.fairpick import (
     FEWEST,
     MOST,
     Clusters,
@@ -30,8 +31,7 @@ from core.membership.fairpick import (
     fairpick,
     random_deletion,
 )
-from core.membership.inference import thinned, two_sides
-from core.seeds import child_seed
+from core.studies.membership.inference import thinned, two_sides
 from tests.unit.membership.samples import half, invented
 
 

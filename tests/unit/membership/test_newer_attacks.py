@@ -10,14 +10,14 @@ from scipy.stats import invgamma, norm, t
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from core.estimates import Estimate
-from core.membership import REGISTRY, Evidence, member_split, roc
-from core.membership.attacks import bavaria, boundary
-from core.membership.evidence import Shadows, logit
-from core.membership.findings import succeeds
-from core.membership.roc import advantage, is_muted
-from core.membership.targets import id3_target
 from core.models.query_access import QueryAccess
+from core.stats.estimates import Estimate
+from core.studies.membership import REGISTRY, Evidence, member_split, roc
+from core.studies.membership.attacks import bavaria, boundary
+from core.studies.membership.evidence import Shadows, logit
+from core.studies.membership.findings import succeeds
+from core.studies.membership.roc import advantage, is_muted
+from core.studies.membership.targets import id3_target
 from tests.unit.membership.samples import villagers
 
 N = 1200

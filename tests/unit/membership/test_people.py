@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.datasets import build_dataset
-from core.membership import (
+from core.studies.membership import (
     MembershipSplit,
     grouped_by,
     member_people,
     member_split,
     split_between,
 )
-from core.membership.people import Grouping
+from core.studies.membership.people import Grouping
 from tests.unit.membership.samples import ROLES, frame, table, villagers
 
 

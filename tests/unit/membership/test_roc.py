@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.estimates import proportion
-from core.membership import roc
-from core.membership.roc import advantage, area, members_above, tpr_estimate
+from core.stats.estimates import proportion
+from core.studies.membership import roc
+from core.studies.membership.roc import advantage, area, members_above, tpr_estimate
 
 
 @st.composite

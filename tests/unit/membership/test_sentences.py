@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.estimates import Estimate, strongest
-from core.examples import example
-from core.membership import MembershipSettings
-from core.membership.findings import NO_BETTER, Reading, best_auc, headline, release_findings, succeeds
-from core.membership.inference import AttackFindings, MembershipFindings
+from core.learn.examples import example
 from core.models import GIVEN
-from core.study import Measurement, not_run
+from core.stats.estimates import Estimate, strongest
+from core.studies.membership import MembershipSettings
+from core.studies.membership.findings import NO_BETTER, Reading, best_auc, headline, release_findings, succeeds
+from core.studies.membership.inference import AttackFindings, MembershipFindings
+from core.studies.study import Measurement, not_run
 from tests.unit.charts import membership_samples as samples
 
 ATTACKS = ("loss", "confidence", "network", "quantile", "lira", "rmia")

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from core.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, member_split, roc
-from core.membership.attacks import lira
-from core.membership.evidence import Shadows, logit
+from core.studies.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, member_split, roc
+from core.studies.membership.attacks import lira
+from core.studies.membership.evidence import Shadows, logit
 from tests.unit.membership.samples import guess, half
 
 N = 1000

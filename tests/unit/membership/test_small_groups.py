@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from core.membership import MembershipPlan
-from core.membership.disparity import lira_gaps, net_gaps
-from core.membership.roc import counts_above
-from core.membership.study import STUDY
-from core.planted import SyntheticRecords, subject_of
-from core.policy import default_policy, judge, predictions_policy
-from core.policy.verdict import Verdict
-from core.study import Measurement
-from core.subject import Subject
+from core.auditing.policy import default_policy, judge, predictions_policy
+from core.auditing.policy.verdict import Verdict
+from core.studies.membership import MembershipPlan
+from core.studies.membership.disparity import lira_gaps, net_gaps
+from core.studies.membership.roc import counts_above
+from core.studies.membership.study import STUDY
+from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.study import Measurement
+from core.studies.subject import Subject
 from tests.policy_samples import done
 
 SIDE = 4_000

@@ -10,8 +10,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.errors import Cancelled
-from core.membership import (
+from core.auditing.policy import judge as judged
+from core.base.errors import Cancelled
+from core.studies.membership import (
     ATTACKS,
     REGISTRY,
     CurvePoint,
@@ -29,10 +30,9 @@ from core.membership import (
     train_target,
     vulnerability_disparity,
 )
-from core.membership.findings import Reading, headline
-from core.membership.study import STUDY, MembershipResult, measured
-from core.planted import SyntheticRecords, subject_of
-from core.policy import judge as judged
+from core.studies.membership.findings import Reading, headline
+from core.studies.membership.study import STUDY, MembershipResult, measured
+from core.studies.planted import SyntheticRecords, subject_of
 from tests.policy_samples import policy
 from tests.unit.membership.samples import invented, study
 

@@ -9,10 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset
 from core.datasets.splits import split
-from core.membership import (
+from core.models import DPID3Classifier
+from core.studies.config import AuditConfig
+from core.studies.membership import (
     TARGET_TITLES,
     TARGETS,
     MemberPeople,
@@ -20,9 +21,8 @@ from core.membership import (
     most_caught,
     target_of,
 )
-from core.membership.targets import audited_target, id3_target, quality
-from core.models import DPID3Classifier
-from core.subject import train_model
+from core.studies.membership.targets import audited_target, id3_target, quality
+from core.studies.subject import train_model
 from tests.unit.membership.samples import ROLES, half, table, villagers
 
 N = 400

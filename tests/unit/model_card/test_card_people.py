@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.config import AuditConfig
+from core.base.errors import Cancelled, InputError
 from core.datasets import AuditDataset, build_dataset, demo_table
 from core.datasets.splits import split
-from core.errors import Cancelled, InputError
-from core.model_card import (
+from core.studies.config import AuditConfig
+from core.studies.model_card import (
     DRAWS,
     Advice,
     Pinned,
@@ -30,9 +30,9 @@ from core.model_card import (
     release_of,
     released_people,
 )
-from core.model_card.card_people import natural_models
-from core.model_card.pinned_people import common_values, noise_generator, worst_of_draws
-from core.subject import prior_of
+from core.studies.model_card.card_people import natural_models
+from core.studies.model_card.pinned_people import common_values, noise_generator, worst_of_draws
+from core.studies.subject import prior_of
 from tests.release_cases import Case, large_case
 from tests.release_samples import people as made_up
 
@@ -110,7 +110,7 @@ def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
 
 def test_given_models(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        "core.model_card.card_people.prior_of", lambda _, __, rows, **told: np.full((rows.size, 2), 0.5)
+        "core.studies.model_card.card_people.prior_of", lambda _, __, rows, **told: np.full((rows.size, 2), 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
     found = released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=columns, names=["a", "b"])
@@ -195,7 +195,7 @@ def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with(
 
 
 def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.model_card.pinned_people._EPSILONS", (1.0,))
+    monkeypatch.setattr("core.studies.model_card.pinned_people._EPSILONS", (1.0,))
     case = large_case(6, n=600, k=1)
     q = case.posterior.copy()
     q[case.release.predictions[0] == 1] = 0.0  # certain of more people than the sizes allow
@@ -231,7 +231,7 @@ def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
 ):
     settings = ReleaseSettings(count=12, decimals=decimals, epsilon=epsilon, seed=2)
     found = drawn_again(measure_card(made_up(), settings))
-    monkeypatch.setattr("core.model_card.pinned_people._EPSILONS", (30.0, 10.0))
+    monkeypatch.setattr("core.studies.model_card.pinned_people._EPSILONS", (30.0, 10.0))
     advice = advise(made_up().posterior, release_of(made_up(), settings), sensitive=made_up().sensitive, seed=2)
     rows = [row for row in advice.tried if (row.decimals, row.epsilon) == (decimals, epsilon)]
     assert [row.pinned for row in rows] == [found.most_pinned]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from core.model_card import Published, Release, accuracy_under, ceiling, project
-from core.model_card.ceiling import exact_posterior
+from core.studies.model_card import Published, Release, accuracy_under, ceiling, project
+from core.studies.model_card.ceiling import exact_posterior
 from tests.oracles.exact_posterior import exact_posterior as by_every_vector
 from tests.release_cases import impossible, small_case
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.model_card import Draws, Published, Release, ReleaseSettings, ReleaseStudy, measure_card, release_of
-from core.model_card import findings as said
-from core.model_card.ceiling import Ceiling
-from core.model_card.release import Disputed, PublishedNumber, disputed
+from core.studies.model_card import Draws, Published, Release, ReleaseSettings, ReleaseStudy, measure_card, release_of
+from core.studies.model_card import findings as said
+from core.studies.model_card.ceiling import Ceiling
+from core.studies.model_card.release import Disputed, PublishedNumber, disputed
 from tests.release_samples import card, people
 
 

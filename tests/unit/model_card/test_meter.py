@@ -9,9 +9,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from core.model_card import Published, Release, measured, meter, pinned, predict, project
-from core.model_card.equations import LATTICE, modes_of
-from core.model_card.meter import Chance, formula_chance, gained_bits, moved_bits
+from core.studies.model_card import Published, Release, measured, meter, pinned, predict, project
+from core.studies.model_card.equations import LATTICE, modes_of
+from core.studies.model_card.meter import Chance, formula_chance, gained_bits, moved_bits
 from tests.release_cases import large_case
 
 LN2 = math.log(2)

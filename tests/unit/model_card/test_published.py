@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.model_card import Published, Release, pinned, project
-from core.model_card.equations import equations
+from core.base.errors import InputError
+from core.studies.model_card import Published, Release, pinned, project
+from core.studies.model_card.equations import equations
 from tests.oracles.exact_posterior import agreeing
 from tests.release_cases import large_case, small_case
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from core.errors import InputError, PrivacyLeakWarning
+from core.base.errors import InputError, PrivacyLeakWarning
 from core.models import BudgetLedger, DPID3Classifier
 from core.models.id3 import exact_score, noisy_score
 from core.models.tree_budget import noisy_counts

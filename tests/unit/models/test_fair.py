@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import AuditConfig
+from core.base.errors import InputError, PrivacyLeakWarning
 from core.datasets import AuditDataset
 from core.datasets.splits import split
-from core.errors import InputError, PrivacyLeakWarning
-from core.fairness import METRICS, unfairness
 from core.models import METHODS, FairModel, fit_model
 from core.models.private_fair import fair_acceptance, fit_private_fair
-from core.subject import train_model
+from core.stats.fairness import METRICS, unfairness
+from core.studies.config import AuditConfig
+from core.studies.subject import train_model
 from tests import samples
 from tests.samples import dataset
 

@@ -39,9 +39,9 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
+from core.base.errors import InputError
+from core.base.fingerprint import fingerprint_frame
 from core.datasets import Roles, Table, build_dataset
-from core.errors import InputError
-from core.fingerprint import fingerprint_frame
 from core.models.model_answers import RawAnswers, decide
 from core.models.model_files import ModelFile, read_model, with_answers
 from tests.model_samples import (

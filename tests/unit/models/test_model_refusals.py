@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.svm import SVC
 
-from core.errors import InputError
+from core.base.errors import InputError
 from core.models.model_files import read_model
 from tests.model_samples import (
     NUMBERS,

@@ -14,15 +14,15 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from core.caveats import TRAINED_TEXT
-from core.config import AuditConfig
+from core.auditing import AuditPlan, DataPlan, ModelPlan
+from core.auditing.result import model_summary
+from core.auditing.run import audited_of
+from core.base.caveats import TRAINED_TEXT
 from core.models import fit_model
 from core.models.model_files import read_model
 from core.models.structure import Structure, structure_of
-from core.release_audit import AuditPlan, DataPlan, ModelPlan
-from core.release_audit.result import model_summary
-from core.release_audit.run import audited_of
-from core.subject import subject_of
+from core.studies.config import AuditConfig
+from core.studies.subject import subject_of
 from tests import samples
 from tests.model_samples import as_onnx, as_skops, binary, logistic, numbers
 

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.auditing.policy import Limit, default_policy
 from core.desk import TestSet
-from core.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
-from core.membership.disparity import COMPLEMENT, Disparities
-from core.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, picking_heading
-from core.policy import Limit, default_policy
-from pages.common.attriguard_controls import by_value, last_budget
-from pages.common.desk_forms import to_fill_in
-from pages.common.panels import csv_name
-from pages.common.report_policy import changed_limit, with_limit
+from core.studies.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
+from core.studies.membership.disparity import COMPLEMENT, Disparities
+from core.studies.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, picking_heading
+from pages._attriguard.attriguard_controls import by_value, last_budget
+from pages._desk.desk_forms import to_fill_in
+from pages._report.report_policy import changed_limit, with_limit
+from pages.shell.panels import csv_name
 from tests.unit.attriguard.conftest import exposure
 from tests.unit.charts.membership_samples import attack, bands, compared, findings
 from tests.unit.datasets.bad_tables import GOOD_ROLES

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from streamlit import config
 
-from pages.common import signin
-from pages.common.signin import ANONYMOUS, ENDED, UNLISTED, Role, access_from_claims
+from pages.shell import signin
+from pages.shell.signin import ANONYMOUS, ENDED, UNLISTED, Role, access_from_claims
 
 NOW = 1_800_000_000.0
 OLGA: dict[str, Any] = {

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from core.base.errors import InputError
 from core.datasets.catalog import demo_table
-from core.errors import InputError
-from pages.common import background, cached, state
-from pages.common.background import Background, Job, State, Store, ensure_started, start, stop
+from pages.shell import background, cached, state
+from pages.shell.background import Background, Job, State, Store, ensure_started, start, stop
 from tests.patience import PATIENT
 
 

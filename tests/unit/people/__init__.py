@@ -1,1 +1,1 @@
-"""Tests of core.people."""
+"""Tests of core.studies.people."""

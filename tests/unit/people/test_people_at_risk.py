@@ -8,15 +8,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
-from core.correction import soft_correct, true_tolerance
+from core.base.errors import InputError
+from core.base.seeds import child_generator
 from core.datasets import build_dataset
-from core.errors import InputError
-from core.estimates import percent, proportion
-from core.membership import MembershipPlan
-from core.membership.study import STUDY as MEMBERSHIP
-from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
-from core.people import (
+from core.stats.estimates import percent, proportion
+from core.studies.config import AuditConfig
+from core.studies.correction import soft_correct, true_tolerance
+from core.studies.membership import MembershipPlan
+from core.studies.membership.study import STUDY as MEMBERSHIP
+from core.studies.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
+from core.studies.people import (
     ATTACKS,
     PEOPLE,
     PeopleAtRisk,
@@ -26,13 +27,12 @@ from core.people import (
     plans,
     remedies_of,
 )
-from core.people.findings import findings
-from core.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
-from core.people.remedies import remaining_leaks
-from core.planted import SyntheticRecords, draw_people, posterior
-from core.planted import subject_of as given
-from core.seeds import child_generator
-from core.subject import Subject, prior_of, subject_of
+from core.studies.people.findings import findings
+from core.studies.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
+from core.studies.people.remedies import remaining_leaks
+from core.studies.planted import SyntheticRecords, draw_people, posterior
+from core.studies.planted import subject_of as given
+from core.studies.subject import Subject, prior_of, subject_of
 from tests import samples
 
 SETTINGS = PeopleSettings(people=60, answers=20, models=6, shadows=4)

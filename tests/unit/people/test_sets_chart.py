@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.charts.people import draw_sets
-from core.people import ATTACKS, IdentifiedRecords, PeopleAtRisk
+from core.studies.people import ATTACKS, IdentifiedRecords, PeopleAtRisk
+from core.studies.people.charts import draw_sets
 from tests import samples
 from tests.unit.charts.checks import check, written
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.estimates import mean_over_repeats, proportion
-from core.policy.decisions import LimitTest, holm_decisions, interval_at_level, p_value
+from core.auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level, p_value
+from core.stats.estimates import mean_over_repeats, proportion
 from tests.policy_samples import estimate
 
 Z, T_OF_4 = 1.959963984540054, 2.7764451051977987

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InputError
-from core.policy import (
+from core.auditing.policy import (
     CHECKS,
     NO_SOURCE,
     Limit,
@@ -21,7 +20,8 @@ from core.policy import (
     read_policy,
     source_text,
 )
-from core.study import Measurement
+from core.base.errors import InputError
+from core.studies.study import Measurement
 from tests.policy_samples import FILE, done, policy
 
 FIRST, LAST = "limit 1 (attribute_excess)", "limit 2 (four_fifths)"

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.estimates import not_measured
-from core.policy import CHECKS, Policy, Verdict, bullet, judge
-from core.study import Measurement
+from core.auditing.policy import CHECKS, Policy, Verdict, bullet, judge
+from core.stats.estimates import not_measured
+from core.studies.study import Measurement
 from tests.policy_samples import done, policy
 
 SIX = policy(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from core.estimates import Estimate
-from core.policy import CheckVerdict, judge, next_step
-from core.policy.verdict import NOTHING_TO_DO, times_needed
-from core.study import Measurement, not_run
-from core.subject import SETS_UNKNOWN
+from core.auditing.policy import CheckVerdict, judge, next_step
+from core.auditing.policy.verdict import NOTHING_TO_DO, times_needed
+from core.stats.estimates import Estimate
+from core.studies.study import Measurement, not_run
+from core.studies.subject import SETS_UNKNOWN
 from tests.policy_samples import done, policy
 
 SHARES = st.floats(0.001, 0.999)

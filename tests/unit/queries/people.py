@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 
-from core.queries import People, QueryPool, statistical_parity_gap
-from core.queries.gaps import design_scores
+from core.studies.bias_queries import People, QueryPool, statistical_parity_gap
+from core.studies.bias_queries.gaps import design_scores
 
 
 def attribute(n: int, n_disadvantaged: int, seed: int = 0) -> np.ndarray:

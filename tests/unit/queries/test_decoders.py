@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.queries import (
+from core.studies.bias_queries import (
     DECODERS,
     Asking,
     Exact,
@@ -21,11 +21,11 @@ from core.queries import (
     global_sensitivity,
     leakage,
 )
-from core.queries.decoders import Answered, read_answers
-from core.queries.gaps import DESIGNS, counted
-from core.queries.guarantees import MOST_CELLS, prior_given_sizes
-from core.queries.propagation import propagate
-from core.queries.reveal import recover_compressed
+from core.studies.bias_queries.decoders import Answered, read_answers
+from core.studies.bias_queries.gaps import DESIGNS, counted
+from core.studies.bias_queries.guarantees import MOST_CELLS, prior_given_sizes
+from core.studies.bias_queries.propagation import propagate
+from core.studies.bias_queries.reveal import recover_compressed
 from tests.unit.queries.people import attribute, pool, with_ones
 
 REPEATS, N = 6, 40
@@ -70,7 +70,9 @@ def test_vectors_that_fit_coarse_answers_are_no_certainty(monkeypatch: pytest.Mo
 
     Of eight answers to one decimal about slightly changed models, nine of sixteen that fitted were not the truth.
     """
-    monkeypatch.setattr("core.queries.guarantees.MOST_CELLS", 0)  # as if there were too many people to sum over
+    monkeypatch.setattr(
+        "core.studies.bias_queries.guarantees.MOST_CELLS", 0
+    )  # as if there were too many people to sum over
     few, alike = trials("random_binary", repeats=10), trials(n=20, n_disadvantaged=80, repeats=40)
     for told in (few.ask(2, Exact()), alike.ask(8, Rounded(1))):
         for reading in read_answers(told, "strongest"):
@@ -83,7 +85,7 @@ def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_no
     mechanism, apart: float, cells: int, monkeypatch: pytest.MonkeyPatch
 ):
     """Three people are told apart; of five whose scores are the same, or nearly for rounded answers, two are found."""
-    monkeypatch.setattr("core.queries.guarantees.MOST_CELLS", cells)
+    monkeypatch.setattr("core.studies.bias_queries.guarantees.MOST_CELLS", cells)
     scores = np.array([[0.13, 0.39, 0.97, *[apart] * 4, 0.0], [0.83, 0.29, 0.51, 1, 1, 1, 1, 1]])
     truth, prior = np.array([0, 1, 1, 0, 1, 1, 1, 0]), np.array([0.5, 0.5, 0.5, 0.3, 0.6, 0.7, 0.8, 0.9])
     scores = np.vstack([scores, [0.5, 0.9, 0.2, 0, 0, 0, 0, 0], [0.1, 0.3, 0.9, 0, 0, 0, 0, 0]])

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from core.queries import global_sensitivity, smooth_sensitivity
-from core.queries.gaps import design_scores, local_sensitivity
+from core.studies.bias_queries import global_sensitivity, smooth_sensitivity
+from core.studies.bias_queries.gaps import design_scores, local_sensitivity
 from tests.reference.table_1 import printed_smooth_sensitivity
 from tests.unit.queries.people import largest_move, neighbours, vectors
 

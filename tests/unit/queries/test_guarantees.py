@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.queries import (
+from core.studies.bias_queries import (
     Exact,
     LaplaceGlobal,
     NoisySums,
@@ -22,7 +22,7 @@ from core.queries import (
     statistical_parity_gap,
     targeted_leakage,
 )
-from core.queries.guarantees import (
+from core.studies.bias_queries.guarantees import (
     accuracy_limit_with_prior,
     answer_error,
     exact_accuracy_limit,

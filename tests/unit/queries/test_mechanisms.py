@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.queries import (
+from core.base.errors import InputError
+from core.studies.bias_queries import (
     Exact,
     LaplaceGlobal,
     NoisySums,
@@ -18,7 +18,7 @@ from core.queries import (
     equal_opportunity_gap,
     statistical_parity_gap,
 )
-from core.queries.mechanisms import centred_scores, public_grid
+from core.studies.bias_queries.mechanisms import centred_scores, public_grid
 from tests.reference.table_1 import PrintedCauchy
 
 NOISY = [LaplaceGlobal, SmoothCauchy, lambda e, **k: SmoothLaplace(e, 1e-5, **k), NoisySums]

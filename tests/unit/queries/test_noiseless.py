@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from core.queries import LaplaceGlobal
+from core.studies.bias_queries import LaplaceGlobal
 from tests.reference.table_1 import NOISELESS_ATTACKS, TABLE_1, PrintedCauchy, noiseless_row
 from tests.unit.queries.people import pool
 

@@ -10,10 +10,10 @@ import pytest
 import scipy.optimize
 from scipy.optimize import _constraints
 
-from core.errors import InputError
-from core.queries import partition_absolute, recover_flips, reveal_double, statistical_parity_gap
-from core.queries.gaps import design_scores, most_questions
-from core.queries.reveal import (
+from core.base.errors import InputError
+from core.studies.bias_queries import partition_absolute, recover_flips, reveal_double, statistical_parity_gap
+from core.studies.bias_queries.gaps import design_scores, most_questions
+from core.studies.bias_queries.reveal import (
     recover_compressed,
     reveal_bits,
     solve_program,

@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.config import AuditConfig
 from core.datasets import Roles, build_dataset
-from core.estimates import Estimate, mean_over_repeats, percent, points, strongest
-from core.quantities import share
-from core.queries import (
+from core.stats.estimates import Estimate, mean_over_repeats, percent, points, strongest
+from core.stats.quantities import share
+from core.studies.bias_queries import (
     DECODERS,
     NOISES,
     Answering,
@@ -28,9 +27,10 @@ from core.queries import (
     findings,
     query_pool,
 )
-from core.queries.study import STUDY, two_sided
-from core.study import Measurement
-from core.subject import Subject, subject_of
+from core.studies.bias_queries.study import STUDY, two_sided
+from core.studies.config import AuditConfig
+from core.studies.study import Measurement
+from core.studies.subject import Subject, subject_of
 from tests import samples
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="region", each=True)

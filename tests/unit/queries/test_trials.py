@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.config import AuditConfig
+from core.base.errors import InputError
 from core.datasets import AuditDataset, build_dataset, demo_table
 from core.datasets.splits import split
-from core.errors import InputError
-from core.estimates import Estimate
-from core.fairness import METRICS
-from core.queries import (
+from core.stats.estimates import Estimate
+from core.stats.fairness import METRICS
+from core.studies.bias_queries import (
     DECODERS,
     Answering,
     Asking,
@@ -31,8 +30,9 @@ from core.queries import (
     needed,
     statistical_parity_gap,
 )
-from core.queries.trials import FEWEST_IN_GROUP, best_by_number, query_pool
-from core.subject import train_model
+from core.studies.bias_queries.trials import FEWEST_IN_GROUP, best_by_number, query_pool
+from core.studies.config import AuditConfig
+from core.studies.subject import train_model
 from tests.samples import dataset
 from tests.unit.queries.people import pool
 

@@ -1,1 +1,1 @@
-"""Tests of `core.release_audit`."""
+"""Tests of `core.auditing`."""

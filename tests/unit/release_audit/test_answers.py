@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.config import AuditConfig
-from core.datasets.input_check import Fact, Repair, Severity
-from core.errors import InputError
-from core.policy import default_policy
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     DataPlan,
     MembershipPlan,
@@ -22,9 +18,13 @@ from core.release_audit import (
     read_plan,
     run_audit,
 )
-from core.release_audit.answers import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
-from core.release_audit.inputs import input_facts
-from core.release_audit.run import audited_of
+from core.auditing.answers import FAVOURABLE, answer_line, plan_comments, require_answers, terminal_line
+from core.auditing.inputs import input_facts
+from core.auditing.policy import default_policy
+from core.auditing.run import audited_of
+from core.base.errors import InputError
+from core.datasets.input_check import Fact, Repair, Severity
+from core.studies.config import AuditConfig
 from tests import samples
 
 PLAN = AuditPlan(

@@ -13,9 +13,7 @@ import pytest
 import skops.io
 
 from core.__main__ import main
-from core.estimates import proportion
-from core.policy import Policy, default_policy, judge, policy_text, predictions_policy
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     MembershipPlan,
     OutputsPlan,
@@ -31,10 +29,12 @@ from core.release_audit import (
     read_plan,
     run_audit,
 )
-from core.release_audit.inputs import dataset_of
-from core.release_audit.result import model_summary
-from core.release_audit.run import audited_of
+from core.auditing.inputs import dataset_of
+from core.auditing.policy import Policy, default_policy, judge, policy_text, predictions_policy
+from core.auditing.result import model_summary
+from core.auditing.run import audited_of
 from core.report import Reports, from_json
+from core.stats.estimates import proportion
 from tests import model_samples, samples
 from tests.policy_samples import policy as limits
 from tests.refusals import refused
@@ -113,7 +113,7 @@ def asked(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command for an audit of a small table under the demo's name."""
-    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(800))
+    monkeypatch.setattr("core.auditing.inputs.load", lambda name, **_: samples.table(800))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
@@ -165,8 +165,8 @@ def test_a_failed_self_test_blocks_the_release(
         passed=False,
         told="Null: nothing. Planted: all.",
     )
-    monkeypatch.setattr("core.release_audit.self_test_in_subprocess", lambda folder, report=None: (failed,))
-    monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))
+    monkeypatch.setattr("core.auditing.self_test_in_subprocess", lambda folder, report=None: (failed,))
+    monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
     assert main([*small_demo, str(tmp_path / "out")]) == 2
     told = capsys.readouterr().out
@@ -320,7 +320,7 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
     plan, text, notes = init(given_people(500), "--favourable", "yes")
     assert plan.policy == "" and 'policy = "predictions"' in notes
     (tmp_path / "plan.toml").write_text(text.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
-    monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))
+    monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
     asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test", "--force"]
     for more, policy in (([], predictions_policy()), (["--policy", "default"], default_policy())):
         main([*asked, *more])

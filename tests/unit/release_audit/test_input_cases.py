@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
+from core.auditing import AuditPlan, MissingAnswers, read_plan, suggested_plan
+from core.auditing.answers import terminal_line
+from core.auditing.inputs import input_facts
+from core.auditing.run import audited_of, measured
+from core.auditing.suggestion import SuggestedAudit
+from core.base.errors import InputError
 from core.datasets import Roles, Table, build_dataset, read_table
 from core.datasets.input_check import Fact, Severity
-from core.errors import InputError
-from core.estimates import accuracy
-from core.release_audit import AuditPlan, MissingAnswers, read_plan, suggested_plan
-from core.release_audit.answers import terminal_line
-from core.release_audit.inputs import input_facts
-from core.release_audit.run import audited_of, measured
-from core.release_audit.suggestion import SuggestedAudit
+from core.stats.estimates import accuracy
 from tests.input_cases import CASES, csv_of
 
 Capture = pytest.CaptureFixture[str]

@@ -9,22 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attribute import released_posteriors
-from core.config import AuditConfig
-from core.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
-from core.correction import run as whole_audit
-from core.correction.study import applied_tolerance
-from core.datasets import Roles, Table
-from core.errors import Cancelled, FairLeakError, InputError
-from core.estimates import paired_gain, proportion, tolerance_text
-from core.membership import REGISTRY, Evidence, judging_everybody, roc
-from core.membership.disparity import lira_gaps
-from core.membership.roc import advantage
-from core.membership.study import STUDY, MembershipResult
-from core.membership.targets import audited_access, audited_target
-from core.model_fairness import rate_ratio
-from core.models import GIVEN
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     GuardPlan,
     MembershipPlan,
@@ -32,11 +17,26 @@ from core.release_audit import (
     OutputsPlan,
     PlannedAnswers,
 )
-from core.release_audit.inputs import Audited
-from core.release_audit.result import data_summary
-from core.release_audit.run import audited_of, measured, result_of, tables
-from core.studies import STUDIES
-from core.study import Measurement
+from core.auditing.inputs import Audited
+from core.auditing.result import data_summary
+from core.auditing.run import audited_of, measured, result_of, tables
+from core.base.errors import Cancelled, FairLeakError, InputError
+from core.datasets import Roles, Table
+from core.models import GIVEN
+from core.stats.estimates import paired_gain, proportion, tolerance_text
+from core.studies.attribute import released_posteriors
+from core.studies.config import AuditConfig
+from core.studies.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
+from core.studies.correction import run as whole_audit
+from core.studies.correction.study import applied_tolerance
+from core.studies.fairness import rate_ratio
+from core.studies.membership import REGISTRY, Evidence, judging_everybody, roc
+from core.studies.membership.disparity import lira_gaps
+from core.studies.membership.roc import advantage
+from core.studies.membership.study import STUDY, MembershipResult
+from core.studies.membership.targets import audited_access, audited_target
+from core.studies.registry import STUDIES
+from core.studies.study import Measurement
 from tests import samples
 
 
@@ -161,7 +161,7 @@ def promising(small: Audited, tolerance: float) -> Audited:
 @pytest.fixture
 def no_other_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the table of corrections have the promised tolerance alone."""
-    monkeypatch.setattr("core.correction.study.TOLERANCES", ())
+    monkeypatch.setattr("core.studies.correction.study.TOLERANCES", ())
 
 
 @pytest.mark.usefixtures("no_other_tolerance")
@@ -273,9 +273,9 @@ def test_what_breaks_is_told_and_broken_once(
         calls.append(1)
         raise error
 
-    monkeypatch.setattr("core.correction.attribute_attacks.attack_model", broken)
+    monkeypatch.setattr("core.studies.correction.attribute_attacks.attack_model", broken)
     audited = replace(small, plan=BARE)
-    monkeypatch.setattr("core.attribute.study.attack_released", broken)
+    monkeypatch.setattr("core.studies.attribute.study.attack_released", broken)
     for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
         found = measured(check, audited)
         assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
@@ -288,7 +288,7 @@ def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.Monk
     def cancelled(*_: object, **__: object) -> Iterator[None]:
         raise Cancelled("Stopped.")
 
-    monkeypatch.setattr("core.attribute.study.attack_released", cancelled)
+    monkeypatch.setattr("core.studies.attribute.study.attack_released", cancelled)
     with pytest.raises(Cancelled):
         measured("attribute_excess", replace(small))
 

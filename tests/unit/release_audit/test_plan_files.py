@@ -12,11 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.config import AuditConfig
-from core.datasets import CATALOG, Roles
-from core.model_card import STATISTICS, ReleaseSettings
-from core.models import GIVEN
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     DataPlan,
     GuardPlan,
@@ -28,8 +24,12 @@ from core.release_audit import (
     plan_text,
     read_plan,
 )
-from core.release_audit.card_plan import ReleasePlan, read_release, release_text
-from core.release_audit.plan import other_studies
+from core.auditing.card_plan import ReleasePlan, read_release, release_text
+from core.auditing.plan import other_studies
+from core.datasets import CATALOG, Roles
+from core.models import GIVEN
+from core.studies.config import AuditConfig
+from core.studies.model_card import STATISTICS, ReleaseSettings
 
 DEMO = '[data]\ndataset = "demo"\n'
 OWN = (

@@ -13,12 +13,12 @@ import pytest
 import threadpoolctl
 
 import core
+from core.auditing import AuditPlan, DataPlan, ModelPlan, data_fingerprint, provenance
+from core.auditing.policy import default_policy
+from core.auditing.result import COMPUTING, kind_of_machine, plan_fingerprint
+from core.base.errors import FairLeakError
+from core.base.fingerprint import code_fingerprint, content_fingerprint, fingerprint, fingerprint_of_code
 from core.datasets import build_dataset
-from core.errors import FairLeakError
-from core.fingerprint import code_fingerprint, content_fingerprint, fingerprint, fingerprint_of_code
-from core.policy import default_policy
-from core.release_audit import AuditPlan, DataPlan, ModelPlan, data_fingerprint, provenance
-from core.release_audit.result import COMPUTING, kind_of_machine, plan_fingerprint
 from tests import samples
 
 

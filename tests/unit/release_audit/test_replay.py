@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
+from core.auditing import changed_values, compare_runs, plan_of, read_plan, run_audit
+from core.auditing.policy import default_policy
+from core.base.errors import InputError
 from core.datasets import read_table
-from core.errors import InputError
-from core.policy import default_policy
-from core.release_audit import changed_values, compare_runs, plan_of, read_plan, run_audit
 from core.report import Reports, from_json, to_json
 from tests.compared_reports import PLAN as VERSION
 from tests.compared_reports import people

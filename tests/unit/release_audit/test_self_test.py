@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.auditing import SelfTest, cached_self_test, self_test_in_subprocess
+from core.auditing import self_tests as module
+from core.auditing.self_tests import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
+from core.base.errors import Cancelled
+from core.base.serialize import dumps
+from core.base.settings import Settings
 from core.cli.audit import SelfTestsBeside
-from core.errors import Cancelled
-from core.estimates import Estimate, proportion
-from core.membership.roc import members_above
-from core.planted import SHARE, draw_people, posterior
-from core.release_audit import SelfTest, cached_self_test, self_test_in_subprocess
-from core.release_audit import self_tests as module
-from core.release_audit.self_tests import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, self_test, trials
-from core.serialize import dumps
-from core.settings import Settings
-from core.studies import STUDIES
-from core.study import Finding, Measurement, Plant, Report, Study
-from core.subject import Subject
+from core.stats.estimates import Estimate, proportion
+from core.studies.membership.roc import members_above
+from core.studies.planted import SHARE, draw_people, posterior
+from core.studies.registry import STUDIES
+from core.studies.study import Finding, Measurement, Plant, Report, Study
+from core.studies.subject import Subject
 from tests.samples_report import sample
 
 ALL = trials()
@@ -110,7 +110,7 @@ def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.Mon
         found = members_above(fpr * (false[-1] + 1), false, true)
         return replace(proportion(float(found), int(true[-1]), level=0.2), level=level)
 
-    monkeypatch.setattr(sys.modules["core.membership.roc"], "tpr_estimate", fixed)
+    monkeypatch.setattr(sys.modules["core.studies.membership.roc"], "tpr_estimate", fixed)
     study, plant = named("ties")
     assert not self_test(runs=10, tried=[(study, replace(plant, share=1.0))])[0].passed
 
@@ -270,7 +270,7 @@ def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> N
             ended.append(True)
             raise
 
-    monkeypatch.setattr("core.release_audit.self_test_in_subprocess", endless)
+    monkeypatch.setattr("core.auditing.self_test_in_subprocess", endless)
     with pytest.raises(ZeroDivisionError), SelfTestsBeside(lambda *at: None) as tests:
         tests.beside(lambda *at: None)(0, 1)
         raise ZeroDivisionError

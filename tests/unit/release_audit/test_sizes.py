@@ -8,13 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.config import AuditConfig
-from core.datasets import AuditDataset, Roles
-from core.datasets.splits import split
-from core.errors import InputError
-from core.models import GIVEN
-from core.policy import default_policy, predictions_policy
-from core.release_audit.sizes import (
+from core.auditing.policy import default_policy, predictions_policy
+from core.auditing.sizes import (
     FEWEST_GROUP_NON_MEMBERS,
     GROUP_NON_MEMBERS,
     NON_MEMBERS,
@@ -25,7 +20,12 @@ from core.release_audit.sizes import (
     split_problem,
     with_remedy,
 )
-from core.subject import check_cells
+from core.base.errors import InputError
+from core.datasets import AuditDataset, Roles
+from core.datasets.splits import split
+from core.models import GIVEN
+from core.studies.config import AuditConfig
+from core.studies.subject import check_cells
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
 EACH = replace(ROLES, sensitive="race", group=(), each=True)

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.caveats import FIXED, Caveat, CaveatKind, in_order
+from core.auditing import verdict_caveats
+from core.base.caveats import FIXED, Caveat, CaveatKind, in_order
 from core.datasets import Roles, Table, build_dataset
-from core.release_audit import verdict_caveats
 from tests.samples_report import sample
 
 N = 200

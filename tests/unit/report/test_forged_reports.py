@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
-from core.errors import InputError
-from core.policy import CHECKS
+from core.auditing.policy import CHECKS
+from core.base.errors import InputError
 from core.report import report_document, report_fingerprint, to_json, verify_report
 from core.report.canonical import parse_json
 from core.report.page import to_html

@@ -12,13 +12,13 @@ from typing import Any
 import pypdfium2
 import pytest
 
-from core.errors import FairLeakError
-from core.estimates import Estimate
-from core.policy import CHECKS, Limit, default_policy, judge, placeholders_text, predictions_policy
-from core.release_audit import ReleaseAudit
+from core.auditing import ReleaseAudit
+from core.auditing.policy import CHECKS, Limit, default_policy, judge, placeholders_text, predictions_policy
+from core.base.errors import FairLeakError
 from core.report import Reports, check_rows
 from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_words
-from core.study import Measurement
+from core.stats.estimates import Estimate
+from core.studies.study import Measurement
 from tests.judged_report import judged
 from tests.report_texts import with_texts
 from tests.samples_report import HOSTILE, POLICY, SMALL_GROUPS, group, sample

@@ -15,16 +15,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 from core.__main__ import main
-from core.caveats import FIXED, Caveat, CaveatKind, in_order
+from core.auditing.policy import CHECKS, judge
+from core.auditing.result import PeopleSection
+from core.base.caveats import FIXED, Caveat, CaveatKind, in_order
+from core.base.errors import InputError
 from core.cli.audit import check_folder, write_audit
-from core.errors import InputError
-from core.history import History
-from core.policy import CHECKS, judge
-from core.release_audit.result import PeopleSection
 from core.report import Reports, public_summary, report_document, summary_html, summary_markdown, to_json, verify_report
 from core.report.public_summary import CONTENTS
 from core.report.verification import readable_apart
-from core.study import Finding
+from core.store.history import History
+from core.studies.study import Finding
 from tests.html_reader import Reader
 from tests.judged_report import judged
 from tests.report_texts import with_texts

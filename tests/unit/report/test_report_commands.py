@@ -11,12 +11,12 @@ import pytest
 
 from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
-from core.history import DECISIONS as SIGN_OFF
-from core.history import History
 from core.report import Reports, report_document, summary_markdown, to_json
 from core.report.one_page import DECISIONS, one_page
 from core.report.page import to_html
 from core.report.verification import private_key
+from core.store.history import DECISIONS as SIGN_OFF
+from core.store.history import History
 from tests.judged_report import judged
 
 Capture = pytest.CaptureFixture[str]

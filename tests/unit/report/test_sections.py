@@ -7,12 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.choose import ChooseSettings, choose
-from core.choose.findings import report_section
-from core.config import AuditConfig
-from core.people import PEOPLE, PeopleSettings
-from core.policy import default_policy
-from core.release_audit import (
+from core.auditing import (
     AuditPlan,
     DataPlan,
     GuardPlan,
@@ -20,9 +15,14 @@ from core.release_audit import (
     plan_of,
     run_audit,
 )
-from core.release_audit.result import StudyFindings
+from core.auditing.policy import default_policy
+from core.auditing.result import StudyFindings
+from core.experiments.choose import ChooseSettings, choose
+from core.experiments.choose.findings import report_section
 from core.report import Reports, from_json, to_json, verify_report
 from core.report.canonical import read
+from core.studies.config import AuditConfig
+from core.studies.people import PEOPLE, PeopleSettings
 from tests import samples
 from tests.samples_report import sample
 from tests.unit.choose.made import POLICY, SAFE, point
@@ -81,7 +81,7 @@ def test_people_at_risk_stand_in_the_internal_report_and_change_no_byte_of_the_p
 
 def test_what_breaks_is_said_and_does_not_stop_the_audit(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(type(PEOPLE), "run", lambda *_: 1 / 0)
-    monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))
+    monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
     plan = replace(PLAN, studies=((PEOPLE.name, SETTINGS),), membership=MembershipPlan(shadows=0))
     audit = run_audit(plan, samples.table(900), default_policy())
     assert audit.people is not None and audit.people.tables == {}

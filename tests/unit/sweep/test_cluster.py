@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InputError
-from core.sweep import FolderStore, grid, sweep
-from core.sweep import engine as cluster
+from core.base.errors import InputError
+from core.experiments.sweep import FolderStore, grid, sweep
+from core.experiments.sweep import engine as cluster
 from tests.browser.driver import free_port
 from tests.patience import PATIENT
 from tests.sweep_work import BASE, people, surroundings

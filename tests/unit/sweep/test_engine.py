@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from core.config import AuditConfig
+from core.base.errors import Cancelled, FairLeakError, InputError
 from core.datasets import AuditDataset
-from core.errors import Cancelled, FairLeakError, InputError
-from core.fairness import METRICS
+from core.experiments.sweep import PAPER_TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
+from core.experiments.sweep import engine as workers
 from core.models import METHODS
-from core.sweep import PAPER_TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
-from core.sweep import engine as workers
+from core.stats.fairness import METRICS
+from core.studies.config import AuditConfig
 from tests.sweep_work import BASE, begun, logged, people, surroundings, unattacked
 
 CONFIGS = [

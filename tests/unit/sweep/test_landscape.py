@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from core.config import AuditConfig
+from core.base.errors import FairLeakError, InputError
 from core.datasets import AuditDataset, Roles, build_dataset, demo_table
-from core.errors import FairLeakError, InputError
-from core.estimates import mean_over_repeats, percent
-from core.sweep.findings import tension
-from core.sweep.landscape import (
+from core.experiments.sweep.findings import tension
+from core.experiments.sweep.landscape import (
     EPSILONS,
     KEPT_MAP,
     TOLERANCES,
@@ -27,6 +25,8 @@ from core.sweep.landscape import (
     read_landscape,
     write_landscape,
 )
+from core.stats.estimates import mean_over_repeats, percent
+from core.studies.config import AuditConfig
 from tests import samples
 
 PLAN = LandscapePlan(tolerances=(0.01, None), epsilons=(math.inf, 1.0), seeds=(0, 3))

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import core
-from core.fingerprint import fingerprint
-from core.sweep import FolderStore, SweepPoint, measure, sweep
-from core.sweep.point import point_key
+from core.base.fingerprint import fingerprint
+from core.experiments.sweep import FolderStore, SweepPoint, measure, sweep
+from core.experiments.sweep.point import point_key
 from tests.patience import wait_until
 from tests.sweep_work import BASE, CONFIGS, begun, people, unattacked
 
@@ -70,7 +70,7 @@ def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
 
 
 def test_another_version_has_records_of_its_own(tmp_path: Path, point: SweepPoint, monkeypatch: pytest.MonkeyPatch):
-    from core.sweep import point as identity
+    from core.experiments.sweep import point as identity
 
     FolderStore(tmp_path).save(point_key(BASE, people()), point)
     (tmp_path / "fairleak-0.0.0-empty").mkdir()

@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.config import AuditConfig
-from core.correction.findings import signed
-from core.estimates import Estimate, percent
-from core.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
-from core.sweep.findings import method_rows, trained_tolerances
+from core.experiments.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
+from core.experiments.sweep.findings import method_rows, trained_tolerances
+from core.stats.estimates import Estimate, percent
+from core.studies.config import AuditConfig
+from core.studies.correction.findings import signed
 from tests.sweep_work import BASE, people
 
 ATTACKERS = list(itertools.product(("features", "predictions"), ("held_out", "as_published"), ("published", "count")))

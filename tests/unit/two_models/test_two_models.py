@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.config import AuditConfig
+from core.base.errors import InputError
 from core.datasets.splits import Splits
-from core.errors import InputError
-from core.estimates import Estimate
 from core.models import GIVEN
-from core.subject import OutputsPlan, Progress, Subject, fit_rows, subject_of, train_model
-from core.two_models import TwoModelsSettings, attributes, companion_of, membership
-from core.two_models.study import STUDY, TwoModels
+from core.stats.estimates import Estimate
+from core.studies.config import AuditConfig
+from core.studies.subject import OutputsPlan, Progress, Subject, fit_rows, subject_of, train_model
+from core.studies.two_models import TwoModelsSettings, attributes, companion_of, membership
+from core.studies.two_models.study import STUDY, TwoModels
 from tests import samples
 
 SETTINGS = TwoModelsSettings(companion="counterpart")
@@ -102,7 +102,7 @@ def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch: pytest.
         trained.append((config.method, config.tolerance, rows, seed))
         return fit_rows(config, dataset, rows, seed=seed)
 
-    monkeypatch.setattr("core.two_models.study.fit_rows", fit)
+    monkeypatch.setattr("core.studies.two_models.study.fit_rows", fit)
     (first,), (again,) = (STUDY.run(subject, SETTINGS) for _ in range(2))
     assert first == again
     ((method, tolerance, rows, seed),) = trained

@@ -1,0 +1,253 @@
+"""What a model card is to publish, as a TOML file: whose numbers, of which models, how precisely.
+
+The tables [data] and [model] are those of a plan for an audit, and so is the version of the format. Numbers that
+somebody has published already can be typed in, in place of what [publish] says of statistics and sizes; what such a
+card leaves out was not published then. What can be refused is refused before anything is trained, in one sentence that
+names the file and its key.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from core.auditing.answers import MissingAnswers, require_answers
+from core.auditing.inputs import checked_dataset, roles_of
+from core.auditing.plan import SOURCE, AuditPlan, read_source, source_values
+from core.base.errors import InputError
+from core.base.param import Param
+from core.base.serialize import Result
+from core.base.settings import (
+    Place,
+    Tables,
+    built,
+    naming,
+    params,
+    parsed,
+    place_of,
+    read_list,
+    read_tables,
+    toml_text,
+)
+from core.datasets import Table, several_predictions
+from core.datasets.columns import quoted
+from core.models import GIVEN
+from core.studies.model_card import (
+    MOST_MODELS,
+    STATISTICS,
+    Published,
+    ReleasedPeople,
+    ReleaseSettings,
+    ReleaseStudy,
+    drawn_again,
+    measure_card,
+    release_of,
+    released_people,
+)
+from core.studies.model_card.card_people import drawn_people, released_rows
+from core.studies.model_card.published_counts import SIZE_PARTS, each_number
+from core.studies.model_card.release import check_number, check_precision
+from core.studies.model_card.settings import NATURAL
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasePlan(Result):
+    """A model card to be studied.
+
+    Of `source` only table, roles and audited model are used. `numbers` are typed ones in the file's order, (model,
+    statistic) -> value or (low, high), in place of those computed from the table; empty for these.
+    """
+
+    title: Annotated[str, Param("Title", "What to call the release.", most=200)] = ""
+    source: AuditPlan = field(default_factory=AuditPlan)
+    settings: ReleaseSettings = field(default_factory=ReleaseSettings)
+    numbers: Mapping[tuple[str, str], float | Interval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Number(Result):
+    """A number that somebody published."""
+
+    model: Annotated[str, Param("Model", "Whose number it is; left out for sizes.")] = ""
+    statistic: Annotated[
+        str, Param("Statistic", "Which number: {options}.", options=(*each_number(STATISTICS), *SIZE_PARTS))
+    ] = ""
+    value: Annotated[float | None, Param("Value", "The number, where it is exact.")] = None
+    low: Annotated[float | None, Param("Low", "The least it can be.")] = None
+    high: Annotated[float | None, Param("High", "The most it can be.")] = None
+
+
+_DECLARED = params(ReleaseSettings)
+_SETTINGS = {
+    **_DECLARED,
+    "count": replace(_DECLARED["count"], default=20),
+    "decimals": replace(_DECLARED["decimals"], default=None),
+}
+"""Those of a file, in which variants are twenty, and numbers exact, where it says nothing else."""
+
+_OWN: Tables = {
+    "models": {key: _SETTINGS[key] for key in ("family", "columns", "count", "without")},
+    "people": {key: _SETTINGS["people" if key == "most" else key] for key in ("on", "most", "group")},
+    "publish": {key: _SETTINGS[key] for key in ("statistics", "sizes", "decimals", "epsilon", "seed")},
+}
+"""The tables that hold the settings of the card."""
+
+CARD_TABLES: Tables = {
+    "": {"schema": params(AuditPlan)["schema"], "title": params(ReleasePlan)["title"]},
+    **SOURCE,
+    **_OWN,
+    "[number]": params(_Number),
+}
+"""The tables of a release."""
+
+
+def read_release(
+    text: str | bytes, *, name: str = "The release", instead: Mapping[str, Any] = types.MappingProxyType({})
+) -> ReleasePlan:
+    """Read a release as `read_plan` reads a plan.
+
+    `instead` are settings of `ReleaseSettings` that stand in place of the file's; None is left out.
+    """
+    content = parsed(text, name=name)
+    with naming(name):
+        found = read_tables(_replaced(content, instead), CARD_TABLES)
+        data, model, config = read_source(found)
+        values = {_OWN[title][key].name: value for title in _OWN for key, value in found[title].items()}
+        family, columns = values.get("family", "audited"), values.get("columns", ())
+        if family == GIVEN and not columns:
+            raise place_of("models").error("columns", "name columns", [])
+        names = columns or (("audited model",) if family == "audited" else ())
+        numbers = _numbers(read_list(content, "number", CARD_TABLES["[number]"], most=3 + 9 * MOST_MODELS), names)
+        if numbers and "epsilon" in values:
+            rule = "be left out where numbers are typed; low and high say how precise each is"
+            raise place_of("publish").error("epsilon", rule, values["epsilon"])
+        with naming("[publish]"):
+            check_precision(values.get("decimals"), values.get("epsilon"), values.get("sizes", True))
+        values["statistics"] = tuple(dict.fromkeys(values.get("statistics", ReleaseSettings().statistics)))
+        count = values.get("count", _SETTINGS["count"].default) if family in NATURAL else len(columns) or 1
+        return built(
+            ReleasePlan,
+            found[""],
+            source=built(AuditPlan, found[""], data=data, model=model, config=config),
+            settings=built(ReleaseSettings, {"decimals": None, **values, "count": count}, "publish"),
+            numbers=numbers,
+        )
+
+
+def _replaced(content: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's content with some settings in place of its own."""
+    made = dict(content)
+    for title, keys in _OWN.items():
+        table = made.get(title, {})
+        told = {key: instead[setting.name] for key, setting in keys.items() if setting.name in instead}
+        if told and isinstance(table, dict):
+            made[title] = {key: value for key, value in (table | told).items() if key not in told or value is not None}
+    return made
+
+
+def _numbers(
+    rows: Iterator[tuple[Place, dict[str, Any]]], models: tuple[str, ...]
+) -> dict[tuple[str, str], float | Interval]:
+    """Return typed numbers: (model, statistic) -> value or (low, high); `models` are their names where known by now."""
+    found: dict[tuple[str, str], float | Interval] = {}
+    for place, row in rows:
+        one = _Number(**row)
+        key, exact = (one.model, one.statistic), one.value is not None
+        if not one.statistic:
+            raise place.error("statistic", "be given", one.statistic)
+        if exact != (one.low is None and one.high is None) or (one.low is None) != (one.high is None):
+            raise InputError(f"{place.table} must have either value, or low and high.")
+        value: Any = one.value if exact else (one.low, one.high)
+        with naming(place.table):
+            check_number(*key, value, models=models)
+            if key in found:
+                what = f"{one.statistic} of {one.model}" if one.model else one.statistic
+                raise InputError(f"{what} must be given once, number {list(found).index(key) + 1} gives it too.")
+        found[key] = value
+    return found
+
+
+def release_text(plan: ReleasePlan) -> str:
+    """Return a release as the TOML that `read_release` reads back equal."""
+    return toml_text(CARD_TABLES, _values(plan))
+
+
+def _values(plan: ReleasePlan) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "", {"schema": plan.source.schema, "title": plan.title}
+    yield from source_values(plan.source).items()
+    for title, keys in _OWN.items():
+        yield title, {key: getattr(plan.settings, setting.name) for key, setting in keys.items()}
+    for (model, statistic), value in plan.numbers.items():
+        span = {"low": value[0], "high": value[1]} if isinstance(value, tuple) else {"value": value}
+        yield "[number]", {"model": model, "statistic": statistic, **span}
+
+
+@contextmanager
+def named(name: str, key: str) -> Iterator[None]:
+    """Let sentences about wrong input begin with the file and the key that are to be changed."""
+    try:
+        yield
+    except MissingAnswers:  # which names the keys itself, a line each
+        raise
+    except InputError as error:
+        raise InputError(f"{name}: {error}" if error.key else f"{name}: {key}: {error}") from None
+
+
+def people_of(
+    plan: ReleasePlan,
+    table: Table,
+    *,
+    model_file: ModelFile | None = None,
+    name: str = "The release",
+    report: Callable[[int, int], None] | None = None,
+) -> ReleasedPeople:
+    """Train what a release needs and return its people; `name` is what sentences call the plan's file.
+
+    `report` is called with (done, total) and may raise `core.base.errors.Cancelled` to stop. InputError if a rule of
+    `core.datasets.build_dataset`, `several_predictions` or `core.studies.model_card.released_people` is broken, there
+    is no such group or feature, or a typed group size is larger than there are people.
+    """
+    settings, given = plan.settings, None
+    names: tuple[str, ...] = ()
+    for column in settings.columns:
+        if column not in table.frame.columns:
+            raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
+    with named(name, "[data]"):
+        if settings.family == GIVEN:
+            roles = roles_of(plan.source, table)
+            require_answers(table, roles)
+            several = several_predictions(table, roles, settings.columns)
+            dataset, given, names = several.dataset, several.predictions, several.names
+            config = replace(plan.source.config, roles=dataset.roles, method=GIVEN)
+        else:
+            dataset = checked_dataset(plan.source, table, model_file=model_file)
+            config = replace(plan.source.config, roles=dataset.roles)
+        rows = released_rows(config, dataset, on=settings.on)
+    labels = dataset.labels[rows[drawn_people(rows.size, settings.people, seed=config.seed)]]
+    for i, ((_, statistic), value) in enumerate(plan.numbers.items(), start=1):
+        part = SIZE_PARTS.get(statistic)
+        people = labels.size if part in (None, "all") else int((labels == int(part[-1])).sum())
+        if part and not isinstance(value, tuple) and value > people:
+            raise InputError(f"{name}: [number {i}]: {statistic} must be at most {people}, got {value:.0f}.")
+    with naming(name):
+        return released_people(config, dataset, settings, given=given, names=names, report=report)
+
+
+def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The release") -> ReleaseStudy:
+    """Study what a plan publishes, in several draws of its noise, or the numbers typed into it.
+
+    InputError if a setting breaks its rule, or typed numbers are none of these people or contradict each other.
+    """
+    if not plan.numbers:
+        return drawn_again(measure_card(people, plan.settings))
+    with named(name, "[[number]]"):
+        published = Published.from_values(release_of(people, plan.settings), plan.numbers)
+    return measure_card(people, plan.settings, published=published)

@@ -1,0 +1,180 @@
+"""What one plan audits: table, model, people, and what several checks share.
+
+Only files inside the folder that is given are opened, wherever links lead. The readers are the test people as somebody
+who holds the report knows them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from core.auditing.answers import require_answers
+from core.auditing.plan import AuditPlan
+from core.base.errors import InputError
+from core.base.files import content_of
+from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
+from core.datasets.build import select
+from core.datasets.columns import quoted
+from core.datasets.input_check import Fact
+from core.datasets.roles import as_written
+from core.models.query_access import QueryAccess, file_access, opposite_access
+from core.studies.subject import Subject
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Audited(Subject):
+    """What a plan audits.
+
+    `config` is the plan's, with the roles the dataset was built with; `model_notes` say how a model file answered, and
+    `facts` what the input check noted, asked, or had confirmed.
+    """
+
+    plan: AuditPlan = field(kw_only=True)
+    model_notes: tuple[str, ...] = field(default=(), kw_only=True)
+    facts: tuple[Fact, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.trainable, self.outputs = self.plan.model.kind == "train", self.plan.outputs
+
+
+def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
+    """Return the table a plan names: a file in the plan's `folder`, or a dataset as of `core.datasets.load`.
+
+    InputError if the file is not in the folder, cannot be read, or is no table; DataUnavailableError if the dataset can
+    be neither read nor fetched.
+    """
+    if plan.data.file:
+        return read_table(_content(folder, plan.data.file, "data.file"), Path(plan.data.file).name)
+    return load(plan.data.dataset, data_folder=data_folder, cache_folder=cache_folder)
+
+
+def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:
+    """Return the model file a plan names; None if it names none.
+
+    InputError if the file is not in the folder, cannot be read, or is refused by `core.models.model_files.read_model`.
+    """
+    if plan.model.kind != "file":
+        return None
+    from core.models.model_files import read_model
+
+    return read_model(_content(folder, plan.model.file, "model.file"), Path(plan.model.file).name)
+
+
+def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
+    """Return the text of the policy file a plan names, None if it names none; InputError if it cannot be read."""
+    if not plan.policy:
+        return None
+    try:
+        return _content(folder, plan.policy, "policy").decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"policy must be a file of text in UTF-8, got {quoted(plan.policy)}.") from None
+
+
+def input_facts(audited: Audited) -> tuple[Fact, ...]:
+    """Return what the input check says of an audit: caveats of its verdict, none of which blocks it."""
+    return audited.facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditInput:
+    """A plan's table with the roles of its columns, and the answers of its model file where there is one.
+
+    `notes` are what is to be known of how the model file answered.
+    """
+
+    table: Table
+    roles: Roles
+    notes: tuple[str, ...] = ()
+
+
+def input_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditInput:
+    """Return what a plan audits, before it is checked; InputError if its model file is missing or cannot answer."""
+    roles = roles_of(plan, table)
+    if plan.model.kind == "train":
+        return AuditInput(table=table, roles=roles)
+    roles = replace(roles, threshold=plan.model.threshold)
+    if plan.model.kind != "file":
+        return AuditInput(table=table, roles=roles)
+    if model_file is None:
+        raise InputError('A plan with model.kind "file" needs its model file, got none.')
+    from core.models.model_files import with_answers
+
+    try:
+        answered = with_answers(
+            table,
+            model_file,
+            roles,
+            threshold=plan.model.threshold,
+            positive=plan.model.positive,
+            features=plan.model.features,
+        )
+    except InputError as error:
+        keys = "in a plan: model.positive, model.features, model.threshold"
+        raise InputError(f"{str(error).removesuffix('.')} ({keys}).") from None
+    return AuditInput(
+        table=answered.table,
+        roles=replace(roles, prediction=answered.prediction, score=answered.score),
+        notes=answered.answers.notes,
+    )
+
+
+def dataset_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
+    """Return the dataset of a plan: its table with roles, and the answers of its model file where there is one.
+
+    InputError if a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
+    """
+    source = input_of(plan, table, model_file=model_file)
+    return build_dataset(source.table, source.roles)
+
+
+def checked_dataset(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
+    """Return `dataset_of`; refused while a fact of the input check blocks an audit, as `require_answers` does."""
+    source = input_of(plan, table, model_file=model_file)
+    require_answers(source.table, source.roles)
+    return build_dataset(source.table, source.roles)
+
+
+def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
+    """Return query access to a model file, about records put together of the dataset's people."""
+    columns = select(table.frame, replace(dataset.roles, prediction="", score="")).selected
+    roles = as_written(table.frame, dataset.roles)
+    access = file_access(
+        model_file,
+        table.frame[columns],
+        positive=plan.model.positive or roles.positive,
+        threshold=plan.model.threshold,
+        features=plan.model.features,
+    )
+    return access if roles.positive == roles.favourable else opposite_access(access)
+
+
+def roles_of(plan: AuditPlan, table: Table) -> Roles:
+    """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
+    if plan.config.roles is not None:
+        return plan.config.roles
+    suggested_roles = table.roles_for(plan.data.attribute)
+    if suggested_roles is None:
+        offered = ", ".join(roles.key for roles in table.roles) or "none"
+        rule = f"must be one of {offered} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
+        raise InputError(f"data.attribute {rule}", key="data.attribute")
+    return suggested_roles
+
+
+def _content(folder: Path, file: str, key: str) -> bytes:
+    """Return the bytes of a file inside the folder, wherever links lead."""
+    home = os.path.realpath(folder)
+    try:
+        path = Path(os.path.realpath(os.path.join(home, file)))
+    except ValueError:  # a zero byte, which `content_of` puts into words
+        path = Path(home, file)
+    if not path.is_relative_to(home):
+        raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.", key=key)
+    return content_of(path, what=key, named=file)

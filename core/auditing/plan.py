@@ -1,0 +1,317 @@
+"""What a release audit is to do: its TOML file, declared, read and written.
+
+Files that a plan names must lie inside its own folder; `load_table` opens them. A plan also comes back from a report,
+in the shape it was asked in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from core.base.errors import FORMAT, InputError, check_format
+from core.base.fingerprint import content_fingerprint
+from core.base.param import Param
+from core.base.serialize import UNSAID, RecordError, Result, loads
+from core.base.settings import (
+    Settings,
+    Tables,
+    built,
+    naming,
+    params,
+    parsed,
+    place_of,
+    read_tables,
+    told,
+    toml_text,
+    values_of,
+)
+from core.datasets.catalog import CATALOG
+from core.datasets.roles import Roles
+from core.models import GIVEN
+from core.studies.attriguard.settings import GuardPlan
+from core.studies.bias_queries import PlannedAnswers
+from core.studies.config import TRAINED_TOLERANCE, AuditConfig
+from core.studies.membership import MembershipPlan
+from core.studies.people import PEOPLE, PeopleSettings
+from core.studies.registry import STUDIES
+from core.studies.subject import OutputsPlan
+
+UPLOAD = "upload"
+"""What `core.datasets.read_table` calls a user's own table."""
+
+MOST_BUDGET = 1_000.0
+_MOST_LISTED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPlan(Result):
+    """Where the table comes from: a dataset of the catalogue, or a file. The other one is ""."""
+
+    dataset: Annotated[str, Param("Dataset", "A dataset of the catalogue: {options}.", options=CATALOG)] = "demo"
+    file: Annotated[str, Param("File", "A CSV or Parquet file beside this one.", form="path")] = ""
+    attribute: Annotated[
+        str, Param("Attribute", 'Which of its attributes: {attributes}. Or two columns crossed: "sex × race".')
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPlan(Settings):
+    """Which model is audited."""
+
+    kind: Annotated[
+        str,
+        Param(
+            "Model",
+            '"train": trained here; "predictions": columns of the table; "file": an ONNX or skops file.',
+            options={"train": "Train one here", "predictions": "Given predictions", "file": "A model file"},
+        ),
+    ] = "train"
+    file: Annotated[
+        str, Param("Model file", "An ONNX or skops file beside this one.", form="path", only=("kind", ("file",)))
+    ] = ""
+    features: Annotated[
+        tuple[str, ...],
+        Param(
+            "The columns the model takes, in its order",
+            "The columns it takes, in its order; left out where the file lists its own.",
+            only=("kind", ("file",)),
+        ),
+    ] = ()
+    positive: Annotated[
+        str,
+        Param(
+            "Positive answer",
+            "Its answer for the label's positive value, where that has another name.",
+            only=("kind", ("file",)),
+        ),
+    ] = ""
+    threshold: Annotated[
+        float,
+        Param(
+            "A score predicts the positive value from",
+            "From which score on a prediction counts as 1, where only scores are given.",
+            least=0.0,
+            most=1.0,
+            step=0.01,
+            only=("kind", ("predictions", "file")),
+        ),
+    ] = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan(Result):
+    """Everything a release audit is asked to do.
+
+    An empty title is the dataset's, an empty policy the default one. The configuration has the roles of the columns,
+    method, metric, seed, and the tolerance that is disclosed.
+    """
+
+    schema: Annotated[int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)] = FORMAT
+    title: Annotated[str, Param("Title of the report", "What to call the audit in the report.", most=200)] = ""
+    policy: Annotated[
+        str,
+        Param(
+            "Policy",
+            'A policy file beside this one, or "predictions" or "default", which FairLeak brings along; left '
+            'out: "default". "--policy" overrides it.',
+            form="path",
+        ),
+    ] = ""
+    data: DataPlan = field(default_factory=DataPlan)
+    model: ModelPlan = field(default_factory=ModelPlan)
+    config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
+    outputs: OutputsPlan = field(default_factory=OutputsPlan)
+    answers: PlannedAnswers = field(default_factory=PlannedAnswers)
+    membership: MembershipPlan = field(default_factory=MembershipPlan)
+    guard: GuardPlan = field(default_factory=GuardPlan)
+    studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
+    """Name of any other study -> its settings, where the plan has a table for it."""
+
+    @property
+    def people(self) -> PeopleSettings | None:
+        """How people at risk are looked for, where the plan has a table for them."""
+        return dict(self.studies).get(PEOPLE.name)
+
+    @property
+    def sets_known(self) -> bool:
+        """Whether the training records are those the model was trained on; see `Subject.sets_known`."""
+        return self.model.kind == "train" or bool(self.config.roles and self.config.roles.sets)
+
+    @property
+    def fingerprint(self) -> str:
+        """What is audited in 64 hex digits: data, model, training and outputs, whatever is asked of them."""
+        return content_fingerprint(self.data, self.model, self.config, self.outputs)
+
+    @property
+    def studied(self) -> dict[str, Any]:
+        """What the plan sets of studies: its table -> settings."""
+        return {"answers": self.answers, "membership": self.membership, "guard": self.guard, **dict(self.studies)}
+
+    def settings_of(self, study: str, default: Callable[[], Any]) -> Any:
+        """Return what the plan sets of a study; what the study itself sets where the plan has no table for it."""
+        title = _TITLES.get(study, study)
+        return self.studied[title] if title in self.studied else default()
+
+
+_TITLES = {"queries": "answers", "membership": "membership", "attriguard": "guard"}
+"""Study -> its table in a plan, where that has another name or is always written."""
+
+_NO_TABLE = ("attribute", "correction", "model_card", "model_fairness")
+"""Studies that a plan sets nothing of beyond [model] and [outputs]."""
+
+PARTS = {"outputs": OutputsPlan, "answers": PlannedAnswers, "membership": MembershipPlan, "guard": GuardPlan}
+"""Table of every plan -> its settings."""
+
+_CONFIG = params(AuditConfig)
+
+SOURCE: Tables = {
+    "data": params(DataPlan) | params(Roles),
+    "model": params(ModelPlan)
+    | {key: _CONFIG[key] for key in ("method", "epsilon")}
+    | _CONFIG
+    | {"tolerance": replace(_CONFIG["tolerance"], default=TRAINED_TOLERANCE)},
+}
+"""Where the people come from, and which model is looked at."""
+
+
+def other_studies() -> dict[str, type]:
+    """Return name -> settings of the studies of an audit with a table of their name, only where it is given."""
+    return {
+        name: study.settings for name, study in STUDIES.items() if study.declared and name not in (*_TITLES, *_NO_TABLE)
+    }
+
+
+def own_tables() -> dict[str, type]:
+    """Return name -> settings of what an audit does only where the plan has its table, or that may have one."""
+    return {**other_studies(), PEOPLE.name: PeopleSettings}
+
+
+def plan_tables() -> Tables:
+    """Return the tables a plan may have: those of every plan, and one for each of `own_tables`."""
+    parts = {**PARTS, **own_tables()}
+    return {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in parts.items()}}
+
+
+def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
+    """Read a plan, TOML in UTF-8; `name` is what to call the file in sentences.
+
+    InputError if the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one
+    sentence with file, key, rule and value.
+    """
+    content = parsed(text, name=name)
+    with naming(name):
+        tables = read_tables(content, plan_tables())
+        data, model, config = read_source(tables)
+        parts: dict[str, Any] = {title: built(part, tables[title], title) for title, part in PARTS.items()}
+        more: tuple[tuple[str, Any], ...] = tuple(
+            (name, built(part, tables[name], name)) for name, part in own_tables().items() if name in content
+        )
+        return built(AuditPlan, tables[""], data=data, model=model, config=config, studies=more, **parts)
+
+
+def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
+    """Return what the tables [data] and [model] tell.
+
+    Refused are keys that contradict each other, and a [data] that names no table: left empty it is not meant to be
+    about the demo.
+    """
+    data, model = tables["data"], tables["model"]
+    if not {"dataset", "file"} & data.keys():
+        only = f"only {', '.join(map(told, list(data)[:_MOST_LISTED]))}" if data else "neither"
+        raise InputError(f"[data] must name a dataset of the catalogue or a file, got {only}.")
+    plan = built(ModelPlan, model, "model")
+    if plan.kind == "file" and not plan.file:
+        raise place_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
+    source, roles = _data(data, plan.kind)
+    preset = {} if plan.kind == "train" else {"method": GIVEN}
+    config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | preset
+    return source, plan, built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles)
+
+
+def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
+    """Return where the table comes from, and its roles where the plan gives them."""
+    location, own_roles = place_of("data"), any(key in data for key in params(Roles))
+    if "file" in data:
+        for key in ("dataset", "attribute"):
+            if key in data:
+                raise location.error(key, "be left out where data.file names a table", data[key])
+        if not data["file"]:
+            raise location.error("file", "name a file", "")
+    elif "attribute" in data:
+        entry = CATALOG[data.get("dataset", "demo")]
+        if own_roles:
+            raise location.error("attribute", "be left out where label and sensitive are given", data["attribute"])
+        if not entry.offers(data["attribute"]):
+            raise location.error("attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"])
+    source = DataPlan(dataset=data.get("dataset", ""), file=data.get("file", ""), attribute=data.get("attribute", ""))
+    roles = None
+    if source.file or own_roles:
+        for key in ("label", "positive", "sensitive"):
+            if not data.get(key):
+                raise location.error(key, "be given", "")
+        roles = built(Roles, data, "data")
+    if kind == "predictions" and (roles is None or not roles.gives_predictions):
+        raise InputError('data.prediction or data.score must be given where model.kind is "predictions", got neither.')
+    return source, roles
+
+
+def plan_text(plan: AuditPlan) -> str:
+    """Return the plan as TOML that `read_plan` reads back equal."""
+    return toml_text(plan_tables(), _values(plan, plan.studies))
+
+
+def commented_plan(
+    plan: AuditPlan,
+    *,
+    notes: Mapping[str, str] = MappingProxyType({}),
+    instead: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return the plan as TOML, a comment over every key; `notes` and `instead` as of `core.base.settings.toml_text`."""
+    entry = CATALOG.get(plan.data.dataset)
+    texts = {"attributes": ", ".join(entry.attributes) if entry else ""}
+    studies = [(name, plan.settings_of(name, settings)) for name, settings in other_studies().items()]
+    studies += [(name, settings) for name, settings in plan.studies if name == PEOPLE.name]
+    return toml_text(plan_tables(), _values(plan, studies), words=texts, notes=notes, instead=instead)
+
+
+def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
+    """Return the tables [data] and [model] of a plan."""
+    roles = plan.config.roles
+    data = (plan.data,) if roles is None else (replace(plan.data, attribute=""), roles)
+    return {"data": values_of(*data), "model": values_of(plan.model, plan.config)}
+
+
+def _values(plan: AuditPlan, studies: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "", values_of(plan)
+    yield from source_values(plan).items()
+    yield from ((title, values_of(getattr(plan, title))) for title in PARTS)
+    yield from ((name, values_of(settings)) for name, settings in studies)
+
+
+def plan_of(report: Mapping[str, Any]) -> AuditPlan:
+    """Return the plan of a report, as `core.report.from_json` returns it.
+
+    InputError if there is no plan in it, one of another format, or one that no plan file could say: it must keep every
+    rule of `core.auditing.read_plan`.
+    """
+    document = report.get("plan")
+    if not isinstance(document, dict):
+        raise InputError(f"The report's plan must be an object, got {document!r:.40}.")
+    check_format(document.get("schema"), thing="The report's plan")
+    tables = own_tables()
+    try:
+        plan = loads(json.dumps({**document, "studies": []}, allow_nan=False), AuditPlan)
+        more: Any = [(name, loads(json.dumps(values), tables[name])) for name, values in document.get("studies", ())]
+        plan = replace(plan, studies=tuple(more))
+        written = plan_text(plan)
+    except (RecordError, ValueError, TypeError, KeyError) as error:
+        if isinstance(error.__cause__, InputError):  # a rule of its settings
+            raise InputError(f"The report's plan: {error.__cause__}") from None
+        raise InputError(f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}.") from None
+    if read_plan(written, name="The report's plan") != plan:
+        raise InputError("The report's plan must be one that a plan file can say, got settings that contradict others.")
+    return plan

@@ -1,0 +1,294 @@
+"""Whether estimates are within their limits, tested over all of them together.
+
+Each estimate is tested against "the value is exactly the limit", two-sided. From the estimate's own interval: with h
+the half width on the limit's side and q the quantile of the interval's level, the standard error is h / q, and
+
+    t = |value − limit| · q / h,        p = P(|T| > t),     T normal, or Student's where it has degrees of freedom.
+
+Holm's correction (1979) runs over all limits with an estimate. What it rejects is a pass or a fail, by the side
+the estimate is on. The interval at the level of a limit's step leaves out the limit exactly when the limit's test is
+rejected, so a pass lies inside its limit with the whole of that interval. These intervals belong to
+their tests; together they do not cover at the level. That the side is called as well costs nothing more where the
+estimates are independent (Shaffer 1980, Finner 1999); those of one audit share people, and for them it is not proved.
+
+Values without an interval's width are computed, not estimated: they are compared as they are and need no correction.
+Repeats that agree are no computation: an interval of Student's that has no width is none.
+
+An interval may end where the unit does (a share at 0 or 1, the size of a difference at 0), and then says nothing about
+what would lie beyond. So it is widened, but never made narrower than it was measured: a limit inside it is not
+rejected at any level.
+
+From these decisions `judge` makes the verdict on every check and on the release.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+from core.auditing.policy.checks import CHECKS, check_title
+from core.auditing.policy.limits import Limit, Policy, check_policy, in_range, limit_text, range_text, value_text
+from core.auditing.policy.verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
+from core.base.caveats import Caveat
+from core.base.errors import InputError
+from core.base.settings import told
+from core.stats.estimates import Estimate, holm, level_text
+from core.studies.study import Basis, Measurement, Outcome
+
+_ROUNDING = 1e-12
+"""Computed values no farther from their limit than this are at the limit: they differ by rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitTest:
+    """An estimate with a finite value, and its limit; `freedom` as of `core.auditing.policy.Measurement`."""
+
+    estimate: Estimate
+    limit: float
+    at_least: bool = False
+    freedom: int | None = None
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the value is on the limit's allowed side."""
+        over = (self.estimate.value - self.limit) * (-1.0 if self.at_least else 1.0)
+        return over <= (_ROUNDING if self.computed else 0.0)
+
+    @property
+    def computed(self) -> bool:
+        """Whether the value has no interval because nothing is uncertain about it."""
+        return self.freedom is None and self.estimate.low == self.estimate.high == self.estimate.value
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is an interval at all."""
+        estimate = self.estimate
+        if self.freedom is not None and estimate.low == estimate.high:
+            return False
+        return not (math.isnan(estimate.low) or math.isnan(estimate.high))
+
+    @property
+    def within(self) -> bool:
+        """Whether the limit is inside the interval as it was measured."""
+        return self.estimate.low <= self.limit <= self.estimate.high
+
+
+def holm_decisions(claims: Mapping[str, LimitTest], *, level: float) -> dict[str, CheckVerdict]:
+    """Return what is decided about each claim, by its name.
+
+    `level`, in [0.5, 1), is one minus the chance of any wrong pass or fail, for values at their limit.
+    """
+    done = {
+        name: CheckVerdict(check=name, verdict=Status.PASS if claim.satisfied else Status.FAIL, why="")
+        for name, claim in claims.items()
+        if claim.computed
+    }
+    family = [name for name in claims if name not in done]
+    alpha = 1.0 - level
+    raw = [_p_value(claims[name], alpha) for name in family]
+    adjusted = holm(raw)
+    rejected = sum(p < alpha for p in adjusted)
+    for rank, index in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
+        claim = claims[family[index]]
+        decisive = adjusted[index] < alpha
+        verdict = Status.INCONCLUSIVE if not decisive else Status.PASS if claim.satisfied else Status.FAIL
+        before = rank if decisive else rejected  # the step that stopped the procedure is that of all that are left
+        step = alpha / (len(family) - before)
+        done[family[index]] = CheckVerdict(
+            check=family[index],
+            verdict=verdict,
+            why="",
+            decided=_decided(claim, min(step, 1.0 - claim.estimate.level), decisive) if claim.bounded else None,
+            p_value=raw[index],
+            p_adjusted=adjusted[index],
+        )
+    return {name: done[name] for name in claims}
+
+
+def _p_value(claim: LimitTest, alpha: float) -> float:
+    """Return a claim's p-value, which does not reject a limit inside the measured interval at level 1 - alpha."""
+    if not claim.bounded:
+        return 1.0
+    p, measured_alpha = p_value(claim.estimate, claim.limit, freedom=claim.freedom), 1.0 - claim.estimate.level
+    if not claim.within:
+        return p
+    return max(p, measured_alpha) if measured_alpha >= alpha else 1.0
+
+
+def p_value(estimate: Estimate, limit: float, *, freedom: int | None = None) -> float:
+    """Return the two-sided p-value of "the value is exactly the limit", from the estimate's interval.
+
+    It is 1 where there is no interval: nothing then speaks for either side.
+    """
+    below, above = _half_widths(estimate)
+    half = above if limit > estimate.value else below
+    distance = abs(estimate.value - limit)
+    if math.isnan(half) or distance == 0.0:
+        return 1.0
+    if half == 0.0:
+        return 0.0
+    t = distance / half * _quantile(1.0 - estimate.level, freedom)
+    if freedom is None:
+        return math.erfc(t / math.sqrt(2.0))
+    from scipy.special import stdtr
+
+    return min(1.0, 2.0 * float(stdtr(freedom, -t)))
+
+
+def interval_at_level(estimate: Estimate, alpha: float, *, freedom: int | None = None) -> Estimate:
+    """Return the estimate with its interval at level 1 - alpha, each side scaled by its own half width."""
+    below, above = _half_widths(estimate)
+    factor = _quantile(alpha, freedom) / _quantile(1.0 - estimate.level, freedom)
+    value = estimate.value
+    return replace(estimate, low=value - factor * below, high=value + factor * above, level=1.0 - alpha)
+
+
+def _half_widths(estimate: Estimate) -> tuple[float, float]:
+    """Return the half widths below and above; a side that has none borrows the other's.
+
+    A value may lie at an end of its interval, or a little outside, where the interval comes from a bootstrap; that
+    does not make the side certain.
+    """
+    below, above = estimate.value - estimate.low, estimate.high - estimate.value
+    if math.isnan(below) or math.isnan(above):
+        return math.nan, math.nan
+    below, above = max(0.0, below), max(0.0, above)
+    return below or above, above or below
+
+
+def _quantile(alpha: float, freedom: int | None) -> float:
+    """Return what |T| exceeds with probability alpha."""
+    if freedom is None:
+        return -NormalDist().inv_cdf(alpha / 2)
+    from scipy.special import stdtrit
+
+    return -float(stdtrit(freedom, alpha / 2))
+
+
+def _decided(claim: LimitTest, alpha: float, decisive: bool) -> Estimate:
+    """Return the interval at the level of a step; rounding must not move it over the limit, or off it."""
+    interval = interval_at_level(claim.estimate, alpha, freedom=claim.freedom)
+    low, high = interval.low, interval.high
+    if decisive and claim.limit > interval.value:
+        high = min(high, claim.limit)
+    elif decisive:
+        low = max(low, claim.limit)
+    else:
+        low, high = min(low, claim.limit), max(high, claim.limit)
+    return replace(interval, low=low, high=high)
+
+
+NO_LIMIT = "The policy sets no limit to it."
+
+
+def judge(
+    policy: Policy,
+    measurements: Sequence[Measurement],
+    *,
+    attribute: str,
+    failed_tests: Sequence[str] = (),
+    caveats: tuple[Caveat, ...] = (),
+) -> Verdict:
+    """Return the verdict of a policy on an audit, with a row for every check of `core.auditing.policy.CHECKS`.
+
+    There is one measurement a check at most. A check without one counts as not run where the policy sets a limit to it,
+    and blocks where it is required; without a limit it is "not_asked" and never blocks. `attribute` is what the
+    sensitive attribute is called. Where FairLeak's test of itself failed for an attack (`failed_tests`), no release
+    passes: what would pass is inconclusive, as a detector that is known to be wrong has found nothing. The `caveats`
+    go with the verdict as they are.
+
+    InputError if the policy breaks a rule, or a measurement is the second of its check or holds a number that its check
+    cannot take: both may come from a report that somebody wrote by hand.
+    """
+    check_policy(policy)
+    by_check = _by_check(measurements)
+    limits = {limit.check: (item, limit) for item, limit in enumerate(policy.limits, start=1)}
+    claims = {name: claim for name, (_, limit) in limits.items() if (claim := _claim(limit, by_check.get(name)))}
+    decisions = holm_decisions(claims, level=policy.level)
+    rows = [_limit_row(item, limit, by_check.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
+    unlimited = [name for name in CHECKS if name not in limits]
+    rows += [
+        CheckVerdict(check=name, verdict=Status.NOT_ASKED, measurement=by_check.get(name), why=NO_LIMIT)
+        for name in unlimited
+    ]
+    rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
+    titled = tuple(
+        replace(row, title=check_title(row.check, attribute), definition=CHECKS[row.check].definition) for row in rows
+    )
+    headline, detail = headline_and_detail(titled, level=policy.level, failed_tests=failed_tests)
+    worst = overall(titled, failed_tests=failed_tests)
+    return Verdict(overall=worst, headline=headline, detail=detail, rows=titled, policy=policy, caveats=caveats)
+
+
+def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:
+    by_check: dict[str, Measurement] = {}
+    for measurement in measurements:
+        name = measurement.check
+        if name in by_check:
+            raise InputError(f"A check must have one measurement at most, got two of {name}.")
+        _check_measurement(measurement)
+        by_check[name] = measurement
+    return by_check
+
+
+def _check_measurement(measurement: Measurement) -> None:
+    name, estimate, freedom = measurement.check, measurement.estimate, measurement.freedom
+    if freedom is not None and not freedom >= 1:
+        raise InputError(f"freedom of {name} must be at least 1, got {told(freedom)}.")
+    if estimate is None or math.isnan(estimate.value):
+        return
+    if not in_range(float(estimate.value), name):
+        raise InputError(f"The measured value of {name} must be one its unit can take, got {told(estimate.value)}.")
+    if estimate.low > estimate.high or math.isinf(estimate.low) or math.isinf(estimate.high):
+        raise InputError(f"The interval of {name} must be finite and in order, got {estimate.low} to {estimate.high}.")
+
+
+def _claim(limit: Limit, measurement: Measurement | None) -> LimitTest | None:
+    """Return what is to be decided, or None where there is no number."""
+    if measurement is None or measurement.outcome != Outcome.DONE or measurement.estimate is None:
+        return None
+    estimate, at_least = measurement.estimate, CHECKS[limit.check].at_least
+    if math.isnan(estimate.value):
+        return None
+    return LimitTest(estimate=estimate, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom)
+
+
+def _limit_row(item: int, limit: Limit, measurement: Measurement | None, decided: CheckVerdict | None) -> CheckVerdict:
+    decision = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
+    row = replace(decision, limit=limit, item=item, measurement=measurement)
+    row = replace(row, why=why(row) if decided else _why_not_run(limit, measurement))
+    return replace(row, blocks=limit.required and row.verdict != Status.PASS and not row.excused)
+
+
+def why(row: CheckVerdict) -> str:
+    """Return the sentence beside a verdict that was reached on a number."""
+    limit, measurement, decided = row.limit, row.measurement, row.decided
+    assert limit is not None and measurement is not None
+    limited = limit_text(limit.check, limit.value)
+    does = "is within" if row.verdict == Status.PASS else "exceeds"
+    if CHECKS[limit.check].at_least and does == "exceeds":
+        does = "is below"
+    if decided is not None:
+        interval = f"{range_text(limit.check, decided, limit.value)} at {level_text(decided.level)} confidence"
+        if decided.level != (measurement.estimate or decided).level:
+            interval += " (adjusted for several limits)"
+        if row.verdict != Status.INCONCLUSIVE:
+            return f"The whole interval, {interval}, {does} the limit of {limited}."
+        return f"The interval, {interval}, contains the limit of {limited}."
+    if row.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
+        return f"There is no interval, so there is no verdict on the limit of {limited}."
+    value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
+    how = "Calculated from declared settings" if measurement.basis == Basis.DECLARED else "Without an interval"
+    return f"{how}, {value} {does} the limit of {limited}."
+
+
+def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:
+    if measurement is None:
+        needs = ", ".join(CHECKS[limit.check].needs)
+        return f"The audit has no measurement of it; it needs {needs}."
+    return measurement.reason or {
+        Outcome.FAILED: "The attack stopped with an error, and no reason was given.",
+        Outcome.DONE: "There was nothing to measure.",
+    }.get(measurement.outcome, "It was not run, and no reason was given.")

@@ -1,0 +1,341 @@
+"""A release policy: its limits, its file, the policies that come along, how values are written.
+
+A file gives `schema = 1`, then the policy's name, version, author, date and rationale, and, if it is not 0.95, the
+level. A table [[limit]] for each limit follows; required, if_not_run and source may be left out, and a limit without a
+source has none, as every table says. `core/auditing/policy/default.toml` is an example. Values are written in the unit
+of their check, with a true minus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Annotated, Any, NamedTuple
+
+from core.auditing.policy.checks import CHECKS
+from core.base.errors import FORMAT, InputError
+from core.base.param import Param
+from core.base.serialize import Result
+from core.base.settings import Place, Tables, broken, naming, params, parsed, read_table, toml_text, validate, values_of
+from core.stats.estimates import STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
+
+
+class Unit(NamedTuple):
+    """How values of checks, which are kept as shares, are limited, written and drawn.
+
+    They lie between `least` and `most`; `factor` makes what is written of a share, with so many `decimals`, a limit
+    with `of_limit` at least. `first` is where a new limit starts.
+    """
+
+    axis: str
+    rule: str
+    least: float
+    most: float
+    first: float
+    factor: float = 1.0
+    decimals: int = 3
+    of_limit: int = 1
+
+
+UNITS = {
+    "points": Unit("Points", "a share from −1 to 1, such as 0.05 for 5 points", -1.0, 1.0, 0.05, 100.0, 1),
+    "percent": Unit("Percent", "a share from 0 to 1, such as 0.05 for 5%", 0.0, 1.0, 0.75, 100.0, 1, 0),
+    "gap": Unit("Difference", "a number from 0 to 1", 0.0, 1.0, 0.05, of_limit=2),
+    "ratio": Unit("Ratio", "a number from 0 to 1", 0.0, 1.0, 0.8),
+    "bits": Unit("Bits a person", "a number of bits a person from −10 to 10", -10.0, 10.0, 0.05, of_limit=2),
+    "columns": Unit("Columns", "a number from 0 to below 1e9", 0.0, math.inf, 3.0, decimals=1, of_limit=0),
+}
+"""Unit of a check -> how it is written."""
+
+_MOST_VALUE = 1e9
+"""What every value is below."""
+
+_POLICY = Place("the policy", "{}")
+
+Author = Annotated[str, Param("Author", "Who set it.", most=200, form="line", shown=True)]
+Date = Annotated[str, Param("Date", "When, written YYYY-MM-DD.", form="day", shown=True)]
+Rationale = Annotated[str, Param("Rationale", "Why it is as it is.", most=10_000, form="prose", shown=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(Result):
+    """One limit; where `source` is empty there is none, and that is shown.
+
+    Whatever `if_not_run` says, a required check that was begun and broke always blocks.
+    """
+
+    check: Annotated[str, Param("Check", "What is limited: {options}.", options=CHECKS)]
+    value: Annotated[
+        float,
+        Param("Limit", "Largest value still allowed, or least where the check says so; as a share: 0.05 is 5 points."),
+    ]
+    required: Annotated[
+        bool, Param("Required", "Whether a release needs this check to pass; otherwise it is shown and does not block.")
+    ] = True
+    if_not_run: Annotated[
+        str,
+        Param(
+            "If not run",
+            'Whether a required check that cannot be run on what is at hand "blocks" a release or is "allowed" to.',
+            options={"blocks": "Blocks the release", "allowed": "Is allowed"},
+            shown=False,
+        ),
+    ] = "blocks"
+    author: Author = ""
+    date: Date = ""
+    rationale: Rationale = ""
+    source: Annotated[
+        str,
+        Param("Source", "Law, standard, paper or internal document it follows.", most=2_000, form="prose", shown=True),
+    ] = ""
+
+    def __post_init__(self) -> None:
+        if in_range(self.value, self.check):  # a whole number has the fingerprint that a file gives it
+            object.__setattr__(self, "value", float(self.value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy(Result):
+    """What a release must keep to: one limit a check at most, in the order of the file.
+
+    `author` answers for the policy since `date`; `rationale` says what it is for, and why it leaves out the checks it
+    does not ask for. `level` is the confidence of the decisions together: with Holm's correction, the chance of any
+    wrong pass or fail is at most 1 - level, for values exactly at their limit. It is at most `STRICTEST`, for intervals
+    of the strongest of several attacks hold no further. What is not proved: see
+    `core.auditing.policy.decisions`.
+    """
+
+    name: Annotated[str, Param("Name", "What the policy is called.", most=200, form="line", shown=True)]
+    version: Annotated[str, Param("Version", "Which of its versions.", most=200, form="line", shown=True)]
+    author: Author = ""
+    date: Date = ""
+    rationale: Rationale = ""
+    level: Annotated[float, Param("Level", "Confidence of all its decisions together.", least=0.5, most=STRICTEST)] = (
+        0.95
+    )
+    limits: tuple[Limit, ...] = ()
+    schema: Annotated[int, Param("Schema", "Version of this format.", least=FORMAT, most=FORMAT)] = FORMAT
+
+
+POLICY_TABLES: Tables = {"": {"schema": params(Policy)["schema"]} | params(Policy), "[limit]": params(Limit)}
+"""The tables of a policy's file."""
+
+
+def check_policy(policy: Policy) -> None:
+    """Raise `InputError` with one sentence if a policy cannot be judged by, read from a file or built in Python.
+
+    Author, date, rationale and source may be empty here; what a file must give is up to `read_policy`.
+    """
+    validate(policy)
+    limits, seen = policy.limits, dict[str, int]()
+    for item, limit in enumerate(limits, start=1):
+        location = _location(item, limit.check)
+        validate(limit, but=("value",), place=location)
+        _check_value(limit.value, limit.check, location)
+    if not limits:
+        raise InputError("A policy must set at least one limit, got none.")
+    for item, limit in enumerate(limits, start=1):
+        if limit.check in seen:
+            both = f"{seen[limit.check]} and {item}"
+            raise InputError(f"A check must have one limit at most, got limits {both} to {limit.check}.")
+        seen[limit.check] = item
+    if not any(limit.required for limit in limits):
+        raise InputError("A policy must require at least one of its limits, got none that is required.")
+
+
+def in_range(value: object, check: str) -> bool:
+    """Return whether a value is a finite number that the check can take."""
+    if check not in CHECKS or isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    unit = UNITS[CHECKS[check].unit]
+    return unit.least <= value <= unit.most and abs(value) < _MOST_VALUE  # also leaves out nan and inf
+
+
+def _check_value(value: object, check: str, location: Place) -> None:
+    if not in_range(value, check):
+        raise location.error("value", f"be {UNITS[CHECKS[check].unit].rule}", value)
+
+
+def _location(item: int, check: object) -> Place:
+    """Return how messages name a limit."""
+    label = f"limit {item} ({check})" if isinstance(check, str) and check in CHECKS else f"limit {item}"
+    return Place(label, f"{{}} of {label}")
+
+
+def read_policy(text: str | bytes, *, name: str) -> Policy:
+    """Return the policy a file holds; bytes are read as UTF-8, messages begin with the file's name.
+
+    InputError if the file breaks a rule of the format. A policy and each of its limits must say by whom, when and why;
+    only the source may be left out.
+    """
+    content = parsed(text, name=name)
+    with naming(name):
+        if "schema" not in content:
+            raise InputError(f"schema must be given, as in schema = {FORMAT}.")
+        values = read_table(content, POLICY_TABLES[""], place=_POLICY, others=("limit",))
+        _complete(values, ("name", "version", "author", "date", "rationale"), _POLICY)
+        rows = content.get("limit", [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise broken("limit", "be tables that each begin with [[limit]]", rows)
+        policy = Policy(**values, limits=tuple(_limit(row, item) for item, row in enumerate(rows, start=1)))
+        check_policy(policy)
+    return policy
+
+
+def _limit(row: Mapping[str, Any], item: int) -> Limit:
+    check = row.get("check")
+    location = _location(item, check)
+    if "value" in row and isinstance(check, str) and check in CHECKS:
+        _check_value(row["value"], check, location)
+    values = read_table(row, POLICY_TABLES["[limit]"], place=location)
+    _complete(values, ("check", "value", "author", "date", "rationale"), location)
+    return Limit(**values)
+
+
+def _complete(values: Mapping[str, Any], needed: tuple[str, ...], location: Place) -> None:
+    for key in needed:
+        if not str(values.get(key, "")).strip():
+            raise InputError(f"{location.of(key)} must be given.")
+
+
+def policy_text(policy: Policy) -> str:
+    """Return a policy as a file that `read_policy` reads back equal.
+
+    A policy built in Python may leave author, date or rationale empty; it is written all the same, and `read_policy`
+    then asks for them.
+    """
+    check_policy(policy)
+    limits = (("[limit]", values_of(limit)) for limit in policy.limits)
+    return toml_text(POLICY_TABLES, [("", values_of(policy)), *limits])
+
+
+def default_policy() -> Policy:
+    """Return the policy of a plan that names none."""
+    return _shipped("default.toml")
+
+
+def predictions_policy() -> Policy:
+    """Return the policy for given predictions: it asks only for what predicted labels can show."""
+    return _shipped("predictions.toml")
+
+
+def _shipped(name: str) -> Policy:
+    return read_policy(files("core.auditing.policy").joinpath(name).read_bytes(), name=name)
+
+
+VERDICT_TITLES = {
+    "fail": "Fail",
+    "inconclusive": "Inconclusive",
+    "not_run": "Not run",
+    "pass": "Pass",
+    "not_asked": "Not covered",
+}
+"""Verdict -> the word that stands beside its icon."""
+
+NO_SOURCE = "no source given"
+"""What stands where a limit's source is empty."""
+
+_MOST = 6
+
+
+def value_text(check: str, value: float, *, limit: float | None = None) -> str:
+    """Write a check's value: "+7.0 points", "82.9%", "0.131", "2.9 columns"; nan as "n/a".
+
+    Beside a limit it has as many decimals as tell it from the limit.
+    """
+    unit = CHECKS[check].unit
+    if math.isnan(value):
+        return "n/a"
+    places = _places(unit, (value,), limit, UNITS[unit].decimals)
+    return _with_unit(_number(unit, value, places, signed=unit == "points"), unit)
+
+
+def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None) -> tuple[str, str]:
+    """Write an estimate as value and interval: ("+7.0 points", "95%: 6.5 to 7.4").
+
+    The interval is "no interval" where there is none, and empty where there is no value either. A percentage loses its
+    decimal when the interval is wide. Beside a limit there are as many decimals as tell value and ends from it.
+    """
+    unit = CHECKS[check].unit
+    if math.isnan(estimate.value):
+        return "n/a", ""
+    least = 0 if unit == "percent" and "." not in percent(estimate) else UNITS[unit].decimals
+    exact = estimate.low == estimate.high or math.isnan(estimate.low) or math.isnan(estimate.high)
+    ends = () if exact else (estimate.low, estimate.high)
+    places = _places(unit, (estimate.value, *ends), limit, least)
+    value = _with_unit(_number(unit, estimate.value, places, signed=unit == "points"), unit)
+    if exact:
+        return value, "no interval"
+    low, high = (_number(unit, end, places) for end in ends)
+    return value, f"{level_text(estimate.level)}: {low} to {high}{'%' if unit == 'percent' else ''}"
+
+
+def control_text(check: str, control: Estimate) -> str:
+    """Write a control's value: a rate, where the check is a rate or a difference of rates, else a bare number."""
+    if UNITS[CHECKS[check].unit].factor > 1.0:
+        return percent(control)
+    return number_text(control.value, ".3f")
+
+
+def range_text(check: str, estimate: Estimate, limit: float) -> str:
+    """Write an interval as "6.5 to 7.4 points", with as many decimals as tell its ends from a limit.
+
+    It is cut to values that the check can take, no size below 0: an interval that a policy widens may leave them.
+    """
+    unit = CHECKS[check].unit
+    least = 0.0 if CHECKS[check].folded else UNITS[unit].least
+    ends = (max(estimate.low, least), min(estimate.high, UNITS[unit].most))
+    places = _places(unit, ends, limit, UNITS[unit].decimals)
+    low, high = (_number(unit, end, places) for end in ends)
+    return _with_unit(f"{low} to {high}", unit)
+
+
+def limit_text(check: str, value: float) -> str:
+    """Write a limit as "at most 5.0 points" or "at least 0.8", with all the decimals it has, six at most."""
+    unit = CHECKS[check].unit
+    integer, _, rest = _number(unit, value, _MOST).partition(".")
+    rest = rest.rstrip("0").ljust(UNITS[unit].of_limit, "0")
+    text = f"{integer}.{rest}" if rest else integer
+    return f"{'at least' if CHECKS[check].at_least else 'at most'} {_with_unit(text, unit)}"
+
+
+def source_text(limit: Limit) -> str:
+    """Write a limit's source, or that there is none."""
+    return limit.source.strip() or NO_SOURCE
+
+
+def is_placeholder(limit: Limit) -> bool:
+    """Return whether a limit is a starting value of FairLeak's, without a source."""
+    return not limit.source.strip() and limit.author.startswith("FairLeak")
+
+
+def placeholders_text(policy: Policy, *, signed: bool = False) -> str:
+    """Return how many limits are FairLeak's starting values and what to do, or was not done; empty where none is."""
+    count = sum(map(is_placeholder, policy.limits))
+    if not count:
+        return ""
+    are = "are FairLeak placeholders" if count > 1 else "is a FairLeak placeholder"
+    to_do = "Signed without limits of your own." if signed else "Set your own limits, with a source, before you sign."
+    return f"{count} of {len(policy.limits)} limits {are}. {to_do}"
+
+
+def _places(unit: str, values: Sequence[float], limit: float | None, least: int) -> int:
+    """Return the decimals to write values with, beside a limit if there is one."""
+    if limit is None:
+        return least
+    factor = UNITS[unit].factor
+    return decimals_beside([factor * value for value in values], factor * limit, least)
+
+
+def _number(unit: str, value: float, places: int, *, signed: bool = False) -> str:
+    return number_text(UNITS[unit].factor * value, f"{'+' if signed else ''}.{places}f")
+
+
+def _with_unit(text: str, unit: str) -> str:
+    if unit == "percent":
+        return f"{text}%"
+    if unit == "columns":
+        return f"{text} column" if text == "1" else f"{text} columns"
+    return f"{text} {unit}" if unit in ("points", "bits") else text

@@ -1,0 +1,517 @@
+"""What a policy says about an audit: a status for every check and for the release.
+
+A measurement is one check's number, in the form a policy judges; the headline is what a reader acts on.
+
+What would settle a check is how many more records, or what to change. The half width h of an interval falls with the
+square root of the number of records n, so that an interval which now contains its limit at a distance d from the value
+ends at the limit with n · (h / d)² records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from core.auditing.policy.checks import CHECKS
+from core.auditing.policy.limits import (
+    Limit,
+    Policy,
+    control_text,
+    estimate_text,
+    is_placeholder,
+    limit_text,
+    range_text,
+    source_text,
+    value_text,
+)
+from core.base.caveats import Caveat
+from core.base.serialize import Result
+from core.stats.estimates import Estimate, count_text, interval, joined, level_text
+from core.studies.registry import STUDIES
+from core.studies.study import Basis, Measurement, Outcome
+from core.studies.subject import SETS_UNKNOWN
+
+
+class Status(StrEnum):
+    """Verdicts of a check, in the order they are shown; NOT_ASKED is no limit of the policy's."""
+
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    NOT_RUN = "not_run"
+    PASS = "pass"
+    NOT_ASKED = "not_asked"
+
+
+BASIS_LABELS = {
+    "measured": ("Measured", "an attack was run, or the model's answers were counted"),
+    "combined": ("Combined", "follows from measurements and from declared settings"),
+    "declared": ("Declared", "calculated from declared settings; nothing was attacked"),
+}
+"""Basis -> its word, and what it means."""
+
+_LONGEST_BRIEF = 64
+"""Characters of a source that stand beside a limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckVerdict(Result):
+    """The verdict on one check.
+
+    `limit` is None if the policy does not ask for the check, `item` its place in the policy, from 1; `measurement` is
+    None if the audit did not try the check at all. `decided` is the interval at the level of its step of Holm's
+    procedure, from which the verdict follows, and `p_value` and `p_adjusted` are two-sided p-values of "the value is
+    exactly the limit" before and after Holm's correction: None and nan where nothing is estimated. `why` is the verdict
+    in one sentence; `blocks` says whether it stands against a release; `title` names the sensitive attribute, and
+    `definition` is the check's. What a reader is shown of it in words is empty where there is nothing.
+    """
+
+    check: str
+    verdict: Status
+    limit: Limit | None = None
+    item: int = 0
+    measurement: Measurement | None = None
+    decided: Estimate | None = None
+    p_value: float = math.nan
+    p_adjusted: float = math.nan
+    why: str
+    blocks: bool = False
+    title: str = ""
+    definition: str = ""
+
+    @property
+    def excused(self) -> bool:
+        """Return whether it is required, could not be run on what is at hand, and its limit allows that."""
+        if self.limit is None or not self.limit.required or self.limit.if_not_run != "allowed":
+            return False
+        return self.verdict == Status.NOT_RUN and (
+            self.measurement is None or self.measurement.outcome == Outcome.NOT_RUN
+        )
+
+    @property
+    def counts(self) -> bool:
+        """Return whether the release hangs on it."""
+        return self.limit is not None and self.limit.required and not self.excused
+
+    @property
+    def found(self) -> Measurement:
+        """The measurement; one that was not run where the audit has none."""
+        return self.measurement or Measurement(
+            check=self.check, outcome=Outcome.NOT_RUN, reason="This audit did not try it."
+        )
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a number to show."""
+        return self.found.outcome == Outcome.DONE and self.value != "no value"
+
+    @property
+    def basis(self) -> str:
+        """How the number came about, in a word."""
+        return BASIS_LABELS[self.found.basis][0].lower() if self.found.outcome == Outcome.DONE else "not measured"
+
+    @property
+    def value(self) -> str:
+        """The number, such as "+7.0 points"; "no value" where there is none."""
+        return self._number_and_interval[0]
+
+    @property
+    def interval(self) -> str:
+        """Its interval, such as "95%: 6.5 to 7.4"."""
+        return self._number_and_interval[1]
+
+    @property
+    def number(self) -> str:
+        """Value and interval."""
+        return ", ".join(filter(None, self._number_and_interval))
+
+    @property
+    def limit_label(self) -> str:
+        """The limit, such as "at most 5.0 points"."""
+        return "" if self.limit is None else limit_text(self.check, self.limit.value)
+
+    @property
+    def source(self) -> str:
+        """The limit's source."""
+        return "" if self.limit is None else source_text(self.limit)
+
+    @property
+    def placeholder(self) -> bool:
+        """Whether the limit is a starting value of FairLeak's, without a source."""
+        return self.limit is not None and is_placeholder(self.limit)
+
+    @property
+    def settling(self) -> str:
+        """What would settle it."""
+        return next_step(self)
+
+    @property
+    def brief(self) -> str:
+        """The beginning of the source, cut between words."""
+        if self.placeholder:
+            return "placeholder"
+        if len(self.source) <= _LONGEST_BRIEF:
+            return self.source
+        return f"{self.source[:_LONGEST_BRIEF].rsplit(' ', 1)[0]}…"
+
+    @property
+    def lines(self) -> Iterator[tuple[str, str | tuple[str, ...] | dict[str, str]]]:
+        """All that a reader is shown of it: a term, and a text, several sentences or numbers by name."""
+        measurement, limit = self.found, self.limit
+        yield "Why this verdict", " ".join(filter(None, (self.why, self._p_value)))
+        yield "Quantity", self.definition
+        broken = "The attack stopped with an error." if measurement.outcome == Outcome.FAILED else "No number."
+        yield "Result", self.number if self.measured else f"{broken} {measurement.reason}".strip()
+        yield "Check", measurement.attacked
+        yield "The attacker knows", measurement.knows
+        yield "Control", self.control
+        yield "Assumptions", measurement.assumptions
+        if measurement.estimate is not None:
+            yield "Evidence", "{}: {}.".format(*BASIS_LABELS[measurement.basis])
+        yield "Further numbers", {name: _number(value) for name, value in sorted((measurement.details or {}).items())}
+        if limit is not None:
+            where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
+            needed = f"required {where}" if limit.required else "shown, not required"
+            who = ", ".join(filter(None, (limit.author or "no author", limit.date)))
+            yield "Limit", f"{self.limit_label}, item {self.item} of the policy, {needed}; set by {who}."
+            yield "Why this limit", limit.rationale.strip() or "No reason given."
+            yield "Source", self.source
+
+    @property
+    def _p_value(self) -> str:
+        adjusted = self.p_adjusted
+        small = "p < 0.001" if adjusted < 0.001 else f"p = {adjusted:.3f}"
+        return "" if adjusted != adjusted else f"{small} (Holm-adjusted)."
+
+    @property
+    def _number_and_interval(self) -> tuple[str, str]:
+        """The number and its interval; a number that is computed, not estimated, has no interval to miss."""
+        estimate = self.found.estimate
+        if estimate is None or estimate.value != estimate.value:
+            return "no value", ""
+        beside = None if self.limit is None else self.limit.value
+        if estimate.low == estimate.high:
+            computed = self.found.basis == "declared"
+            return value_text(self.check, estimate.value, limit=beside), "calculated" if computed else ""
+        return estimate_text(self.check, estimate, limit=beside)
+
+    @property
+    def control(self) -> str:
+        """What is reached without the leak, a rate with its interval."""
+        control = self.found.control
+        if control is None or control.value != control.value:
+            return ""
+        text = control_text(self.check, control)
+        wide = control.low < control.high and text.endswith("%")
+        text = f"{text}, {level_text(control.level)}: {interval(control)}" if wide else text
+        return f"{self.found.control_name or 'control'}: {text}"
+
+
+def _number(value: float) -> str:
+    """Write a further number: a count whole, the rest to three decimals."""
+    if abs(value) < 0.0005:
+        return "0.0"
+    is_count = value == round(value) and abs(value) > 1
+    return (f"{value:,.0f}" if is_count else f"{value:.3f}").replace("-", "−")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Result):
+    """The verdict on a release.
+
+    `overall` is PASS, FAIL, INCONCLUSIVE or NOT_RUN: the worst of the required checks. `headline` and `detail` are a
+    title ("Do not release: two of six checks fail.") and the sentence under it. `rows` come in the order fail,
+    inconclusive, not run, pass, not asked; within these in the policy's order. `caveats` are what has to be known
+    beside it, in the order of their kinds.
+    """
+
+    overall: Status
+    headline: str
+    detail: str
+    rows: tuple[CheckVerdict, ...]
+    policy: Policy
+    caveats: tuple[Caveat, ...] = ()
+
+
+_BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)
+_MISSED = "the attack missed a planted leak, or flagged a model without one"
+_SINGULAR = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
+_SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
+
+
+def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> Status:
+    """Return the worst verdict of the required checks: fail, then inconclusive, then not run, then pass.
+
+    A check that could not be run, where its limit allows that, is left out; of none that was run nothing passes.
+    Where FairLeak's test of itself failed for an attack, pass is inconclusive.
+    """
+    verdicts = {row.verdict for row in rows if row.counts}
+    if not verdicts:
+        return Status.NOT_RUN
+    return next(
+        (verdict for verdict in _BLOCKING if verdict in verdicts),
+        Status.INCONCLUSIVE if failed_tests else Status.PASS,
+    )
+
+
+def headline_and_detail(
+    rows: Sequence[CheckVerdict], *, level: float, failed_tests: Sequence[str] = ()
+) -> tuple[str, str]:
+    """Return the verdict as a title, and what the title leaves out."""
+    headline, detail = _of_checks(rows, level=level)
+    if not failed_tests:
+        return headline, detail
+    if overall(rows) == Status.PASS:
+        return f"Do not release yet: the self-test failed, as {_MISSED}.", _mistrust(failed_tests)
+    return headline, _joined(detail, f"The self-test failed: {_MISSED}.", _mistrust(failed_tests))
+
+
+def _mistrust(failed_tests: Sequence[str]) -> str:
+    attacks = "; ".join(f"“{attack}”" for attack in failed_tests)
+    return f"It failed for {attacks}: no verdict here can be relied on until the cause is found."
+
+
+def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
+    required = Counter(row.verdict for row in rows if row.counts)
+    optional = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
+    n, worst = required.total(), overall(rows)
+    excused, calculated = _excused(rows), _calculated(rows)
+    if not n:
+        return "Do not release yet: no required check could be run.", _joined(_optional(optional))
+    if worst == Status.PASS:
+        claim = (
+            f"Decided at {level_text(level)} confidence over all limits together; "
+            "it holds for these attacks on this model and this table, and says nothing about others."
+        )
+        about_model = any(CHECKS[row.check].needs for row in rows if row.counts)
+        satisfied = _satisfied_headline(n, bool(optional), bool(excused), about_model)
+        return satisfied, _joined(claim, calculated, excused, _optional(optional))
+    warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
+    headline = f"{warning}: {_of_all(required[worst], n, worst)}."
+    if required[worst] == n:
+        return headline, _joined(excused, _optional(optional))
+    passing = f"{_sentence(count_text(required[Status.PASS]))} {_counted(required[Status.PASS], Status.PASS)}."
+    return headline, _joined(_further(required, worst), passing, calculated, excused, _optional(optional))
+
+
+def _calculated(rows: Sequence[CheckVerdict]) -> str:
+    """Write how many required checks pass without an attack, by what the plan declares."""
+    passing = [row.measurement for row in rows if row.counts and row.verdict == Status.PASS and row.measurement]
+    n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
+    if not n:
+        return ""
+    follow = "passing check follows" if n == 1 else "passing checks follow"
+    return f"{_sentence(count_text(n))} {follow} from the plan alone, without an attack."
+
+
+def _satisfied_headline(n: int, has_optional: bool, excused: bool, about_model: bool) -> str:
+    kind = "required limit" if has_optional or excused else "limit"
+    if n == 1:
+        addition = "" if about_model else ", and it is about FairLeak, not about the model"
+        return f"The one {kind} of the policy is kept{addition}{'' if has_optional else '; no other check was judged'}."
+    return f"{'Both' if n == 2 else f'All {count_text(n)}'} {kind}s of the policy are kept."
+
+
+def _of_all(count: int, n: int, verdict: Status) -> str:
+    """Write "two of six checks fail", "the only check fails", "both checks fail", "all six checks fail"."""
+    if n == 1:
+        return f"the only required check {_SINGULAR[verdict]}"
+    if count == n:
+        return f"{'both' if n == 2 else f'all {count_text(n)}'} checks {_SEVERAL[verdict]}"
+    return f"{count_text(count)} of {count_text(n)} checks {_counted(count, verdict)}"
+
+
+def _further(required: Counter[Status], worst: str) -> str:
+    """Write "One is inconclusive and one was not run; both also block a release."."""
+    rest = {verdict: required[verdict] for verdict in _BLOCKING if verdict != worst and required[verdict]}
+    total = sum(rest.values())
+    if not total:
+        return ""
+    clause = " and ".join(f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in rest.items())
+    also = {1: "it also blocks", 2: "both also block"}.get(total, f"all {count_text(total)} also block")
+    return f"{_sentence(clause)}; {also} a release."
+
+
+def _excused(rows: Sequence[CheckVerdict]) -> str:
+    """Write which checks the policy lets go because they could not be run."""
+    titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
+    return f"Not tested, and not blocking under this policy: {joined(titles)}." if titles else ""
+
+
+def _optional(optional: Counter[Status]) -> str:
+    """Write what became of the limits that are not required."""
+    n = optional.total()
+    if not n:
+        return ""
+    counts = [(verdict, optional[verdict]) for verdict in (*_BLOCKING, Status.PASS) if optional[verdict]]
+    if n == 1:
+        return f"One further check does not count for the decision; it {_SINGULAR[counts[0][0]]}."
+    clauses = [f"{count_text(count)} {_counted(count, verdict)}" for verdict, count in counts]
+    if len(counts) == 1:
+        clauses = [f"{'both' if n == 2 else f'all {count_text(n)}'} {_SEVERAL[counts[0][0]]}"]
+    return f"{_sentence(count_text(n))} further checks do not count for the decision; {joined(clauses)}."
+
+
+def _counted(count: int, verdict: Status) -> str:
+    return (_SINGULAR if count <= 1 else _SEVERAL)[verdict]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+class Bullet(NamedTuple):
+    """Where a value lies on a scale from 0 over the limit to twice the limit.
+
+    `value`, `low` and `high`, in [0, 1], are positions of the value and of the interval the verdict follows from; the
+    limit's is 0.5. Without an interval low and high are the value's. What lies beyond is shown at the scale's end, and
+    `arrows` are the ends beyond which something lies: False for the left one, True for the right one.
+    """
+
+    value: float
+    low: float
+    high: float
+    arrows: tuple[bool, ...]
+
+
+def bullet(row: CheckVerdict) -> Bullet | None:
+    """Return the positions of a check's value and interval; None without a limit or without a number.
+
+    The scale of a limit L is 0 to 2L. Of a limit below 0 it is 2L to 0, and of a limit of 0 it is ±0.05, or ±1 column,
+    so that larger values are always further to the right.
+    """
+    estimate = row.measurement.estimate if row.measurement else None
+    if row.limit is None or estimate is None or math.isnan(estimate.value) or row.verdict == Status.NOT_RUN:
+        return None
+    limit = float(row.limit.value)
+    span = abs(limit) or (1.0 if CHECKS[row.check].unit == "columns" else 0.05)
+    return on_scale(estimate.value, row.decided or estimate, middle=limit, span=span)
+
+
+def on_scale(value: float, interval: Estimate, *, middle: float, span: float) -> Bullet:
+    """Return the positions of a value and the interval shown on a scale of `span` to either side of the middle."""
+    ends = [value if math.isnan(x) else x for x in (value, interval.low, interval.high)]
+    positions = [0.5 + (x - middle) / span / 2 for x in ends]
+    beyond = {position > 0.5 for position in positions if not -1e-9 <= position <= 1 + 1e-9}
+    at, low, high = (min(1.0, max(0.0, position)) for position in positions)
+    return Bullet(value=at, low=low, high=high, arrows=tuple(sorted(beyond)))
+
+
+_MOST_TIMES = 10
+"""From how many times as many records on more of them are no advice."""
+
+_PAGES = {
+    "attriguard": "AttriGuard",
+    "correction": "Correction",
+    "membership": "Membership",
+    "model_fairness": "Choose a model",
+    "queries": "Bias queries",
+}
+"""Study -> the page that helps, where that has another name than the study."""
+
+_REDUCE = {
+    "unfairness": "Train, or ask for, a fairer model",
+    "four_fifths": "Train, or ask for, a fairer model",
+    "attriguard_cost": "Lower the noise budget",
+    "absence": "Let the model answer about everybody, or about nobody of a kind",
+}
+"""Check -> what a fail asks for, where that is not a smaller leak."""
+
+NOTHING_TO_DO = "Nothing to do"
+
+_ADD_SETS = (
+    "Add a column that says train, attack or test for each person (role Set on the Data page), or use the policy for "
+    "predictions alone."
+)
+
+
+def next_step(row: CheckVerdict, *, table: bool = False) -> str:
+    """Return what would turn a verdict into a pass, or a certain one; empty where the policy sets no limit.
+
+    `table` counts in tables as large as this one, where the check is of a part of its people.
+    """
+    if row.limit is None:
+        return ""
+    if row.verdict == Status.FAIL:
+        return f"{_REDUCE.get(row.check, 'Reduce the leak')} ({_page(row.check)}), or accept the risk in writing."
+    if row.verdict == Status.NOT_RUN:
+        return _not_run(row)
+    return _inconclusive(row, table) if row.verdict == Status.INCONCLUSIVE else NOTHING_TO_DO
+
+
+def _page(check: str) -> str:
+    """Return the page about a check."""
+    for name, study in STUDIES.items():
+        if any(declared.name == check for declared in study.declared):
+            return _PAGES.get(name, study.title)
+    return "see the study"
+
+
+def _not_run(row: CheckVerdict) -> str:
+    """Return what to supply where there is no number; the reason stands beside it wherever this is shown."""
+    if row.excused:
+        return "Not blocking: the policy requires it only where it can be run."
+    if not row.counts:
+        return "Nothing to do: the policy does not require it here."
+    if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:
+        return "Remove the cause of the error and audit again, or remove the requirement."
+    reason = row.measurement.reason if row.measurement is not None else ""
+    if reason == SETS_UNKNOWN:
+        return _ADD_SETS
+    missing = "what the reason names" if reason else f"what is missing (needs {' and '.join(CHECKS[row.check].needs)})"
+    return f"Supply {missing}, or remove the requirement."
+
+
+def _inconclusive(row: CheckVerdict, table: bool) -> str:
+    """Return how many more records are needed, or that it is to be decided in writing."""
+    limit, decided, measurement = row.limit, row.decided, row.measurement
+    assert limit is not None
+    assert measurement is not None and measurement.estimate is not None
+    if measurement.reason:
+        return f"Not everybody could be measured: {measurement.reason} Supply more records, or decide in writing."
+    if decided is None:
+        return "There is no interval, so the records needed are unknown. Decide in writing."
+    bound, unit = float(limit.value), "records" if measurement.freedom is None else "repetitions"
+    wider = ""
+    if not measurement.estimate.low <= bound <= measurement.estimate.high:
+        # the interval beside it does not hold the limit; the one of Holm's procedure does
+        wider = f"Judged with all limits at {level_text(decided.level)}: {range_text(row.check, decided, bound)}. "
+    times = times_needed(decided, bound)
+    beyond = decided.value != bound and (decided.value > bound) != CHECKS[row.check].at_least
+    if times > _MOST_TIMES:
+        how = f"{_two_digits(times):,} times the {unit}" if times < 1000 else f"no number of {unit} is enough"
+        return f"{wider}Too close to the limit: {how}{', likely a fail' if beyond else ''}. Decide in writing."
+    if table and unit == "records":
+        amount = f"A table about {_tenths(times):g} times as large as this"
+    elif decided.n > 0:
+        more = _two_digits(decided.n * (times - 1.0))
+        amount = f"About {more:,} more {unit if more > 1 else unit[:-1]}"
+    else:
+        amount = f"About {_tenths(times):g} times the {unit} (their number is unknown)"
+    return f"{wider}{amount}{' would likely make this a fail' if beyond else ', or accept the risk in writing'}."
+
+
+def times_needed(estimate: Estimate, limit: float) -> float:
+    """Return by how much n must grow until the interval ends at a limit inside it: (half width / distance)²."""
+    distance = abs(estimate.value - limit)
+    half = estimate.value - estimate.low if limit < estimate.value else estimate.high - estimate.value
+    return math.inf if distance == 0.0 else max(1.0, (half / distance) ** 2)
+
+
+def _tenths(times: float) -> float:
+    """Return the next larger number of one decimal."""
+    return (math.floor(10 * times) + 1) / 10
+
+
+def _two_digits(number: float) -> int:
+    """Return the next larger whole number, rounded up to two digits."""
+    integer = math.floor(number) + 1
+    step = 10 ** max(0, len(str(integer)) - 2)
+    return math.ceil(integer / step) * step

@@ -1,0 +1,456 @@
+"""What a release audit found, whole, and what it takes to get its numbers again.
+
+Versions, seeds, and fingerprints of code, plan, policy and table are of contents: a plan that calls its table by
+another path is the same plan. Nothing names the machine or who uses it; of the machine only its kind is given, and the
+kind of processor that the linear algebra was built for, on which the last digits of a number may depend.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import core
+from core.auditing.inputs import Audited
+from core.auditing.plan import AuditPlan
+from core.auditing.policy import Policy, Verdict
+from core.base.caveats import (
+    ATTRIBUTE_NEEDED_TEXT,
+    CHOSEN_TEXT,
+    CONSTANT_TEXT,
+    LABELS_ONLY_TEXT,
+    RANDOMISED_TEXT,
+    SELF_TEST_TEXT,
+    TRAINED_TEXT,
+    Caveat,
+    CaveatKind,
+    in_order,
+)
+from core.base.errors import FORMAT
+from core.base.fingerprint import code_fingerprint, content_fingerprint
+from core.base.serialize import Result
+from core.datasets import AuditDataset, Table, cautions
+from core.datasets.columns import quoted
+from core.datasets.splits import sharing
+from core.models import METHOD_TITLES
+from core.stats.estimates import Estimate, proportion
+from core.studies.study import Finding, Measurement, Row
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSummary(Result):
+    """One group in the data and under the model.
+
+    `count` and `label_rate` are its records in the table and the positive labels among them; `test_rate`, `test_tpr`
+    and `test_fpr` positive predictions on the test records: among all, among positive labels, among negative labels.
+    """
+
+    group: str
+    count: int
+    label_rate: Estimate
+    test_rate: Estimate
+    test_tpr: Estimate
+    test_fpr: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSummary(Result):
+    """The table.
+
+    `attribute` and `label` are their names; `n` records are audited, `sets` are their numbers by set (train, attack,
+    validation, test) and `split` one sentence on how these came about; `notes` say what was left out, filled in, or
+    stands twice; `fingerprint` is the SHA-256 of the arrays.
+    """
+
+    title: str
+    source: str
+    attribute: str
+    label: str
+    synthetic: bool
+    n: int
+    sets: dict[str, int]
+    split: str
+    features: tuple[str, ...]
+    notes: tuple[str, ...]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSummary(Result):
+    """The audited model.
+
+    `kind` is that of `core.auditing.ModelPlan`, `achieved` the unfairness on the training records, `fingerprint`
+    the SHA-256 of the predictions and scores, and of the file where there is one.
+    """
+
+    kind: str
+    title: str
+    metric: str
+    tolerance: float
+    achieved: float
+    unfairness_test: Estimate
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    fingerprint: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfTest(Result):
+    """Whether FairLeak itself reports a leak where there is none, and one where there is.
+
+    `false_alarms` is the share of null models (no leak by construction) that failed, `detected` that of
+    planted leaks that were detected; `passed` says whether the first is at most 5% plus two standard errors and the
+    second at least 95%; `told` what was planted, in one sentence.
+    """
+
+    attack: str
+    false_alarms: Estimate
+    detected: Estimate
+    passed: bool
+    told: str
+
+
+def failed_tests(tests: Iterable[SelfTest]) -> tuple[str, ...]:
+    """Return the attacks for which FairLeak's test of itself failed."""
+    return tuple(test.attack for test in tests if not test.passed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance(Result):
+    """What it takes to get the same numbers again.
+
+    `platform` is the machine's kind, `packages` the versions of what computes numbers; `code`, `policy` and `plan` are
+    the SHA-256 of FairLeak's own code, of the policy and of the plan.
+    """
+
+    fairleak: str
+    python: str
+    platform: str
+    packages: dict[str, str]
+    code: str
+    policy: str
+    plan: str
+    seeds: dict[str, int]
+
+
+class TableTitle(StrEnum):
+    """What a table is called in the report."""
+
+    ATTRIBUTION = "Where the leak comes from"
+    CORRECTIONS = "Corrections over tolerances"
+    TRUE_CORRECTION = "Correction with a true tolerance"
+    RATES = "Rates by group"
+    ANSWERS = "Planned answers"
+    MEMBERS = "Membership attacks"
+    GUARD = "AttriGuard"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFindings(Result):
+    """What one study found, as it words it: `study` is its name, `title` what people call it."""
+
+    study: str
+    title: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSection(Result):
+    """What is found about single people, for the internal report."""
+
+    findings: tuple[Finding, ...]
+    tables: dict[str, tuple[Row, ...]]
+    """Title -> rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseAudit(Result):
+    """A whole release audit.
+
+    There is one measurement a check of `core.auditing.policy.CHECKS`, in their order. `tables`, `TableTitle` -> rows
+    (column -> text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO
+    8601, UTC) and "seconds": all that differs between two runs. `findings` are those of the studies that ran;
+    `people` is there where the plan asks for it. `caveats` are those on what was audited, whatever it is judged by;
+    all caveats are the verdict's.
+    """
+
+    plan: AuditPlan
+    data: DataSummary
+    groups: tuple[GroupSummary, ...]
+    model: ModelSummary
+    measurements: tuple[Measurement, ...]
+    verdict: Verdict
+    tables: dict[str, tuple[Row, ...]]
+    self_tests: tuple[SelfTest, ...]
+    provenance: Provenance
+    times: dict[str, str | float]
+    findings: tuple[StudyFindings, ...] = ()
+    people: PeopleSection | None = None
+    caveats: tuple[Caveat, ...] = ()
+    schema: int = FORMAT
+
+
+COMPUTING = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "pyarrow",
+    "fairlearn",
+    "PuLP",
+    "cvxpy",
+    "clarabel",
+    "osqp",
+    "scs",
+    "onnxruntime",
+    "skops",
+)
+"""Packages that compute numbers; those that are not installed are left out."""
+
+SELF_TEST_SEED = 2023
+"""Seed of FairLeak's test of itself: its numbers say something of the code, and so never change with an audit."""
+
+
+def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
+    """Return where an audit's numbers come from; FairLeakError if FairLeak's own code cannot be read."""
+    return Provenance(
+        fairleak=core.__version__,
+        python=f"{platform.python_implementation()} {platform.python_version()}",
+        platform=kind_of_machine(),
+        packages=versions(),
+        code=code_fingerprint(),
+        policy=content_fingerprint(policy),
+        plan=plan_fingerprint(plan),
+        seeds={"audit": plan.config.seed, "self-test": SELF_TEST_SEED},
+    )
+
+
+def plan_fingerprint(plan: AuditPlan) -> str:
+    """Return the SHA-256 of what a plan asks for: everything but the paths of its files, which it may have or not."""
+    return content_fingerprint(
+        replace(
+            plan,
+            data=replace(plan.data, file="given" if plan.data.file else ""),
+            model=replace(plan.model, file="given" if plan.model.file else ""),
+            policy="",
+        )
+    )
+
+
+def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
+    """Return the SHA-256 of the records an audit works on, the same for every version of FairLeak.
+
+    Every value enters, with the columns' names and what their codes stand for, and the predictions, scores and sets
+    where the table gives them; not what the table is called or where it lay. `answers` says whether predictions and
+    scores enter: not where a model file gave them, whose last digits hang on the machine.
+    """
+    answered = {
+        "predictions": dataset.predictions,
+        "scores": dataset.scores,
+        "withheld": dataset.withheld,
+        "answered": dataset.answered,
+    }
+    given = answered if answers else {}
+    told = {name: array for name, array in {**given, "sets": dataset.sets}.items() if array is not None}
+    return content_fingerprint(
+        dataset.features,
+        dataset.labels,
+        dataset.sensitive,
+        dataset.categorical,
+        list(dataset.feature_names),
+        [list(values) for values in dataset.categories],
+        list(dataset.group_names),
+        list(told),
+        *told.values(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return the version of each installed package of `COMPUTING`."""
+    found = {}
+    for name in COMPUTING:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def kind_of_machine() -> str:
+    """Return system and processor, such as "Linux x86_64 (Haswell)", of whatever machine of this kind."""
+    built_for = _linear_algebra()
+    return f"{platform.system()} {platform.machine()}" + (f" ({built_for})" if built_for else "")
+
+
+def _linear_algebra() -> str:
+    """Return what processor numpy's own linear algebra takes this one for; empty where it has none or does not say.
+
+    Only numpy's is asked: other packages bring libraries of their own, and which are loaded hangs on what ran before.
+    """
+    from threadpoolctl import threadpool_info
+
+    own = os.path.realpath(os.path.dirname(np.__file__))  # the library lies in "numpy.libs" beside it, or inside
+    found = [library for library in threadpool_info() if library["filepath"].startswith(own)]
+    return ", ".join(sorted({str(library["architecture"]) for library in found if library.get("architecture")}))
+
+
+SAME_ANSWER = CONSTANT_TEXT
+
+
+def data_summary(audited: Audited, table: Table) -> DataSummary:
+    """Return what the table is."""
+    dataset = audited.dataset
+    return DataSummary(
+        title=dataset.title,
+        source=table.source,
+        attribute=audited.attribute,
+        label=dataset.roles.label,
+        synthetic=dataset.synthetic,
+        n=dataset.n,
+        sets={name: int(getattr(audited.splits, name).size) for name in ("train", "attack", "validation", "test")},
+        split=_split(audited),
+        features=dataset.feature_names,
+        notes=tuple(caveat.text for caveat in data_caveats(audited, table)),
+        fingerprint=data_fingerprint(dataset, answers=audited.plan.model.kind != "file"),
+    )
+
+
+def group_summaries(audited: Audited) -> tuple[GroupSummary, ...]:
+    """Return the groups, first group first."""
+    dataset, test = audited.dataset, audited.splits.test
+    answers, labels, groups = audited.model.predictions[test], dataset.labels[test], dataset.sensitive[test]
+
+    def rate(code: int, label: int | None) -> Estimate:
+        chosen = (groups == code) if label is None else (groups == code) & (labels == label)
+        return proportion(int(answers[chosen].sum()), int(np.count_nonzero(chosen)))
+
+    codes = {name: code for code, name in enumerate(dataset.group_names)}
+    return tuple(
+        GroupSummary(
+            group=row.group,
+            count=row.count,
+            label_rate=row.label_rate,
+            test_rate=rate(codes[row.group], None),
+            test_tpr=rate(codes[row.group], 1),
+            test_fpr=rate(codes[row.group], 0),
+        )
+        for row in dataset.groups()
+    )
+
+
+def model_summary(audited: Audited, model_file: ModelFile | None = None) -> ModelSummary:
+    """Return what the model is, and how good and how fair."""
+    config, model = audited.config, audited.model
+    file = "" if model_file is None else model_file.fingerprint
+    return ModelSummary(
+        kind=audited.plan.model.kind,
+        title=_title(audited),
+        metric=config.metric,
+        tolerance=config.tolerance,
+        achieved=model.unfairness_train,
+        unfairness_test=model.unfairness_test,
+        accuracy_train=model.accuracy_train,
+        accuracy_test=model.accuracy_test,
+        majority_test=model.majority_test,
+        fingerprint=content_fingerprint(model.predictions, model.scores, file),
+        notes=tuple(caveat.text for caveat in model_caveats(audited)),
+    )
+
+
+def _title(audited: Audited) -> str:
+    plan, roles = audited.plan, audited.dataset.roles
+    if plan.model.kind == "file":
+        return f"Model file {quoted(PurePosixPath(plan.model.file).name)}"
+    if plan.model.kind == "predictions":
+        columns = " and ".join(quoted(column) for column in (roles.prediction, roles.score) if column)
+        return f"Predictions given in {columns}"
+    return METHOD_TITLES[audited.config.method]
+
+
+_FACTS_OF_OTHER_CAVEATS = frozenset({"constant_prediction", "constant_score", "person", "repeated_records"})
+"""Facts of the input check that another caveat says with what was done about them."""
+
+
+def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
+    """Caveats on the table: what was noted of its columns, decided in reading it, and stands in several sets."""
+
+    def make() -> tuple[Caveat, ...]:
+        dataset = audited.dataset
+        found = [
+            Caveat(CaveatKind.INPUT_CHECK, fact.text)
+            for fact in audited.facts
+            if fact.kind not in _FACTS_OF_OTHER_CAVEATS
+        ]
+        found += [Caveat(CaveatKind.INPUT_CHECK, one.text) for one in cautions(table.frame, dataset.roles)]
+        found += dataset.caveats
+        shared = sharing(dataset, audited.splits)
+        if shared is not None:
+            found.append(shared)
+        return tuple(found)
+
+    return audited.once("data caveats", make)
+
+
+def model_caveats(audited: Audited) -> tuple[Caveat, ...]:
+    """Caveats on the model: what it is, and how it answered."""
+    model, roles = audited.model, audited.dataset.roles
+    found = []
+    if model.constant(audited.splits):
+        found.append(Caveat(CaveatKind.CONSTANT_MODEL, CONSTANT_TEXT))
+    if audited.trainable:
+        found.append(Caveat(CaveatKind.MODEL_TRAINED, TRAINED_TEXT))
+        if model.randomised:
+            found.append(Caveat(CaveatKind.MODEL_RANDOMISED, RANDOMISED_TEXT))
+        if model.needs_sensitive:
+            found.append(Caveat(CaveatKind.ATTRIBUTE_NEEDED, ATTRIBUTE_NEEDED_TEXT))
+        found += [Caveat(CaveatKind.MODEL_STRUCTURE, text) for text in model.structure.notes]
+    elif not audited.has_scores:
+        found.append(Caveat(CaveatKind.LABELS_ONLY, LABELS_ONLY_TEXT))
+    elif not roles.prediction:
+        text = f"Predictions are scores of at least {roles.threshold:g}."
+        found.append(Caveat(CaveatKind.SCORE_THRESHOLD, text))
+    found += [Caveat(CaveatKind.MODEL_FILE, text) for text in audited.model_notes]
+    return tuple(found)
+
+
+def input_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
+    """Caveats on what is audited, before anything is judged."""
+    return (*data_caveats(audited, table), *model_caveats(audited), *audited.caveats)
+
+
+def verdict_caveats(caveats: Iterable[Caveat], *, chosen: bool, self_tests: Sequence[SelfTest]) -> tuple[Caveat, ...]:
+    """Caveats of a verdict: those of what is audited, and of how it was judged.
+
+    `chosen` is whether the model was picked from several on the records that it is audited on.
+    """
+    found = list(caveats)
+    if chosen:
+        found.append(Caveat(CaveatKind.CHOSEN_ON_THESE_RECORDS, CHOSEN_TEXT))
+    if not self_tests:
+        found.append(Caveat(CaveatKind.SELF_TEST_MISSING, SELF_TEST_TEXT))
+    return in_order(found)
+
+
+def _split(audited: Audited) -> str:
+    roles, config = audited.dataset.roles, audited.config
+    if roles.sets:
+        return f"The sets are those of the column {quoted(roles.sets)}; seed {config.seed} divides the attacker's."
+    share = f"{100 * config.train_share:g}% of the records train the model"
+    if not audited.trainable:
+        share = (
+            f"{100 * config.train_share:g}% of the records stand for the model's training records, which are unknown"
+        )
+    return f"Drawn with seed {config.seed}: {share}; the attacker knows half of the others, the test takes the rest."

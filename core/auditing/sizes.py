@@ -1,0 +1,338 @@
+"""Whether a table has enough people for an audit, said before the work, with the change of the plan that works.
+
+What is tried: seeds 0 to 50, other training shares, and one group against all others. Each is divided into its sets as
+the audit divides it, so that what is named works for this table and no other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.auditing.answers import plan_key
+from core.base.errors import InputError
+from core.base.serialize import Result
+from core.base.settings import toml_value
+from core.datasets.build import select
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import split
+from core.models import GIVEN
+from core.stats.estimates import count, joined
+from core.studies.membership.disparity import least_outsiders
+from core.studies.membership.roc import RESOLUTION
+from core.studies.membership.study import FALSE_ALARMS
+from core.studies.subject import check_cells, check_labels
+
+if TYPE_CHECKING:
+    import pandas
+
+    from core.auditing.policy import Policy
+    from core.datasets.roles import Roles
+    from core.datasets.splits import Splits
+    from core.studies.config import AuditConfig
+
+SETS = ("train", "attack", "validation", "test")
+
+NON_MEMBERS = math.ceil(RESOLUTION / FALSE_ALARMS)
+"""Test records that a TPR at 1% FPR takes."""
+
+GROUP_NON_MEMBERS = 500
+"""Test records of each group with which nine in ten models that leak nothing keep the limit (`disparity`)."""
+
+FEWEST_GROUP_NON_MEMBERS = least_outsiders(FALSE_ALARMS)
+"""Test records of each group without which nothing is known of its difference from the others."""
+
+_SEEDS = range(51)
+_SHARES = (0.3, 0.4, 0.25, 0.5, 0.2, 0.6, 0.15, 0.1)
+"""Training shares that are tried, those nearest to the default first."""
+
+_IMPLIED = ("data.each", "data.cuts")
+"""Keys that only make room for others."""
+
+Change = tuple[str, object]
+"""A key of a plan and its value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellSize(Result):
+    """How many people of a group have a label in one of the sets."""
+
+    set: str
+    group: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeProblem(Result):
+    """Why an audit cannot be made or cannot pass with so many people, and what works.
+
+    Attributes
+    ----------
+    reason : str
+        What is too small, in one or two sentences with the figures.
+    blocks : bool
+        Whether the audit cannot be made at all; otherwise the policy's check cannot be answered.
+    changes : mapping of str to value
+        Keys of the plan with the values that work; empty where nothing that is tried does.
+    more : str
+        What to do where no change works.
+    """
+
+    reason: str
+    blocks: bool
+    changes: Mapping[str, object] = field(default_factory=dict)
+    more: str = ""
+
+    @property
+    def remedy(self) -> str:
+        """What works, as a sentence."""
+        if not self.changes:
+            return self.more
+        phrases = [_phrase(key, value) for key, value in self.changes.items() if key not in _IMPLIED]
+        return f"It works with {joined(phrases)}."
+
+    @property
+    def text(self) -> str:
+        """The reason, and what works, with the keys of the plan that say so."""
+        keys = ", ".join(f"{key} = {toml_value(value)}" for key, value in self.changes.items())
+        in_plan = f" In the plan: {keys}." if keys else ""
+        return f"{self.reason} {self.remedy}{in_plan}"
+
+
+def _phrase(key: str, value: Any) -> str:
+    """Return a change of the plan in words."""
+    if key == "model.seed":
+        return f"seed {value}"
+    if key == "model.train_share":
+        return f"{100 * value:g}% of the people for training"
+    if key == plan_key("at_most"):
+        return f"two groups (up to {value:g}, and above)"
+    return f"two groups (“{value[0]}” and all others)"
+
+
+def cell_sizes(dataset: AuditDataset, splits: Splits) -> tuple[CellSize, ...]:
+    """Return how many people there are by set, group and label."""
+    cells = []
+    for name in SETS:
+        rows = getattr(splits, name)
+        code = 2 * dataset.sensitive[rows].astype(np.intp) + dataset.labels[rows]
+        sizes = np.bincount(code, minlength=2 * dataset.n_groups).reshape(-1, 2)
+        for group, pair in zip(dataset.group_names, sizes.tolist(), strict=True):
+            for label, size in zip(dataset.label_names, pair, strict=True):
+                cells.append(CellSize(set=name, group=group, label=label, count=size))
+    return tuple(cells)
+
+
+def counted(frame: pandas.DataFrame, roles: Roles) -> AuditDataset:
+    """Return a table's people without their features: enough to count them, in a moment; raises as `build_dataset`.
+
+    Where it is open which outcome is good for the person, what the score predicts stands for it: the sizes are the
+    same.
+    """
+    roles = replace(roles, favourable=roles.favourable or roles.positive)
+    chosen = select(frame, roles)
+    people = chosen.labels.size
+    return AuditDataset(
+        title="",
+        source="",
+        features=np.zeros((people, 1)),
+        feature_names=("",),
+        categorical=np.zeros(1, dtype=bool),
+        labels=chosen.labels,
+        label_names=chosen.label_names,
+        sensitive=chosen.groups,
+        group_names=chosen.group_names,
+        roles=roles,
+        rows_read=len(frame),
+        **chosen.optional_fields,
+    )
+
+
+def size_problems(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> tuple[SizeProblem, ...]:
+    """Return why an audit with these settings cannot be made, or cannot pass a policy, by the number of people.
+
+    Parameters
+    ----------
+    config : AuditConfig
+        Its method says whether a model is trained here.
+    policy : Policy
+        Only its required checks count, and of these not those that are allowed not to be run.
+    """
+    reason = split_problem(dataset, config)
+    if not reason:
+        return tuple(_unanswered(dataset, config, policy))
+    problem, possible = _impossible(dataset, config, reason)
+    if possible is None:
+        return (problem,)
+    return (problem, *_unanswered(*possible, policy))
+
+
+def split_problem(dataset: AuditDataset, config: AuditConfig) -> str:
+    """Return why the people cannot be divided into the sets of an audit; "" if they can."""
+    try:
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+        check_cells(config.metric, dataset, splits)
+        if config.method == "threshold_optimizer":
+            check_labels(dataset, splits)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def with_remedy(error: InputError, dataset: AuditDataset, config: AuditConfig) -> InputError:
+    """Return an error of the division into sets with the change of the plan that works."""
+    if str(error) != split_problem(dataset, config):
+        return error
+    problem, _ = _impossible(dataset, config, str(error))
+    return InputError(problem.text)
+
+
+def merged(dataset: AuditDataset) -> tuple[AuditDataset, Change] | None:
+    """Return the dataset with its largest group against all others, and the change of the plan; None of two groups.
+
+    Of ranges it is the cut between two of them that divides the people most evenly.
+    """
+    if dataset.n_groups == 2:
+        return None
+    sizes = np.bincount(dataset.sensitive, minlength=dataset.n_groups)
+    cuts = dataset.roles.cuts
+    if cuts:
+        below = np.cumsum(sizes)[: len(cuts)]
+        cut_index = int(np.abs(below - dataset.n / 2).argmin())
+        first = dataset.sensitive <= cut_index
+        change: Change = ("at_most", cuts[cut_index])
+    else:
+        largest = int(sizes.argmax())
+        first = dataset.sensitive == largest
+        change = ("group", (dataset.group_names[largest],))
+    groups = first.astype(np.uint8)
+    return replace(dataset, sensitive=groups, group_names=("the others", "the first")), change
+
+
+def _impossible(
+    dataset: AuditDataset, config: AuditConfig, reason: str
+) -> tuple[SizeProblem, tuple[AuditDataset, AuditConfig] | None]:
+    """Return the problem with the smallest change that solves it, and the dataset and settings with that change."""
+    for candidate, changed_config, changes in _candidates(dataset, config):
+        if not split_problem(candidate, changed_config):
+            return SizeProblem(reason=reason, blocks=True, changes=changes), (candidate, changed_config)
+    more = "Other seeds, training shares and two groups instead of several do not help: more people are needed."
+    return SizeProblem(reason=reason, blocks=True, more=more), None
+
+
+def _candidates(
+    dataset: AuditDataset, config: AuditConfig
+) -> Iterator[tuple[AuditDataset, AuditConfig, dict[str, object]]]:
+    """Yield other settings and the changes of the plan that make them, the smallest change first."""
+    shares = () if dataset.sets is not None else _SHARES
+    for seed in _SEEDS:
+        yield dataset, replace(config, seed=seed), {"model.seed": seed}
+    for share in shares:
+        for seed in dict.fromkeys((config.seed, *_SEEDS)):
+            changes: dict[str, object] = {"model.train_share": share}
+            if seed != config.seed:
+                changes["model.seed"] = seed
+            yield dataset, replace(config, train_share=share, seed=seed), changes
+    for candidate, groups in _groupings(dataset)[1:]:
+        for seed in dict.fromkeys((config.seed, *_SEEDS)):
+            changes = {**groups}
+            if seed != config.seed:
+                changes["model.seed"] = seed
+            yield candidate, replace(config, seed=seed), changes
+
+
+def _groupings(dataset: AuditDataset) -> list[tuple[AuditDataset, dict[str, object]]]:
+    """Return the dataset as it is and, where it has several groups, in two, each with its changes of the plan."""
+    groupings: list[tuple[AuditDataset, dict[str, object]]] = [(dataset, {})]
+    if (fewer := merged(dataset)) is not None:
+        coarser, (name, value) = fewer
+        changes: dict[str, object] = {plan_key(name): value}
+        if dataset.roles.each:
+            changes["data.each"] = False
+        if dataset.roles.cuts:
+            changes["data.cuts"] = ()
+        groupings.append((coarser, changes))
+    return groupings
+
+
+def _unanswered(dataset: AuditDataset, config: AuditConfig, policy: Policy) -> Iterator[SizeProblem]:
+    """Yield the required checks of membership that so many people cannot answer."""
+    required = {limit.check for limit in policy.limits if limit.required and limit.if_not_run == "blocks"}
+    if config.method == GIVEN and (dataset.sets is None or dataset.scores is None):
+        return  # which checks are not run then does not hang on the number of people
+    needed = {"membership_gap": GROUP_NON_MEMBERS, "membership_caught": NON_MEMBERS}
+    needed = {check: records for check, records in needed.items() if check in required}
+    for check, records in needed.items():
+        size, name = _fewest(dataset, config, by_group=check == "membership_gap")
+        if size < records:
+            yield SizeProblem(
+                reason=_size_reason(policy, config, records, size, name),
+                blocks=False,
+                changes=_enough(dataset, config, needed),
+                more=_people_needed(dataset, records, size, name),
+            )
+            return
+
+
+def _size_reason(policy: Policy, config: AuditConfig, needed: int, size: int, name: str) -> str:
+    """Say what takes how many test records, of the smallest group where its name is given, and what follows."""
+    purpose = "looks for training records at 1% false positives"
+    records = f"{count(needed)} test records, and there are {count(size)}"
+    consequence = "no model of this table can pass"
+    if config.method == GIVEN:
+        consequence = "this model cannot pass"
+    if name:
+        purpose = "compares groups by the training records identified"
+        records = f"about {count(needed)} test records of each group, and “{name}” has {count(size)}"
+        if size >= FEWEST_GROUP_NON_MEMBERS:
+            consequence = "the comparison may stay inconclusive"
+    return f"The policy “{policy.name}” {purpose}. That takes {records}: {consequence}."
+
+
+def _fewest(dataset: AuditDataset, config: AuditConfig, *, by_group: bool) -> tuple[int, str]:
+    """Return the number of test records, of the smallest group where groups are compared, and its name."""
+    test = split(dataset, train_share=config.train_share, seed=config.seed).test
+    if not by_group:
+        return test.size, ""
+    sizes = np.bincount(dataset.sensitive[test], minlength=dataset.n_groups)
+    smallest = int(sizes.argmin())
+    return int(sizes[smallest]), dataset.group_names[smallest]
+
+
+def _enough(dataset: AuditDataset, config: AuditConfig, needed: Mapping[str, int]) -> dict[str, object]:
+    """Return the changes of the plan that leave enough test records for each check; none where none does."""
+    shares: tuple[float, ...] = (config.train_share, *_SHARES)
+    if dataset.sets is not None:
+        shares = (config.train_share,)
+    for candidate, groups in _groupings(dataset):
+        smallest = np.bincount(candidate.sensitive, minlength=candidate.n_groups).min()
+        people = {"membership_gap": smallest, "membership_caught": candidate.n}
+        for share in shares:
+            drawn = {check: people[check] * (1 - share) / 2 for check in needed}
+            if dataset.sets is None and any(drawn[check] < records for check, records in needed.items()):
+                continue  # about so many test records are drawn: nothing to try
+            changed_config = replace(config, train_share=share)
+            if split_problem(candidate, changed_config):
+                continue
+            sizes = {
+                check: _fewest(candidate, changed_config, by_group=check == "membership_gap")[0] for check in needed
+            }
+            if all(sizes[check] >= records for check, records in needed.items()):
+                changes = {} if share == config.train_share else {"model.train_share": share}
+                return {**groups, **changes}
+    return {}
+
+
+def _people_needed(dataset: AuditDataset, records: int, size: int, name: str) -> str:
+    """Say how many people would do, of the smallest group where its name is given."""
+    people, of_group = dataset.n, ""
+    if name:
+        people = int((dataset.sensitive == dataset.group_names.index(name)).sum())
+        of_group = f" of “{name}”"
+    needed = math.ceil(people * records / max(1, size) / 100) * 100
+    return f"It takes about {count(needed)} people{of_group}; the table has {count(people)}."

@@ -1,0 +1,235 @@
+"""Plans to start from: of a dataset of the catalogue, and of a table of one's own.
+
+A guess is one that a user sees and corrects; nothing is audited by it before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from core.auditing.inputs import AuditInput, input_of
+from core.auditing.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.auditing.policy import default_policy, predictions_policy
+from core.auditing.sizes import SizeProblem, counted, size_problems
+from core.base.arrays import decimals_of
+from core.base.errors import FairLeakError, InputError
+from core.base.validation import choice
+from core.datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
+from core.datasets.columns import as_text, is_numeric, quoted
+from core.datasets.input_check import Fact, check_input
+from core.datasets.roles import as_written, check_values, crossed_columns, with_crossed
+from core.datasets.splits import split
+from core.models import GIVEN
+from core.stats.fairness import unfairness
+from core.studies.config import TRAINED_TOLERANCE, AuditConfig
+from core.studies.correction import true_tolerance
+from core.studies.subject import OutputsPlan
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+_CONFIG = AuditConfig(tolerance=TRAINED_TOLERANCE)
+
+_ANSWERS = PlannedAnswers(epsilon=0.5)
+"""None are planned: a plan has answers only if somebody writes so; 0.5 is where their budget starts then."""
+
+_MOST_DECIMALS = 6
+"""Decimals up to which a column's scores were rounded on purpose; with more they are taken for as they are."""
+
+_SHOWN_VALUES = 4
+"""Values of a label that a message names."""
+
+
+def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
+    """Return a plan for a dataset of `core.datasets.CATALOG`, by one of its groupings' keys or, when empty, the first.
+
+    InputError if there is no such dataset or attribute.
+    """
+    entry = CATALOG[choice(dataset, CATALOG, name="dataset")]
+    chosen = attribute or next(iter(entry.attributes))
+    if not entry.offers(chosen):
+        choice(chosen, entry.attributes, name="attribute")
+    return AuditPlan(
+        title=f"{entry.title}, by {entry.attributes.get(chosen, chosen).lower()}",
+        data=DataPlan(dataset=dataset, attribute=chosen),
+        config=AuditConfig(dataset=dataset, tolerance=TRAINED_TOLERANCE),
+        answers=_ANSWERS,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestedAudit:
+    """A plan to start from, and why it is so.
+
+    `reasons` are those of `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or
+    "decimals"; `questions` are the roles to be confirmed, and `source` is what the plan audits, without the answers of
+    a model file that cannot answer yet.
+    """
+
+    plan: AuditPlan
+    reasons: dict[str, str]
+    questions: tuple[str, ...]
+    source: AuditInput
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return what is to be confirmed, answered or known before the audit."""
+        return check_input(self.source.table.frame, self.source.roles, guesses=self.questions)
+
+
+def suggested_plan(
+    table: Table,
+    file: str,
+    *,
+    model: str = "",
+    model_file: ModelFile | None = None,
+    attribute: str = "",
+    label: str = "",
+    prediction: str = "",
+    positive: str = "",
+    favourable: str = "",
+    confirmed: tuple[str, ...] = (),
+    config: AuditConfig = _CONFIG,
+) -> SuggestedAudit:
+    """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
+
+    Of predictions that are given, the disclosed tolerance is the smallest that they satisfy. Which outcome is good for
+    a person is never guessed.
+
+    `file` and `model` are the names of the table's file and of the model's, if there is one; a model that does not name
+    its columns takes the table's first. `attribute`, `label` and `prediction` are the columns of the sensitive
+    attribute, the label and the predicted label, where they are known, `positive` and `favourable` values of the label,
+    and `confirmed` the facts that are right. `config` says how a model is trained, and how people are divided and
+    fairness is measured where one is given. InputError if no column can be the label or the sensitive attribute, if a
+    given one is not in the table or has one value only, if both are the same, or if the label lacks a given value.
+    """
+    _check_columns(table, attribute=attribute, label=label, prediction=prediction)
+    suggestion = suggest_roles(
+        table.frame, attribute=attribute, label=label, prediction=prediction, model=model_file is not None
+    )
+    roles, reasons = suggestion.roles, dict(suggestion.reasons)
+    for role, column in (("attribute", roles.sensitive), ("label", roles.label)):
+        if not column:
+            reason = reasons["sensitive" if role == "attribute" else role]
+            raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
+    check_values(table.frame, roles)
+    roles = _with_values(table, roles, reasons, positive=positive, favourable=favourable)
+    roles = replace(roles, confirmed=confirmed)
+    kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
+    unnamed = model_file.width or 0 if model_file and not model_file.feature_names else 0
+    attributes = {roles.sensitive, *crossed_columns(table.frame, roles.sensitive)}
+    excluded = {label, roles.label, *attributes, roles.sets, *roles.excluded}
+    features = [str(name) for name in table.frame.columns if str(name) not in excluded]
+    plan = AuditPlan(
+        title=table.title,
+        data=DataPlan(dataset="", file=file),
+        model=ModelPlan(kind=kind, file=model, features=tuple(features[:unnamed])),
+        config=replace(config, dataset=UPLOAD, roles=roles, method=config.method if kind == "train" else GIVEN),
+        answers=_ANSWERS,
+        membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
+    )
+    questions = tuple(role for role in suggestion.questions if not (role == "positive" and positive))
+    try:
+        source = input_of(plan, table, model_file=model_file)
+    except InputError:  # the model file cannot answer yet
+        source = AuditInput(table=table, roles=roles)
+    else:
+        plan = _with_promise(plan, source, reasons)
+    return SuggestedAudit(plan=plan, reasons=reasons, questions=questions, source=source)
+
+
+def _with_values(table: Table, roles: Roles, reasons: dict[str, str], *, positive: str, favourable: str) -> Roles:
+    """Return the roles with these values of the label, where they are given; refuse others than the label takes."""
+    requested = {"positive": positive, "favourable": favourable}
+    answers: dict[str, Any] = {name: value for name, value in requested.items() if value}
+    roles = as_written(table.frame, replace(roles, **answers))
+    values = [str(value) for value in as_text(table.frame[roles.label]).value_counts().index]
+    for name in answers:
+        reasons.pop(name, None)
+        if getattr(roles, name) not in values:
+            listed = ", ".join(quoted(value, 30) for value in values[:_SHOWN_VALUES])
+            more = ", …" if len(values) > _SHOWN_VALUES else ""
+            raise InputError(
+                f"The {name} value must be one that {quoted(roles.label)} takes ({listed}{more}), got "
+                f"{quoted(answers[name])}."
+            )
+    return roles
+
+
+def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
+    """Return what a model of this `ModelPlan.kind` hands out, by what the dataset has of it.
+
+    The decimals of given scores are those of the column, if they are few.
+    """
+    if kind == "train":
+        return OutputsPlan()
+    if dataset.scores is None:
+        return OutputsPlan(released="labels")
+    decimals = decimals_of(dataset.scores)
+    return OutputsPlan(decimals=decimals if decimals <= _MOST_DECIMALS and kind == "predictions" else None)
+
+
+def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
+    """Return the smallest tolerance, in steps of 0.001, that given predictions keep to on the records attacked.
+
+    Metric, training share and seed of the configuration say which records these are, and what is kept to. InputError if
+    there are no predictions, or the records are too few to be divided into sets.
+    """
+    if dataset.predictions is None:
+        raise InputError("A tolerance that is kept to needs predictions, got none.")
+    rows = split(dataset, train_share=config.train_share, seed=config.seed).train
+    labels, groups = dataset.labels[rows], dataset.sensitive[rows]
+    achieved = unfairness(dataset.predictions[rows], groups, metric=config.metric, labels=labels)
+    return round(true_tolerance(0.0, achieved), 3)
+
+
+def _with_promise(plan: AuditPlan, source: AuditInput, reasons: dict[str, str]) -> AuditPlan:
+    """Return the plan with what given predictions keep to and show; as it is where they cannot be audited yet."""
+    if plan.model.kind == "train":
+        return plan
+    try:
+        dataset = _provisional(source)
+        tolerance = kept_tolerance(dataset, plan.config)
+    except FairLeakError:
+        return plan
+    outputs = suggested_outputs(dataset, plan.model.kind)
+    reasons["tolerance"] = "the smallest, in steps of 0.001, that the predictions keep to on the attacked records"
+    if outputs.released == "labels":
+        reasons["released"] = "no scores are given"
+    elif outputs.decimals is not None:
+        reasons["decimals"] = "as many as the scores show"
+    return replace(plan, config=replace(plan.config, tolerance=tolerance), outputs=outputs)
+
+
+def _provisional(source: AuditInput) -> AuditDataset:
+    """Return the dataset of an input whose favourable outcome may be open still: what the score predicts stands for it.
+
+    Statistical parity and decimals do not depend on it.
+    """
+    favourable = source.roles.favourable or source.roles.positive
+    return build_dataset(source.table, replace(source.roles, favourable=favourable))
+
+
+def suggested_sizes(suggestion: SuggestedAudit) -> tuple[SizeProblem, ...]:
+    """Return why a suggested audit cannot be made, or cannot pass FairLeak's own policy, by the number of people."""
+    plan = suggestion.plan
+    policy = predictions_policy() if plan.model.kind == "predictions" else default_policy()
+    try:
+        people = counted(suggestion.source.table.frame, suggestion.source.roles)
+    except InputError:  # which a fact says, or the audit
+        return ()
+    return size_problems(people, plan.config, policy)
+
+
+def _check_columns(table: Table, *, attribute: str, label: str, prediction: str) -> None:
+    is_number = attribute in table.frame.columns and is_numeric(table.frame[attribute])
+    values_of = "" if is_number else attribute  # the groups of a number are made by a limit
+    check_values(table.frame, Roles(label=label, positive="", sensitive=values_of, prediction=prediction))
+    frame = with_crossed(table.frame, attribute)
+    for role, name in (("sensitive attribute", attribute), ("label", label), ("prediction", prediction)):
+        if name and name not in frame.columns:
+            raise InputError(f"The {role} must be a column of the table, got {quoted(name)}.")
+        if name and (values := as_text(frame[name]).nunique()) < 2:
+            raise InputError(f"The {role} must be a column with two values or more, got {quoted(name)} with {values}.")
+    if label and label in (attribute, *crossed_columns(table.frame, attribute)):
+        raise InputError(f"Label and sensitive attribute must be two columns, got {quoted(label)} for both.")

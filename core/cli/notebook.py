@@ -1,0 +1,190 @@
+"""A release audit in three lines of Python, and its result as notebooks show it."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.auditing import AuditPlan, MissingAnswers, catalogue_plan, run_audit, suggested_plan
+from core.auditing.policy import VERDICT_TITLES, CheckVerdict
+from core.base.errors import InputError
+from core.base.files import content_of
+from core.cli.audit import check_folder, policy_named, write_audit
+from core.datasets import CATALOG, Table, load, read_table
+from core.datasets.catalog import default_cache_folder
+from core.report import Reports, board_html, board_style, caveats_html, check_rows, summary_markdown
+from core.report.public_summary import markdown
+from core.report.tables import report_tables
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AuditResult:
+    """A judged audit; in a notebook it shows the checks of its report.
+
+    `reports` are the internal report, with every number, and the public summary.
+    """
+
+    reports: Reports
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: pass, fail, inconclusive or not run."""
+        return VERDICT_TITLES[self.reports.audit.verdict.overall].lower()
+
+    @property
+    def headline(self) -> str:
+        """The verdict as a sentence."""
+        return self.reports.audit.verdict.headline
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What has to be known beside the verdict, a sentence or two each."""
+        return tuple(caveat.text for caveat in self.reports.audit.verdict.caveats)
+
+    @property
+    def checks(self) -> pandas.DataFrame:
+        """A row for each check: verdict, value with 95% CI, limit, baseline."""
+        import pandas as pd
+
+        (found,) = (table for table in report_tables(self.reports.document) if table.name == "checks")
+        return pd.DataFrame(found.rows, columns=list(found.columns))
+
+    @property
+    def summary(self) -> str:
+        """Public summary as Markdown for a model card, without any number measured on people."""
+        return summary_markdown(self.reports.summary)
+
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write internal report and public summary to a new or empty folder; `force` replaces earlier ones."""
+        check_folder(Path(folder), force=force)
+        write_audit(self.reports, Path(folder), force=force)
+
+    def __repr__(self) -> str:
+        """Return the verdict on one line."""
+        return f"<Audit of {self.reports.audit.data.title}: {self.verdict}. {self.headline}>"
+
+    def __str__(self) -> str:
+        """Return the verdict and the sentence under it."""
+        caveats = "".join(f"\n- {text}" for text in self.caveats)
+        return f"{self.headline}\n{self.reports.audit.verdict.detail}{caveats}"
+
+    def _rows(self) -> tuple[CheckVerdict, ...]:
+        return check_rows(self.reports.document)
+
+    def _repr_html_(self) -> str:
+        """Return the report's board of checks, in a frame that keeps its style to itself."""
+        rows, overall = self._rows(), self.reports.audit.verdict.overall
+        page = (
+            f"<style>{board_style(overall=overall)} body {{font: 1rem/1.4 sans-serif; margin: .5rem 1rem;"
+            " background: var(--fl-paper); color: var(--fl-ink)} h3 {color: var(--fl-verdict); margin: .4rem 0}</style>"
+            f"<h3>{html.escape(self.headline)}</h3><p>{html.escape(self.reports.audit.verdict.detail)}</p>"
+            f"{board_html(rows)}{caveats_html(self.reports.audit.verdict.caveats)}"
+        )
+        height = 11 + 4.6 * sum(row.limit is not None for row in rows) + 1.4 * len(self.caveats)
+        look = f"width: 100%; height: {height:.0f}rem; border: 0; resize: vertical"
+        return f'<iframe title="Checks of the audit" sandbox style="{look}" srcdoc="{html.escape(page)}"></iframe>'
+
+    def _repr_markdown_(self) -> str:
+        """Return the verdict and a table of the checks with a limit."""
+        lines = [f"**{self.headline}** {self.reports.audit.verdict.detail}", "", "| | Check | Value | Limit |"]
+        lines.append("|---|---|---|---|")
+        for row in self._rows():
+            if row.limit:
+                value = row.number if row.measured else ""
+                cells = (VERDICT_TITLES[row.verdict], row.title, value, row.limit_label)
+                lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
+        lines += ["", *(f"- {markdown(text)}" for text in self.caveats)]
+        return "\n".join(lines)
+
+
+_ARGUMENTS = (
+    "In Python, label, positive, favourable and confirmed are arguments of audit. "
+    "Other keys need a plan, which fairleak init writes."
+)
+
+
+def audit(
+    data: str | os.PathLike[str] | pandas.DataFrame,
+    *,
+    label: str = "",
+    attribute: str = "",
+    predictions: str = "",
+    positive: str = "",
+    favourable: str = "",
+    confirmed: Sequence[str] = (),
+    policy: str = "",
+    report: Callable[[int, int], None] | None = None,
+) -> AuditResult:
+    """Audit a model and judge it by a policy, as `fairleak init` and `fairleak audit` do; without the self-test.
+
+    Raises `InputError` if data, columns or policy cannot be used, or an answer is missing: it lists each with its key.
+
+    Parameters
+    ----------
+    data : str, path or DataFrame
+        Name of a dataset, such as "demo", a CSV or Parquet file, or a table.
+    label, attribute : str
+        Columns of the label and of the sensitive attribute; guessed from the table where they are not given.
+    predictions : str
+        Column of a model's predicted labels; guessed where it is not given. Without any, FairLeak trains a fair model.
+    positive : str
+        The label's value that scores and predictions are about; guessed where it is not given.
+    favourable : str
+        The label's value that is good for the person: fairness is counted on it. A table of yours needs it.
+    confirmed : sequence of str
+        Facts of the input check that are right as they are, by their names.
+    policy : str
+        "default", "predictions" or a TOML file; by itself "predictions" where a model's are given, else "default".
+    report : callable, optional
+        Called with (steps done, steps in all).
+    """
+    answers = {"label": label, "predictions": predictions, "positive": positive, "favourable": favourable}
+    plan, table, guesses = _plan_and_table(data, attribute, answers, tuple(confirmed))
+    named = policy or ("predictions" if plan.model.kind == "predictions" else "default")
+    judged_by = policy_named(named, plan, Path(), what="policy")
+    try:
+        found = run_audit(plan, table, judged_by, guesses=guesses, report=report)
+    except MissingAnswers as error:
+        raise InputError(f"{error}\n{_ARGUMENTS}", key=error.key) from None
+    return AuditResult(Reports(found))
+
+
+def _plan_and_table(
+    data: str | os.PathLike[str] | pandas.DataFrame,
+    attribute: str,
+    answers: Mapping[str, str],
+    confirmed: tuple[str, ...],
+) -> tuple[AuditPlan, Table, tuple[str, ...]]:
+    """Return the plan for data, with the roles of its columns guessed where they are not given, and these guesses."""
+    if isinstance(data, str) and data in CATALOG:
+        for name, value in (*answers.items(), ("confirmed", confirmed)):
+            if value:
+                raise InputError(f"{name} must be left out with a dataset by its name, got {value!r}.")
+        local = os.environ.get("FAIRLEAK_DATA")
+        table = load(data, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
+        return catalogue_plan(data, attribute), table, ()
+    if isinstance(data, str | os.PathLike):
+        name, content = Path(data).name, content_of(Path(data), what="data")
+    elif hasattr(data, "to_csv"):
+        name, content = "table.csv", data.to_csv(index=False).encode()
+    else:
+        raise InputError(f"data must be the name of a dataset, a file or a DataFrame, got {type(data).__name__}.")
+    table = read_table(content, name)
+    suggestion = suggested_plan(
+        table,
+        name,
+        attribute=attribute,
+        label=answers["label"],
+        prediction=answers["predictions"],
+        positive=answers["positive"],
+        favourable=answers["favourable"],
+        confirmed=confirmed,
+    )
+    return suggestion.plan, table, suggestion.questions

@@ -1,6 +1,0 @@
-"""Worked examples: small cases, computed by the package's own methods, and a lesson that uses them."""
-
-from core.examples.catalogue import EXAMPLES, LESSON, example, lesson, sheet
-from core.examples.example import Answer, Example, ExampleTable, Step, texts
-
-__all__ = ["EXAMPLES", "LESSON", "Answer", "Example", "ExampleTable", "Step", "example", "lesson", "sheet", "texts"]

@@ -1,0 +1,3 @@
+"""Many models at once: sweeps and the choice among candidates."""
+
+__all__ = ()

@@ -1,0 +1,26 @@
+"""Choose a model: many candidates, one policy, and the most accurate within all limits, judged on fresh people."""
+
+from core.experiments.choose.candidates import (
+    LEAKS,
+    PREFERENCES,
+    CandidatePoint,
+    CandidateSet,
+    ChooseSettings,
+    candidates,
+    measure_all,
+)
+from core.experiments.choose.choose import Candidate, Choice, Outcomes, choose
+
+__all__ = [
+    "LEAKS",
+    "PREFERENCES",
+    "Candidate",
+    "CandidatePoint",
+    "CandidateSet",
+    "Choice",
+    "ChooseSettings",
+    "Outcomes",
+    "candidates",
+    "choose",
+    "measure_all",
+]

@@ -1,0 +1,488 @@
+"""What a choice shows, worded once for page, command and report: the model, why this one, what choosing costs.
+
+Names of groups and columns stand as they are in the table: a page or report that shows a sentence makes them harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from core.auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, next_step
+from core.auditing.policy.checks import check_title
+from core.auditing.policy.verdict import times_needed
+from core.auditing.result import StudyFindings
+from core.experiments.choose.candidates import PREFERENCES
+from core.experiments.choose.choose import Candidate, Choice, Outcomes, Side
+from core.models import instead_of_constant
+from core.stats.estimates import count, count_text, epsilon_text, interval, joined, number_text, percent, points
+from core.stats.quantities import Quantity, share
+from core.studies.study import Finding, Row
+from core.studies.two_models import WARNING
+
+_SHORT = {
+    "unfairness": "unfairness",
+    "four_fifths": "selection-rate ratio",
+    "attribute_excess": "{attribute}",
+    "attribute_balanced": "{attribute} (balanced)",
+    "attribute_bits": "{attribute} (bits)",
+    "correction_gain": "constraint",
+    "membership_caught": "membership (1% FPR)",
+    "membership_auc": "membership (AUC)",
+    "membership_advantage": "membership (advantage)",
+    "membership_gap": "membership gap",
+    "absence": "people without an answer",
+}
+"""Check -> its short name."""
+
+
+def short_check(check: str, attribute: str) -> str:
+    """Return the short name of a check."""
+    name = _SHORT.get(check, CHECKS[check].title if check in CHECKS else "no attack")
+    return name.replace("{attribute}", attribute)
+
+
+def leak_text(leak: float) -> str:
+    """Write a result relative to its limit: "0.72"."""
+    return f"{leak:.2f}"
+
+
+def finding(choice: Choice, *, running: bool = False) -> Finding:
+    """Return which model to choose, or what holds the nearest back; what that costs, and what to do.
+
+    `running` is whether more models are still to come.
+    """
+    side, passing = choice.chosen.judging, len(choice.able)
+    evidence = (
+        f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), "
+        f"majority class {percent(side.majority)}. Worst leak {leak_text(side.leak)} of its limit "
+        f"({leak_text(choice.chosen.choosing.leak)} where it was chosen): {_leak(side, choice.attribute)}. "
+        f"{_leak_comparison(choice)}{_compared(choice, passing)}"
+    )
+    return Finding(
+        point=_point(choice, passing),
+        evidence=evidence,
+        so_what=_so_what(choice),
+        to_do=_to_do(choice),
+        caveats=(*price(choice), *gaps(choice, running=running)),
+        estimate=side.accuracy,
+    )
+
+
+def _leak_comparison(choice: Choice) -> str:
+    """Return how many others leak more than the one chosen for its leak, beyond chance."""
+    n, more = len(choice.candidates) - 1, len(choice.leak_more)
+    if choice.prefer != "leak" or n == 0:
+        return ""
+    if n == 1:
+        significant = "The other one is shown to leak more (95%)."
+        return f"{significant if more else 'The other one is not shown to leak more: the difference may be chance.'} "
+    if not more:
+        return f"None of the {count(n)} others is shown to leak more: their differences may be chance. "
+    adjusted = f"shown to leak more (95%, adjusted for {n} comparisons)"
+    if more == n:
+        return f"All {count(n)} others are {adjusted}. "
+    are = "is" if more == 1 else "are"
+    return f"Of the {count(n)} others, {count(more)} {are} {adjusted}; the rest may differ by chance. "
+
+
+def _leak(side: Side, attribute: str) -> str:
+    """Return the worst leak with its interval: "membership 0.51 (95% CI 0.46 to 0.55), allowed is at most 0.6"."""
+    for row in side.verdict.rows:
+        if row.check == side.leaking and row.limit is not None and row.measurement and row.measurement.estimate:
+            value, ends = estimate_text(row.check, row.measurement.estimate, limit=float(row.limit.value))
+            text = f"{short_check(row.check, attribute)} {value} ({ends.replace(':', ' CI', 1)})"
+            return f"{text}, allowed is {limit_text(row.check, row.limit.value)}"
+    return short_check(side.leaking, attribute)
+
+
+def _compared(choice: Choice, passing: int) -> str:
+    n, unclear, within = len(choice.candidates), *map(len, map(choice.with_status, (Status.INCONCLUSIVE, Status.PASS)))
+    if n == 1:
+        return "No other model was compared."
+    able, unsure = ({0: "none is", 1: "1 is"}.get(number, f"{count(number)} are") for number in (within, unclear))
+    useful = "" if within == passing else f", {count(passing) if passing else 'none'} of them accurate enough"
+    return (
+        f"Of {count(n)} models compared, {able} within all limits on the half that chooses{useful}; {unsure} "
+        "inconclusive."
+    )
+
+
+SECTION = "choose"
+"""What files call the section of a report that says how its model was chosen."""
+
+_MOST_LISTED = 5
+"""Models that a section or sentence names."""
+
+
+def report_section(choice: Choice, audited: Candidate | None = None) -> StudyFindings:
+    """Return how the model was chosen, as a section of its report; `audited` is another one, picked by hand."""
+    by_hand = ""
+    if audited is not None and audited is not choice.chosen:
+        by_policy = candidate_label(choice.chosen)
+        by_hand = f"Audited is {candidate_label(audited)}, picked by hand. By the policy it would be {by_policy}. "
+    best = [
+        f"{candidate.title}: accuracy {percent(candidate.choosing.accuracy)}, worst leak "
+        f"{leak_text(candidate.choosing.leak)} of its limit, {VERDICT_TITLES[candidate.choosing.status].lower()}."
+        for candidate in choice.candidates[:_MOST_LISTED]
+    ]
+    n = len(choice.candidates)
+    compared = Finding(
+        point=f"The best of {count(n)} models, on the half that chooses." if n > 1 else "One model was compared.",
+        evidence=by_hand + choice_reason(choice),
+        caveats=tuple(best),
+    )
+    return StudyFindings(study=SECTION, title="How this model was chosen", findings=(finding(choice), compared))
+
+
+def _point(choice: Choice, passing: int) -> str:
+    name, nearest = candidate_label(choice.chosen), "Smallest measured leak" if choice.leaks_least else "Nearest"
+    qualities = _qualities(choice)
+    if choice.outcome == Outcomes.RECOMMENDED:
+        best = "smallest measured leak" if choice.leaks_least else "best"
+        passing -= sum(choice.leaks_least and not candidate.is_complete for candidate in choice.able)
+        among = f"{best} of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
+        where = "" if passing else " where it is judged"
+        return f"Choose {name}: {among} {joined([f'within all limits{where}', *qualities])}."
+    enough = f" of those {joined(qualities)}" if qualities else ""
+    if choice.outcome == Outcomes.NOT_CONFIRMED:
+        return f"Not confirmed on fresh people: {name}."
+    within = choice.with_status(Status.PASS)
+    if choice.chosen.constant or any(
+        candidate.choosing.accuracy.value >= choice.least_accuracy for candidate in within
+    ):
+        return f"No useful model is within all limits. {nearest}: {name}."
+    if within or not _held_back(choice):
+        return f"No model within all limits is accurate enough. {nearest}{enough}: {name}."
+    fails = Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status)
+    certain = " for certain" if choice.with_status(Status.INCONCLUSIVE) else ""
+    return f"No model is within all limits{certain}. {nearest}{enough}: {name}{', which fails' * fails}."
+
+
+def _qualities(choice: Choice) -> list[str]:
+    """Return what the chosen model is, and others are not that measure less leak, or are within all limits as it is."""
+    leak, recommended = choice.chosen.choosing.leak, choice.outcome == Outcomes.RECOMMENDED
+    rivals = [candidate for candidate in choice.candidates if choice.leaks_least and candidate.choosing.leak < leak]
+    rivals += choice.with_status(Status.PASS) if recommended else ()
+    useful = [candidate for candidate in rivals if candidate.useful(choice.least_accuracy)]
+    partly = choice.leaks_least and not all(candidate.is_complete for candidate in useful)
+    return ["accurate enough"] * (len(useful) < len(rivals)) + ["measured whole"] * partly
+
+
+def candidate_label(candidate: Candidate) -> str:
+    """Return what a sentence calls a candidate: "exponentiated gradient (tolerance 0.05, depth 4)"."""
+    if candidate.points[0].name:
+        return candidate.title
+    method, *parts = candidate.title.split(", ")
+    return f"{method[:1].lower()}{method[1:]} ({', '.join(parts)})"
+
+
+def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
+    """Return the required checks that hold the chosen model back, on either half."""
+    return choice.chosen.choosing.blocking or choice.chosen.judging.blocking
+
+
+def _so_what(choice: Choice) -> str:
+    useless = "Its accuracy is not shown to be above that of one answer for everybody. "
+    return useless * (not _beats_majority(choice.chosen)) + _unfair(choice) + _meaning(choice)
+
+
+def _beats_majority(candidate: Candidate) -> bool:
+    """Whether a candidate is more accurate than one answer for everybody, on both halves."""
+    return candidate.choosing.beats_majority and candidate.judging.beats_majority
+
+
+def _below_majority(choice: Choice) -> str:
+    """Say on which half the model is not shown to be more accurate than one answer for everybody; "" if it is."""
+    for half, side in (("chooses", choice.chosen.choosing), ("judges", choice.chosen.judging)):
+        if not side.beats_majority:
+            return (
+                f"On the half that {half}, its accuracy ({percent(side.accuracy)}) is not shown to be above the "
+                f"majority class's ({percent(side.majority)}): difference {points(side.gain)} "
+                f"({_ends(side.gain.low, side.gain.high)})."
+            )
+    return ""
+
+
+def _unfair(choice: Choice) -> str:
+    """Return that the one that leaks least is unfair, and which one is next that is not."""
+    if not (choice.leaks_least and choice.chosen.unfair):
+        return ""
+    fair = [
+        candidate for candidate in choice.candidates if candidate.useful(choice.least_accuracy) and not candidate.unfair
+    ]
+    alternative = (
+        f"; of those within it and accurate enough, the smallest is that of {candidate_label(fair[0])}" if fair else ""
+    )
+    return f"Its measured unfairness is above the limit{alternative}. "
+
+
+def _meaning(choice: Choice) -> str:
+    free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
+    names = _names(choice, _held_back(choice))
+    obstacles = "" if recommended or not names else f"Held back by: {joined(names)}."
+    if free is None or free is choice.chosen or not choice.chosen.lead(free).n:
+        within = f"Its whole interval is within every limit that is judged here, {_where(choice)}."
+        return within if recommended else obstacles or held_back(choice)
+    return f"{obstacles} {_cost(choice.chosen, free)}".strip()
+
+
+def _where(choice: Choice) -> str:
+    """Return on which people a recommended model is within all limits."""
+    unclear = _names(choice, choice.chosen.choosing.blocking)
+    if not unclear:
+        return "on both halves of the people"
+    return f"on the half that judges; on the half that chooses, it is inconclusive on {joined(unclear)}"
+
+
+def _cost(chosen: Candidate, free: Candidate) -> str:
+    """Return what a model costs in accuracy, on the half that judges, against one without a fairness constraint."""
+    lead, leak, rival = chosen.lead(free), leak_text(free.judging.leak), candidate_label(free)
+    cost = number_text(-100 * lead.value, ".1f")
+    also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
+    if lead.value >= 0:
+        return f"On the half that judges, it costs no accuracy against {rival} ({points(lead)}), which {also}."
+    ends = _ends(-lead.high, -lead.low)
+    return f"On the half that judges, it costs {cost} points of accuracy (95% CI {ends}) against {rival}, which {also}."
+
+
+def held_back(choice: Choice) -> str:
+    """Return what holds the chosen model back, a limit a sentence."""
+    chosen = choice.chosen
+    half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
+    sentences = [_against(row, choice.attribute) for row in side.blocking[:2]]
+    sentences = [
+        f"On the half that {half}, {sentence}" if i == 0 else sentence[:1].upper() + sentence[1:]
+        for i, sentence in enumerate(sentences)
+    ]
+    listed = _names(choice, side.blocking[:2])
+    if unlisted := [name for name in _names(choice, side.blocking) if name not in listed]:
+        sentences.append(f"Also held back by: {joined(unlisted)}.")
+    if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
+        sentences.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
+    if below := "" if choice.chosen.constant else _below_majority(choice):
+        sentences.insert(0, below)
+    if choice.chosen.constant:
+        sentences.insert(0, "It gives everybody the same answer, so it decides nothing.")
+    if choice.prefer == "balanced" and not choice.able:
+        sentences.append(
+            f"{PREFERENCES['balanced']} weighs models within all limits; without any, the nearest is named."
+        )
+    return " ".join(sentences) or "Its limits hold where it was chosen, and not where it was judged."
+
+
+def _against(row: CheckVerdict, attribute: str) -> str:
+    name = short_check(row.check, attribute)
+    limit = "" if row.limit is None else limit_text(row.check, row.limit.value)
+    if row.measurement is None or row.measurement.estimate is None:
+        return f"{name}: {row.why}"
+    beside, estimate = None if row.limit is None else float(row.limit.value), row.measurement.estimate
+    value, ends = estimate_text(row.check, row.decided or estimate, limit=beside)
+    adjusted = ", adjusted for several limits" if row.decided and row.decided.level > estimate.level else ""
+    ends = ends.replace(":", " CI", 1) + adjusted
+    does = "is beyond its limit" if row.verdict == Status.FAIL else f"is {VERDICT_TITLES[row.verdict].lower()}"
+    return f"{name} {value} ({ends}) {does}: allowed is {limit}."
+
+
+def _to_do(choice: Choice) -> str:
+    if choice.outcome == Outcomes.RECOMMENDED:
+        advice = "Audit it whole before you sign: its Report has the attacks that are not run here."
+        best = choice.chosen.choosing.accuracy.value
+        unclear = sum(candidate.choosing.accuracy.value > best for candidate in choice.with_status(Status.INCONCLUSIVE))
+        more = f" More test records may settle {count(unclear)} more accurate models that are inconclusive."
+        return advice + more * (unclear > 1)
+    if choice.chosen.points[0].name:
+        return _other_models(choice)
+    if choice.chosen.constant:
+        return instead_of_constant(choice.chosen.points[0].config.method)
+    if not _beats_majority(choice.chosen):
+        return "Try other methods, depths or features, or test on more people: one answer for everybody may do as well."
+    held = {row.check for row in _held_back(choice)}
+    if not held:
+        return "Accept a lower accuracy, or try other methods and depths."
+    blocking = (*choice.chosen.choosing.blocking, *choice.chosen.judging.blocking)
+    if all(row.verdict == "inconclusive" for row in blocking):
+        return f"It exceeds no limit for certain: its intervals are too wide. {_settling(choice)}"
+    if held & {"unfairness", "four_fifths"}:
+        if choice.chosen.points[0].config.method == "unmitigated":
+            return "Take a model with a fairness constraint, or test on more people."
+        return "Try stricter tolerances, or test on more people: unclear results often need more test records."
+    return "Try smaller depths or a private tree, or release fewer digits; then choose again."
+
+
+def _settling(choice: Choice) -> str:
+    """Return what would settle the inconclusive check that takes most records."""
+    chosen = choice.chosen
+    sides = (("chooses", chosen.choosing), ("judges", chosen.judging))
+    half, hardest = max(
+        ((half, row) for half, side in sides for row in side.blocking), key=lambda pair: _times(pair[1])
+    )
+    name, more = short_check(hardest.check, choice.attribute), next_step(hardest, table=True)
+    return f"Hardest to settle is {name}, on the half that {half}. {more}"
+
+
+def _times(row: CheckVerdict) -> float:
+    return 0.0 if row.decided is None or row.limit is None else times_needed(row.decided, float(row.limit.value))
+
+
+def _other_models(choice: Choice) -> str:
+    """Return what to do where answers are given, so that nothing can be trained."""
+    if len(choice.candidates) == 1:
+        advice = (
+            "Ask for predictions of other models as further columns (role Leave out), then tick them under Columns."
+        )
+    else:
+        advice = "Ask for other models, such as fairer or simpler ones, and compare them too."
+    unclear = choice.chosen.choosing.status == Status.INCONCLUSIVE
+    return advice + " More test records may settle what is inconclusive." * unclear
+
+
+def choice_reason(choice: Choice) -> str:
+    """Return why this model and not the next: what passes, what the more accurate ones fail, and the lead."""
+    chosen = choice.chosen
+    if choice.outcome != Outcomes.RECOMMENDED:
+        judging_verdict = f" On the half that judges, its verdict is: {VERDICT_TITLES[chosen.judging.status].lower()}."
+        return held_back(choice) + judging_verdict * bool(chosen.choosing.blocking)
+    required = sum(row.counts for row in chosen.judging.verdict.rows)
+    passes = f"All {count_text(required)} required checks pass" if required > 1 else "The one required check passes"
+    sentences = [f"{passes} {_where(choice)}."]
+    better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
+    nearest = min(better, key=lambda candidate: candidate.choosing.accuracy.value, default=chosen)
+    if nearest is not chosen and nearest.choosing.status != Status.PASS:
+        names = _names(choice, nearest.choosing.blocking)
+        does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
+        word = does.get(nearest.choosing.status, "was not measured on")
+        sentences.append(
+            f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {joined(names[:2])}."
+        )
+    if (runner_up := choice.runner_up) is not None and (lead := chosen.lead(runner_up)).n:
+        chance = lead.low <= 0.0 <= lead.high
+        fair = " Not significant, so that one is a fair choice too." if chance else ""
+        sentences.append(
+            f"The recommended model's lead over {candidate_label(runner_up)}: {points(lead)} "
+            f"({_ends(lead.low, lead.high)}).{fair}"
+        )
+    return " ".join(sentences)
+
+
+def price(choice: Choice) -> tuple[str, ...]:
+    """Return what choosing among many costs: how the best flatters itself, and the privacy budget of the choice."""
+    k, sentences = len(choice.able), []
+    if k > 1 and choice.prefer != "leak":
+        better = number_text(100 * choice.flattery, ".1f")
+        sentences.append(
+            f"Choosing the best of {k} flatters its accuracy by about {better} points, on the half that chooses. "
+            "Its test accuracy is from the half that judges."
+        )
+    private = sum(p.config.method == "dp_id3" for candidate in choice.candidates for p in candidate.points)
+    if private > 1:
+        sentences.append(
+            f"{count(private)} private trees were trained on these records: a choice among them costs "
+            f"ε = {epsilon_text(choice.spent)} together (basic composition)."
+        )
+        sentences.append("The attacks' numbers are measured without DP noise, so this sum does not cover them.")
+    return tuple(sentences)
+
+
+def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
+    """Return what was not measured, not tried or not considered, such as the release of two models."""
+    sentences = []
+    if not all(candidate.points[0].name for candidate in choice.candidates):
+        sentences.append("Depth: levels of the decision trees trained here; your own model may be of another kind.")
+    if (
+        not running
+        and len(choice.candidates) > 1
+        and all(len(candidate.points) == 1 and not candidate.points[0].name for candidate in choice.candidates)
+    ):
+        sentences.append("One seed a model: with another the order can change. Set more under Sweep settings.")
+    if same := sum(candidate.constant for candidate in choice.candidates):
+        who = "1 model gives" if same == 1 else f"{count(same)} models give"
+        sentences.append(f"Never recommended: {who} everybody the same answer.")
+    if below := sum(not candidate.constant and not _beats_majority(candidate) for candidate in choice.candidates):
+        who = "1 model is" if below == 1 else f"{count(below)} models are"
+        sentences.append(f"Never recommended: {who} not shown to be more accurate than one answer for everybody (95%).")
+    if choice.fair_and_biased:
+        sentences.append(WARNING)
+    if choice.left_out:
+        names = joined([check_title(name, choice.attribute) for name in choice.left_out])
+        sentences.append(f"Not measured for candidates: {names}.")
+    for check in dict.fromkeys(check for candidate in choice.candidates for check in candidate.missing):
+        labels = [candidate_label(candidate) for candidate in choice.candidates if check in candidate.missing]
+        listed, what = (
+            joined([*labels[:_MOST_LISTED], *["others"] * (len(labels) > _MOST_LISTED)]),
+            short_check(check, choice.attribute),
+        )
+        sentences.append(f"Not measured for {listed}: {what}; the worst leak there is without it.")
+    if choice.untried:
+        is_are = ("is", "are") if running else ("was", "were")
+        rest = "still to come" if running else "not tried for this choice"
+        sentences.append(
+            f"{count(choice.untried)} of {count(choice.planned)} models {is_are[choice.untried > 1]} {rest}."
+        )
+    return tuple(sentences)
+
+
+def _names(choice: Choice, rows: Iterable[CheckVerdict]) -> list[str]:
+    return list(dict.fromkeys(short_check(row.check, choice.attribute) for row in rows))
+
+
+def order(choice: Choice) -> tuple[str, str]:
+    """Return a title for the table of candidates that says their order, and the order in full."""
+    last = "; last those that are not accurate enough"
+    if choice.prefer == "leak":
+        full = "those within all limits, then the others, each by worst leak"
+        return "Models, smallest leak first", full + last
+    full = "those within all limits by accuracy, then those whose intervals reach least beyond a limit"
+    return "Models, nearest to the limits first", full + last
+
+
+def rows(choice: Choice) -> tuple[Row, ...]:
+    """Return the candidates in their order, as they are on the half that chooses and on the half that judges."""
+    return tuple(
+        {
+            "Model": candidate.title,
+            "Choice": "chosen" if candidate is choice.chosen else "",
+            "Verdict": VERDICT_TITLES[candidate.choosing.status],
+            "Accuracy": share(candidate.choosing.accuracy),
+            "Worst leak": round(candidate.choosing.leak, 3),
+            "Attack": short_check(candidate.choosing.leaking, choice.attribute),
+            "Held back by": joined(_obstacles(choice, candidate)),
+            **({"Leaks more": "shown" if candidate in choice.leak_more else ""} if choice.prefer == "leak" else {}),
+            **({"Judged": VERDICT_TITLES[candidate.judging.status]} if candidate is choice.chosen else {}),
+            **({"Judged accuracy": share(candidate.judging.accuracy)} if candidate is choice.chosen else {}),
+            "Seeds": len(candidate.points),
+        }
+        for candidate in choice.candidates
+    )
+
+
+def _obstacles(choice: Choice, candidate: Candidate) -> list[str]:
+    """Return what keeps a candidate from being recommended on the half that chooses."""
+    names = _names(choice, candidate.choosing.blocking)
+    if candidate.constant:
+        return ["same answer", *names]
+    if not candidate.choosing.beats_majority:
+        return ["majority class", *names]
+    return names
+
+
+def numbers(choice: Choice) -> tuple[Row, ...]:
+    """Return every number of every candidate, by half and check."""
+    return tuple(
+        {
+            "Model": candidate.title,
+            "Half": half,
+            "Check": row.check,
+            "Value": Quantity(None if row.measurement is None else row.measurement.estimate),
+            "Limit": float(row.limit.value),
+            "Verdict": VERDICT_TITLES[row.verdict],
+        }
+        for candidate in choice.candidates
+        for half, side in (("chooses", candidate.choosing), ("judges", candidate.judging))
+        for row in side.verdict.rows
+        if row.limit is not None
+    )
+
+
+def _ends(low: float, high: float) -> str:
+    sign = "+" if low < 0 else ""
+    return " to ".join(number_text(100 * end, f"{sign}.1f") for end in (low, high))

@@ -1,0 +1,39 @@
+"""Many audits at once: configurations, an engine, a store, and the tables over seeds.
+
+A model is trained for each configuration, and the attacker knows its target tolerance. Results come one by one, in the
+order in which they finish, and are kept at once, so that a sweep ended at any moment goes on later where it was.
+"""
+
+from core.experiments.sweep.engine import sweep
+from core.experiments.sweep.point import (
+    PAPER_TOLERANCES,
+    SWEPT_METHODS,
+    TOLERANCES,
+    SweepPoint,
+    SweepSettings,
+    environment,
+    grid,
+    measure,
+    point_key,
+)
+from core.experiments.sweep.store import FolderStore, MemoryStore
+from core.experiments.sweep.summary import SweepRow, summarise, summary_frame, table_three
+
+__all__ = [
+    "PAPER_TOLERANCES",
+    "SWEPT_METHODS",
+    "TOLERANCES",
+    "FolderStore",
+    "MemoryStore",
+    "SweepPoint",
+    "SweepRow",
+    "SweepSettings",
+    "environment",
+    "grid",
+    "measure",
+    "point_key",
+    "summarise",
+    "summary_frame",
+    "sweep",
+    "table_three",
+]

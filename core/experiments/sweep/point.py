@@ -1,0 +1,201 @@
+"""One configuration of a sweep: what a user chooses, which there are, their keys, and how one is measured."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from itertools import product
+from typing import Annotated, Any
+
+import core
+from core.base.errors import InputError
+from core.base.fingerprint import code_fingerprint, fingerprint
+from core.base.param import Param
+from core.base.serialize import Result
+from core.base.settings import Settings
+from core.datasets.dataset import AuditDataset
+from core.models import METHODS
+from core.stats.estimates import Estimate
+from core.stats.fairness import METRICS
+from core.studies.config import AuditConfig
+from core.studies.correction import ATTACKERS, COSTS, PROTOCOLS, CorrectionResult, Disclosure
+from core.studies.correction.study import Cost
+from core.studies.study import Study
+from core.studies.subject import ModelPoint, subject_of
+
+TOLERANCES = (
+    0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
+)  # fmt: skip
+"""Trained tolerances of the default curve: 18 values in [0, 0.2], denser near 0."""
+
+PAPER_TOLERANCES = (
+    0.0, 0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003, 0.004, 0.005, 0.006, 0.007, 0.0075, 0.008, 0.009, 0.01,
+    0.0125, 0.015, 0.0175, 0.02, 0.0225, 0.025, 0.0275, 0.03, 0.035, 0.04, 0.045, 0.05, 0.055, 0.06, 0.065, 0.07,
+    0.075, 0.08, 0.085, 0.09, 0.095, 0.1, 0.11, 0.12, 0.125, 0.13, 0.14, 0.15, 0.16, 0.17, 0.175, 0.18, 0.19, 0.2,
+)  # fmt: skip
+"""49 trained tolerances in [0, 0.2], denser near 0, as many and as far as in Ferry et al. (2023, IV-B3).
+
+The paper prints their number and range, not the values. These hold all of `TOLERANCES`, so that a long sweep goes
+on from a short one.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSettings(Settings):
+    """Which configurations are measured, and which of their numbers are printed."""
+
+    methods: Annotated[
+        tuple[str, ...],
+        Param("Fair learning", "Fair learning methods, or all: {options}.", options=METHODS, some=True),
+    ] = METHODS[:1]
+    metrics: Annotated[
+        tuple[str, ...], Param("Metrics", "Fairness metrics, or all: {options}.", options=METRICS, some=True)
+    ] = METRICS[:1]
+    tolerances: Annotated[
+        str,
+        Param(
+            "Tolerances", "Target tolerances, which are disclosed too: 49, 18, or numbers in [0, 1] such as 0,0.01,0.1."
+        ),
+    ] = "18"
+    protocol: Annotated[
+        str,
+        Param("Paper's protocol", "Choice of the exponent in the printed tables: {options}.", options=PROTOCOLS),
+    ] = PROTOCOLS[0]
+    cost: Cost = "published"
+
+
+SWEPT_METHODS = ("exponentiated_gradient",)
+"""Methods that can be asked for a tolerance; each of the others is one point, at tolerance 0."""
+
+
+def grid(
+    base: AuditConfig,
+    *,
+    tolerances: Sequence[float] = TOLERANCES,
+    methods: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    seeds: Sequence[int] | None = None,
+) -> list[AuditConfig]:
+    """Return every combination of the values, seed by seed, each once.
+
+    Raises `InputError` if a sequence is empty or a value breaks its rule.
+
+    Tolerances, in [0, 1], are those of the methods that can be asked for one (`SWEPT_METHODS`); the others appear once
+    for each metric and seed, with tolerance 0. Everything else is the base's; its epsilon is the private tree's alone.
+    """
+    methods = (base.method,) if methods is None else methods
+    metrics = (base.metric,) if metrics is None else metrics
+    seeds = (base.seed,) if seeds is None else seeds
+    for name, values in (("tolerances", tolerances), ("methods", methods), ("metrics", metrics), ("seeds", seeds)):
+        if not len(values):
+            raise InputError(f"{name} must hold at least one value, got none.")
+    configs = [
+        replace(
+            base,
+            method=method,
+            metric=metric,
+            seed=seed,
+            tolerance=float(tolerance),
+            epsilon=base.epsilon if method == "dp_id3" else math.inf,
+        )
+        for seed, method, metric in product(seeds, methods, metrics)
+        for tolerance in (tolerances if method in SWEPT_METHODS else (0.0,))
+    ]
+    return list(dict.fromkeys(configs))
+
+
+_DECISIVE = ("numpy", "scipy", "scikit-learn", "fairlearn")
+
+
+@cache
+def environment() -> tuple[str, ...]:
+    """Return the versions of FairLeak and of the libraries that decide the numbers, and a digest of FairLeak's code.
+
+    Any line of core changes the digest: results of another state of the code are not reused.
+    """
+    return (
+        f"fairleak {core.__version__} {code_fingerprint()[:12]}",
+        *(f"{name} {version(name)}" for name in _DECISIVE),
+    )
+
+
+def environment_name() -> str:
+    """Return the environment as the name of a folder: FairLeak's version and eight digits for the libraries'."""
+    return f"fairleak-{core.__version__}-{fingerprint(list(environment()))[:8]}"
+
+
+def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any) -> str:
+    """Return the fingerprint (64 hex digits) of a point: kind (`SweepPoint` by default), data, settings, versions.
+
+    `more` is what else decides it.
+    """
+    name = "SweepPoint" if kind is None else kind.__name__
+    return fingerprint(name, dataset.fingerprint, config, list(environment()), *more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepPoint(ModelPoint):
+    """What every adversary makes of a model's tolerance: disclosures by adversary, protocol and cost."""
+
+    disclosures: dict[tuple[str, str, str], Disclosure]
+
+
+def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+    """Train for one tolerance, and attack with every adversary, who knows it.
+
+    A method without a tolerance has no fairness constraint: the disclosed tolerance is then the smallest true one, in
+    steps of 0.001, under either protocol.
+    """
+    started = time.perf_counter()
+    subject = subject_of(config, dataset)
+    seconds_model = time.perf_counter() - started
+    result = CorrectionResult.of(subject, as_published=True)
+    disclosures = {}
+    for kind, protocol, cost in product(ATTACKERS, PROTOCOLS, COSTS):
+        published = protocol == "as_published"
+        disclosures[kind, protocol, cost] = result.disclose(
+            config.tolerance,
+            adversary=kind,
+            cost=cost,
+            as_published=published,
+            until_true=published or config.method not in SWEPT_METHODS,
+        )
+    seconds = time.perf_counter() - started
+    return SweepPoint.of(config, subject.model, disclosures=disclosures, seconds=seconds, seconds_model=seconds_model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPoint(ModelPoint):
+    """What one study measures on a model: check -> its number, of those that have one."""
+
+    study: str
+    checks: dict[str, Estimate]
+
+
+@dataclass(frozen=True)
+class StudyMeasure:
+    """What measures one study at a configuration of a sweep."""
+
+    study: Study[Any, Any]
+    settings: Any
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What decides a point besides configuration and data."""
+        return self.study.name, self.settings
+
+    def __call__(self, config: AuditConfig, dataset: AuditDataset) -> StudyPoint:
+        """Train, run the study, and return its point."""
+        subject = subject_of(config, dataset)
+        if reason := self.study.unavailable(subject, self.settings):
+            raise InputError(reason)
+        *_, result = self.study.run(subject, self.settings)
+        measurements = self.study.checks(result, self.settings)
+        checks = {
+            name: measurement.estimate for name, measurement in measurements.items() if measurement.estimate is not None
+        }
+        return StudyPoint.of(config, subject.model, study=self.study.name, checks=checks)

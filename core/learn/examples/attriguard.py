@@ -1,0 +1,192 @@
+"""AttriGuard on five apps: ratings that change the inferred city, and a budget of changes.
+
+Eight people's ratings, and an attacker who infers one of three cities from them by a linear classifier: each app has a
+weight for each city, and the weights of an app add up to 0 (Jia and Gong 2018).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.base.arrays import Floats
+from core.learn.examples.example import Example, compose, number, numbers, signed
+from core.studies.attriguard import allocate, expected_size, panda, representatives
+
+CITIES = ("Ash", "Birch", "Cedar")
+WEIGHTS = np.array([[5, -1, -4], [-1, 3, -2], [-2, -1, 3], [1, 1, -2], [-3, 2, 1]], float)  # one row an app
+RATED = np.array(
+    [
+        [1, 0, 0, 1, 0],
+        [0, 1, 0, 0, 1],
+        [0, 0, 1, 0, 0],
+        [1, 0, 1, 0, 0],
+        [0, 1, 1, 0, 0],
+        [1, 1, 0, 0, 0],
+        [0, 0, 0, 1, 1],
+        [0, 0, 1, 0, 1],
+    ],
+    float,
+)
+
+
+def attacker() -> Any:
+    """Return the attacker as a fitted classifier of scikit-learn with these weights."""
+    from sklearn.linear_model import LogisticRegression
+
+    reader = LogisticRegression()
+    reader.classes_ = np.arange(3)
+    reader.coef_, reader.intercept_ = WEIGHTS.T.copy(), np.zeros(3)
+    reader.n_features_in_ = 5
+    return reader
+
+
+def person(i: int) -> str:
+    """Return the name of a person."""
+    return f"Person {i + 1}" if i else "Ana"
+
+
+_TARGET = np.array([0.2, 0.4, 0.4])
+_BUDGET = 1.0
+
+
+def guard_noise(name: str) -> Example:
+    """Return the case of one person and one target city."""
+    reader, clean = attacker(), RATED[:1]
+    perturbed, noise = panda(clean, reader, 2), representatives(RATED, reader)
+    start = _scores(reader, clean[0])
+    gains = [float((_scores(reader, _turned(clean[0], j)) - start)[2]) for j in range(5)]
+    changed = sorted(
+        np.flatnonzero(perturbed.noisy[0] != clean[0]).tolist(), key=lambda j: -gains[j]
+    )  # the order of the search
+    path = [clean[0]]
+    for column in changed:
+        path.append(_turned(path[-1], column))
+    scores = [_scores(reader, record) for record in path]
+    apps: list[tuple[str | int, ...]] = [
+        (f"App {j + 1}", int(clean[0, j]), *(signed(w) for w in WEIGHTS[j])) for j in range(5)
+    ]
+    search_path = [
+        (
+            f"{'rating' if perturbed.noisy[0, column] else 'removing'} App {column + 1}",
+            *(number(score) for score in after),
+            "tie" if (after == after.max()).sum() > 1 else _read(after),
+        )
+        for column, after in zip(changed, scores[1:], strict=True)
+    ]
+    rated = [", ".join(f"App {j + 1}" for j in np.flatnonzero(record)) for record in RATED]
+    everybody: list[tuple[str | int, ...]] = [
+        (person(i), rated[i], CITIES[int(noise.predicted[i])], *(int(size) for size in noise.size[i]))
+        for i in range(len(RATED))
+    ]
+    return compose(
+        name,
+        {
+            "sums": _sums(path[0]),
+            "scores": _city_scores(scores[0]),
+            "read": _read(scores[0]),
+            "third": gains[2],
+            "scores_between": _city_scores(scores[1]),
+            "changes": len(changed),
+            "scores_then": _city_scores(scores[-1]),
+            "read_then": _read(scores[-1]),
+            "rated": "; ".join(f"{person(i)} {apps_of}" for i, apps_of in enumerate(rated)),
+        },
+        right=float(perturbed.size[0]),
+        table=(("App", "Rated by Ana", *CITIES), apps),
+        tables={
+            2: (
+                ("App", "Rated", *CITIES, "Gain for Cedar"),
+                [(*app, signed(gain)) for app, gain in zip(apps, gains, strict=True)],
+            ),
+            3: (
+                ("After", *CITIES, "Inferred city"),
+                [("nothing", *(number(score) for score in scores[0]), _read(scores[0])), *search_path],
+            ),
+            4: (("Person", "Rated", "Inferred city", *(f"To {city}" for city in CITIES)), everybody),
+        },
+    )
+
+
+def guard_budget(name: str) -> Example:
+    """Return the case of a budget shared among the noises of one person."""
+    noise = representatives(RATED, attacker())
+    size = noise.size.astype(float)
+    mechanism = allocate(size, _TARGET, _BUDGET)
+    spent, first_row, lengths = expected_size(mechanism, size), mechanism[0], size[0]
+    mu = float((_TARGET[0] / first_row[0] - 1) / (lengths - _BUDGET)[0])
+    free = float(expected_size(_TARGET[None], size[:1])[0])
+    unchanged = mechanism[np.arange(len(mechanism)), noise.predicted]
+    shares = _values(first_row)
+    noises = [(CITIES[i], int(lengths[i]), f"{100 * _TARGET[i]:.0f}%") for i in range(3)]
+    budgets = [
+        (number(b, 1), *(f"{100 * share:.1f}%" for share in allocate(size[:1], _TARGET, b)[0]))
+        for b in (0.0, 0.5, 1.0, 1.5, 2.0)
+    ]
+    everybody = [
+        (
+            person(i),
+            CITIES[int(noise.predicted[i])],
+            numbers(size[i]),
+            numbers(mechanism[i], 3),
+            number(float(spent[i]), 2),
+            f"{100 * unchanged[i]:.0f}%",
+        )
+        for i in range(len(size))
+    ]
+    return compose(
+        name,
+        {
+            "wanted": free,
+            "mu": mu,
+            **shares,
+            "spent": float(spent[0]),
+            "kept": float(unchanged.mean()),
+            "everybody": "; ".join(f"{row[0]} {row[2]} (now {row[1]})" for row in everybody),
+        },
+        right=round(100 * float(first_row[0]), 6),
+        within=0.5,
+        table=(("Inferred city", "Changed ratings l", "Target share p"), noises),
+        tables={
+            4: (("Budget β", *CITIES), budgets),
+            5: (
+                ("Person", "Inferred city", "Changes l", "Shares M", "Expected changes", "Same city as before"),
+                everybody,
+            ),
+        },
+    )
+
+
+def _turned(record: Floats, app: int) -> Floats:
+    """Return a record with the rating of one app added or removed."""
+    turned = record.copy()
+    turned[app] = 1 - turned[app]
+    return turned
+
+
+def _scores(reader: Any, record: Floats) -> Floats:
+    return np.asarray(reader.decision_function(record[None])[0])
+
+
+def _read(scores: Floats) -> str:
+    return CITIES[int(scores.argmax())]
+
+
+def _values(scores: Floats) -> dict[str, float]:
+    return {city: float(score) for city, score in zip(CITIES, scores, strict=True)}
+
+
+def _city_scores(scores: Floats) -> str:
+    return ", ".join(f"{city} {number(score)}" for city, score in _values(scores).items())
+
+
+def _sums(record: Floats) -> str:
+    """Write each city's score as a sum over the rated apps."""
+    rated = np.flatnonzero(record)
+    terms = []
+    for i, city in enumerate(CITIES):
+        parts = [float(WEIGHTS[j, i]) for j in rated]
+        first, rest = number(parts[0]), "".join(f" {'+' if w >= 0 else '−'} {number(abs(w))}" for w in parts[1:])
+        terms.append(f"{city} {first}{rest} = {number(sum(parts))}")
+    return ", ".join(terms)

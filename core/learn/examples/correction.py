@@ -1,0 +1,217 @@
+"""Reconstruction correction on 20 people: a constraint that helps the attacker, one that does not, one infeasible.
+
+The attacker guesses everybody's group. A disclosed fairness constraint then shows that some of these guesses must be
+wrong, and the attacker changes the cheapest ones until the constraint holds (Ferry et al. 2023).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from core.base.arrays import Codes, Floats
+from core.learn.examples.example import Columns, Example, compose, number, total
+from core.stats.fairness import difference_between_groups, group_rates, unfairness
+from core.studies.correction import Correction, correct, smallest_tolerance
+
+_ACCEPTED = np.repeat(np.array([1, 0], np.uint8), 10)
+_GUESS = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.uint8)  # 1 = woman
+_CONFIDENCE_ACCEPTED = (0.90, 0.84, 0.73, 0.52, 0.55, 0.66, 0.70, 0.81, 0.88, 0.93)
+_CONFIDENCE_REFUSED = (0.58, 0.61, 0.75, 0.86, 0.92, 0.64, 0.69, 0.77, 0.83, 0.95)
+_CONFIDENCE = np.array([*_CONFIDENCE_ACCEPTED, *_CONFIDENCE_REFUSED])
+_WOMEN = {
+    "correction": (1, 2, 3, 4, 5, 11, 13, 14, 15, 16),
+    "correction-loses": (1, 2, 3, 6, 7, 11, 13, 14, 15, 16),
+}
+"""Who is a woman, counted from 1: the two cheapest changes are correct, or wrong."""
+
+
+_MANY_WOMEN = np.isin(np.arange(1, 21), (1, 2, 3, 4, 11, 12, 13, 14, 15, 16)).astype(np.uint8)
+_FEW_WOMEN = np.isin(np.arange(1, 21), (1, 2, 3, 11, 12, 17)).astype(np.uint8)
+_MANY_WOMEN_CONFIDENCE = np.array(
+    [
+        *(0.91, 0.83, 0.76, 0.56, 0.63, 0.72, 0.68, 0.79, 0.85, 0.94),
+        *(0.88, 0.74, 0.51, 0.54, 0.58, 0.70, 0.61, 0.77, 0.82, 0.90),
+    ]
+)
+"""Guesses with too many women, who they are, and the confidence in the guesses."""
+
+
+def correction_case(name: str) -> Example:
+    """Return the case of a true constraint of tolerance 0, for the women of this name."""
+    truth = np.isin(np.arange(1, 21), _WOMEN[name]).astype(np.uint8)
+    correction = correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE)
+    vector, moved = _vector(correction), _changed(correction)
+    before, after = int((truth == _GUESS).sum()), int((truth == vector).sum())
+    variants = [
+        (women, correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE, group_shares=[None, women / 20]))
+        for women in (10, 8, 6)
+    ]
+    people = ((i + 1, _group(truth[i]), _group(_GUESS[i]), _group(vector[i])) for i in range(20))
+    return compose(
+        name,
+        _rates(_ACCEPTED)
+        | _repair(_ACCEPTED, correction)
+        | {
+            "changed": " and ".join(str(i + 1) for i in moved),
+            "sex": "women" if all(truth[i] for i in moved) else "men",
+            "women": ", ".join(str(i + 1) for i in np.flatnonzero(truth)),
+            "right_before": before,
+            "right_after": after,
+            "before": before / 20,
+            "after": after / 20,
+            "effect": f"{'corrects' if after > before else 'spoils'} {abs(after - before)} guesses",
+        },
+        right=2.0,
+        table=_people_table(_ACCEPTED),
+        tables={
+            2: (("Number of women", "People changed", "Cost", "Sum"), (_way(women, way) for women, way in variants)),
+            4: (("Person", "Truth", "First guess", "Corrected guess"), people),
+        },
+        marked=moved,
+    )
+
+
+def correction_impossible(name: str) -> Example:
+    """Return the case in which no split into two groups satisfies the constraint."""
+    accepted = _ACCEPTED.copy()
+    accepted[9] = 0
+    least = smallest_tolerance(accepted)
+    exact = correct(_GUESS, accepted, tolerance=0.0, cost=_CONFIDENCE)
+    repaired = _repair(accepted, correct(_GUESS, accepted, tolerance=least, cost=_CONFIDENCE))
+    return compose(
+        name,
+        _rates(accepted) | repaired | {"infeasible": str(exact.certificate.status), "least": least},
+        right="Only for all 20 people together",
+        table=_people_table(accepted),
+        tables={
+            3: (
+                ("Women", "Accepted", "Women's rate", "Men's rate", "Unfairness", "Difference between groups"),
+                _nearest(accepted),
+            )
+        },
+    )
+
+
+def proportions(name: str) -> Example:
+    """Return the case of group proportions beside the constraint."""
+    guess, cost, truth = _MANY_WOMEN, _MANY_WOMEN_CONFIDENCE, _FEW_WOMEN
+    women = int(truth.sum())
+    shares = [None, women / 20]
+    kinds = {"constraint": (0.0, None), "proportions": (1.0, shares), "both": (0.0, shares)}
+    corrections = {
+        kind: correct(guess, _ACCEPTED, tolerance=tolerance, cost=cost, group_shares=group_shares)
+        for kind, (tolerance, group_shares) in kinds.items()
+    }
+    vectors = {kind: _vector(correction) for kind, correction in corrections.items()}
+    right = {kind: int((vector == truth).sum()) for kind, vector in vectors.items()}
+    start = int((guess == truth).sum())
+    numbers: dict[str, float | str] = {"added": str(right["both"] - right["proportions"])}
+    for kind, correction in corrections.items():
+        changed = _changed(correction, guess)
+        numbers |= {
+            kind: str(right[kind]),
+            f"{kind}_gain": float(right[kind] - start),
+            f"{kind}_changed": ", ".join(str(i + 1) for i in changed),
+            f"{kind}_changes": str(len(changed)),
+            f"{kind}_sum": total(cost[changed], 2),
+            f"{kind}_cost": float(correction.objective or 0.0),
+        }
+    men_rate, women_rate = group_rates(_ACCEPTED, vectors["proportions"], metric="statistical_parity")
+    columns = [truth, guess, *vectors.values()]
+    return compose(
+        name,
+        numbers
+        | {
+            "women": str(women),
+            "guessed": str(int(guess.sum())),
+            "truth": ", ".join(str(i + 1) for i in np.flatnonzero(truth)),
+            "rates": _rates(_ACCEPTED, guess)["rates"],
+            "start": str(start),
+            "baseline": str(20 - women),
+            "women_rate": women_rate.rate.value,
+            "men_rate": men_rate.rate.value,
+        },
+        right=f"{women} of the 20 people are women",
+        table=_people_table(_ACCEPTED, guess, cost),
+        tables={
+            4: (
+                ("Person", "Truth", "First guess", "Constraint", "Proportions", "Both"),
+                ((i + 1, *(_group(column[i]) for column in columns)) for i in range(20)),
+            )
+        },
+        marked=_changed(corrections["both"], guess),
+    )
+
+
+def _people_table(accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _CONFIDENCE) -> Columns:
+    return ("Person", "Model says", "Attacker guesses", "Confidence"), (
+        (i + 1, "accepted" if accepted[i] else "refused", _group(guess[i]), f"{confidence[i]:.2f}") for i in range(20)
+    )
+
+
+def _group(code: Any) -> str:
+    return "woman" if code else "man"
+
+
+def _rates(accepted: Codes, guess: Codes = _GUESS) -> dict[str, float | str]:
+    """Return what the texts say of the guesses under the constraint."""
+    men, women = group_rates(accepted, guess, metric="statistical_parity")
+    value = unfairness(accepted, guess, metric="statistical_parity")
+    rates = [
+        f"{name} {round(rate.count * rate.rate.value)}/{rate.count} = {number(rate.rate.value)}"
+        for name, rate in (("women", women), ("men", men))
+    ]
+    everybody = f"everybody {int(accepted.sum())}/20 = {number(women.overall.value)}"
+    difference = difference_between_groups(accepted, guess, metric="statistical_parity")
+    return {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": difference}
+
+
+def _repair(accepted: Codes, correction: Correction) -> dict[str, float | str]:
+    """Return what the texts say of the cheapest change."""
+    changed, vector = _changed(correction), _vector(correction)
+    men, women = group_rates(accepted, vector, metric="statistical_parity")
+    return {
+        "who": ", ".join(f"person {i + 1} becomes a {_group(vector[i])}" for i in changed).capitalize(),
+        "sum": total(_CONFIDENCE[changed], 2),
+        "objective": float(correction.objective or 0.0),
+        "women_then": women.rate.value,
+        "men_then": men.rate.value,
+        "unfairness_then": unfairness(accepted, vector, metric="statistical_parity"),
+        "apart_then": difference_between_groups(accepted, vector, metric="statistical_parity"),
+        "status": str(correction.certificate.status),
+    }
+
+
+def _way(women: int, way: Correction) -> tuple[str | int, ...]:
+    """Return the row of the cheapest correction to a number of women."""
+    changed = _changed(way)
+    people = ", ".join(str(i + 1) for i in changed)
+    return women, people, total(_CONFIDENCE[changed], 2), f"{way.objective:.2f}"
+
+
+def _vector(correction: Correction) -> Codes:
+    assert correction.reconstruction is not None
+    return correction.reconstruction
+
+
+def _changed(correction: Correction, guess: Codes = _GUESS) -> list[int]:
+    """Return who is changed."""
+    return [int(i) for i in np.flatnonzero(_vector(correction) != guess)]
+
+
+def _nearest(accepted: Codes) -> Iterator[tuple[str | int, ...]]:
+    """Yield, for 1 to 10 women, the number of accepted ones that is nearest to the constraint."""
+    positives = int(accepted.sum())
+    for women in range(1, 11):
+        candidates = []
+        for a in range(max(0, women + positives - 20), min(women, positives) + 1):
+            split = np.zeros(20, np.uint8)
+            split[:a] = 1
+            split[positives : positives + women - a] = 1
+            candidates.append((unfairness(accepted, split, metric="statistical_parity"), a))
+        value, a = min(candidates)
+        difference = abs(a / women - (positives - a) / (20 - women))
+        yield women, a, f"{a}/{women}", f"{positives - a}/{20 - women}", number(value), number(difference)

@@ -1,0 +1,246 @@
+"""The reference pages made from the code; ``python -m core.learn.reference_pages FOLDER`` writes them."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files as files_of
+from pathlib import Path
+
+from core.base.settings import Tables, params, reference_rows
+from core.learn.glossary import chapters
+
+
+def files() -> dict[str, Tables]:
+    """Return the files a user writes: what each is called -> its tables."""
+    from core.auditing.card_plan import CARD_TABLES
+    from core.auditing.plan import plan_tables
+    from core.auditing.policy.limits import POLICY_TABLES
+
+    return {
+        "Plan of a release audit (`fairleak audit`)": plan_tables(),
+        "Model card (`fairleak card`)": CARD_TABLES,
+        "Policy (`fairleak audit --policy`)": POLICY_TABLES,
+    }
+
+
+def studies() -> dict[str, tuple[type, str]]:
+    """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
+    from core.cli.membership import RunSettings
+    from core.desk import AskSettings, RegisterSettings
+    from core.experiments.choose import ChooseSettings
+    from core.experiments.sweep import SweepSettings
+    from core.experiments.sweep.landscape import LandscapePlan
+    from core.studies.attriguard.settings import CurveSettings, GuardSettings, TableSettings
+    from core.studies.bias_queries import Answering, Asking, RevealSettings
+    from core.studies.config import AuditConfig
+    from core.studies.membership.settings import MembershipSettings
+    from core.studies.model_card.settings import ReleaseSettings
+    from core.studies.people import PeopleSettings
+
+    return {
+        "Audit": (AuditConfig, "attack NAME"),
+        "Sweep": (SweepSettings, "sweep"),
+        "Choose a model": (ChooseSettings, "choose"),
+        "Bias queries": (Asking, "attack queries"),
+        "Answers to bias queries": (Answering, "attack queries"),
+        "Bias queries, what is printed": (RevealSettings, "attack queries"),
+        "Query desk, a test set": (RegisterSettings, "desk register"),
+        "Query desk, a question": (AskSettings, "desk ask"),
+        "Membership attacks": (MembershipSettings, "attack membership"),
+        "Membership attacks, several": (RunSettings, "attack membership"),
+        "AttriGuard on ratings": (GuardSettings, "defend attriguard"),
+        "AttriGuard on a table": (TableSettings, "defend attriguard"),
+        "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
+        "Model card": (ReleaseSettings, "card"),
+        "People at risk": (PeopleSettings, "attack people"),
+        "Map of tolerance and privacy": (LandscapePlan, "tradeoff"),
+    }
+
+
+def settings_reference() -> Iterator[str]:
+    """Yield the lines of the page of every setting."""
+    yield "# Settings"
+    yield ""
+    yield "Made from the code by `make docs`. A key that is left out has its default; an unknown one is refused."
+    for called, tables in files().items():
+        yield from ("", f"## {called}", "", *_head("Key"))
+        for title, settings in tables.items():
+            yield from (_row(key, *rest) for key, _, *rest in reference_rows(settings, title=title))
+    for called, (cls, commands) in studies().items():
+        named = " and ".join(f"`fairleak {command}`" for command in commands.split(", "))
+        yield from ("", f"## {called} ({named})", "", *_head("Flag"))
+        for _, flag, default, *rest in reference_rows(params(cls)):
+            yield _row(flag, "the file's" if commands == "card" else default, *rest)
+    yield from _attacks()
+
+
+def _attacks() -> Iterator[str]:
+    """Yield the list of membership attacks, a line each, from what their files declare."""
+    from core.studies.membership import NEEDS, REGISTRY
+
+    where = {"study": "page and command", "scores": "audit of scores", "labels": "audit of labels"}
+    yield from ("", "## Attacks on membership", "", "| Attack | What it does | It needs | Where it is run |")
+    yield "|---|---|---|---|"
+    for attack in REGISTRY.values():
+        needs = "; ".join(told for need, told in NEEDS.items() if need in attack.needs)
+        used = ", ".join(told for use, told in where.items() if use in attack.uses)
+        yield f"| {attack.title} (`{attack.name}`) | {attack.described} | {needs} | {used} |"
+
+
+def _head(first: str) -> tuple[str, str]:
+    return f"| {first} | Default | Must be | What it does |", "|---|---|---|---|"
+
+
+def _row(name: str, default: str, rule: str, told: str) -> str:
+    words = told.replace("|", "\\|")
+    return f"| `{name}` | {default} | {rule} | {words} |"
+
+
+def glossary_reference() -> Iterator[str]:
+    """Yield the lines of the page of the glossary."""
+    from core.studies.membership import REGISTRY
+
+    yield from ("# Glossary", "")
+    yield "Made from the code by `make docs`. The dashboard and the report show the same texts."
+    for chapter, terms in chapters(REGISTRY).items():
+        yield from ("", f"## {chapter}", "", "| Term | Meaning |", "|---|---|")
+        yield from (f"| **{term}** | {meaning} |" for term, meaning in terms.items())
+
+
+def command_reference() -> Iterator[str]:
+    """Yield the lines of the page of every command with its arguments, from the parsers."""
+    from core.__main__ import parser
+
+    yield from ("# Commands", "", "Made from the code by `make docs`. `fairleak COMMAND --help` prints the same.", "")
+    yield from ("`-h` prints help, and `-q` (`--quiet`) leaves out progress and notes, of every command.", "")
+    yield from ("| Exit code | Meaning |", "|---|---|")
+    yield from (f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
+    yield from _commands(parser())
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the section of a command, or of every command of a group."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for own in (one for group in groups for one in group.choices.values()):
+        yield from _commands(own)
+    if groups:
+        return
+    yield from ("", f"## {parser.prog}", "", str(parser.description))
+    shown = [action for action in parser._actions if not {"-h", "-q"} & set(action.option_strings)]
+    if shown:
+        yield from ("", "| Argument | What it is |", "|---|---|")
+    for action in shown:
+        value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
+        name = f"{', '.join(action.option_strings)}{value}".strip()
+        required = " Required." if action.required and action.option_strings else ""
+        words = str(action.help).replace("%%", "%").replace("|", "\\|")
+        yield f"| `{name}` | {words}{required} |"
+    if parser.epilog:
+        yield from ("", parser.epilog[:1].upper() + parser.epilog[1:])
+
+
+def regulations_reference() -> Iterator[str]:
+    """Yield the lines of the page of which provisions a check can be evidence for, from their one list."""
+    from core.auditing.policy.checks import CHECKS, check_title
+
+    found = tomllib.loads((files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8"))
+    provisions, frameworks = found["provisions"], found["frameworks"]
+    yield "# Checks and regulations"
+    yield ""
+    yield (
+        "Made from the code by `make docs`. **Not legal advice.** Which provisions a number of FairLeak's can be "
+        "evidence for; whether one applies to you, and whether the evidence is enough, is for a lawyer. A pass is no "
+        f"compliance with any of them. Looked up on {found['looked_up']}."
+    )
+    yield from ("", "## Sources", "", "| Text | Date | Note |", "|---|---|---|")
+    for name, one in frameworks.items():
+        yield f"| **{name}**: [{one['title']}]({one['source']}) | {one['date']} | {one['note']} |"
+    yield from ("", "## Provisions", "", "| Provision | What it says |", "|---|---|")
+    yield from (f"| {one['framework']}, {one['place']} | “{one['quote']}” |" for one in provisions.values())
+
+    def row(name: str, keys: list[str], note: str) -> str:
+        cells = ("; ".join(provisions[k]["place"] for k in keys if provisions[k]["framework"] == f) for f in frameworks)
+        return f"| {name} | {' | '.join(cell or '–' for cell in cells)} | {note} |"
+
+    head = (f"| {' | '.join(frameworks)} | Note |", "|---" * (len(frameworks) + 2) + "|")
+    yield from ("", "## Checks", "", f"| Check {head[0]}", head[1])
+    for check in CHECKS:
+        one = found["checks"][check]
+        note = one.get("note") or one.get("no_provision", "")
+        yield row(f"{check_title(check, 'attribute')} (`{check}`)", one.get("provisions", []), note)
+    yield from ("", "## Other parts of an audit", "", f"| Part {head[0]}", head[1])
+    yield from (row(part, keys, "") for part, keys in found["report"].items())
+
+
+PACKAGES = (
+    "studies.correction",
+    "studies.bias_queries",
+    "studies.membership",
+    "studies.attriguard",
+    "studies.attribute",
+    "studies.model_card",
+    "stats.fairness",
+)
+"""Parts of `core` that are documented for use from Python, in this order."""
+
+
+def api_reference() -> Iterator[str]:
+    """Yield the lines of the page of public functions and classes, from signatures and docstrings."""
+    yield from ("# Python", "", "Made from the code by `make docs`. `help(name)` prints shapes, ranges and equations.")
+    for name in ("core", *(f"core.{package}" for package in PACKAGES)):
+        module = importlib.import_module(name)
+        own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == name]
+        public = {key: getattr(module, key) for key in getattr(module, "__all__", own) if not key.startswith("_")}
+        yield from ("", f"## {name}", "", _first_line(module), "", "| Name | What it is |", "|---|---|")
+        for key, value in public.items():
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield f"| `{key}{_arguments(value)}` | {_first_line(value)} |"
+
+
+def _first_line(documented: object) -> str:
+    """Return the first line of a docstring as text of a table."""
+    line = (inspect.getdoc(documented) or "").partition("\n")[0]
+    return line.replace("``", "`").replace("|", "\\|")
+
+
+def _arguments(value: object) -> str:
+    """Return the names of a function's arguments in brackets; "" for a class."""
+    if not inspect.isfunction(value):
+        return ""
+    none = inspect.Parameter.empty
+    arguments = inspect.signature(value).parameters.values()
+    return str(inspect.Signature([one.replace(annotation=none, default=none) for one in arguments]))
+
+
+EXIT_CODES = {
+    0: "pass, or done",
+    1: "fail; of `desk ask`, refused",
+    2: "inconclusive, or not run",
+    3: "input that cannot be used, a usage error too",
+    130: "stopped by Ctrl-C",
+}
+"""Exit code -> what it means; the verdict's word is the last line on stderr."""
+
+PAGES = {
+    "settings.md": settings_reference,
+    "glossary.md": glossary_reference,
+    "cli.md": command_reference,
+    "api.md": api_reference,
+    "regulations.md": regulations_reference,
+}
+"""Name of a file -> the lines of it."""
+
+
+def page(name: str) -> str:
+    """Return a page by the name of its file, as Markdown."""
+    return "\n".join([*PAGES[name](), ""])
+
+
+if __name__ == "__main__":
+    for name in PAGES:
+        Path(sys.argv[1], name).write_text(page(name), encoding="utf-8")

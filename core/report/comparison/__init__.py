@@ -1,0 +1,29 @@
+"""Two audits compared: what changed in what was audited, and every check before and after."""
+
+from core.report.comparison.changed_settings import Changed
+from core.report.comparison.changes import (
+    Audit,
+    CheckChange,
+    Comparison,
+    Outlook,
+    Turn,
+    change_between,
+    change_text,
+    compare,
+)
+from core.report.comparison.comparison_files import comparison_html, comparison_junit, since
+
+__all__ = [
+    "Audit",
+    "Changed",
+    "CheckChange",
+    "Comparison",
+    "Outlook",
+    "Turn",
+    "change_between",
+    "change_text",
+    "compare",
+    "comparison_html",
+    "comparison_junit",
+    "since",
+]

@@ -1,0 +1,461 @@
+"""Every check before and after, the interval of its change, and whether it got better or worse.
+
+The interval. Let a check's number be θ̂ before and φ̂ after, with standard errors s and t and correlation ρ. Then
+
+    Var(φ̂ − θ̂) = s² + t² − 2 ρ s t.
+
+A report holds a value and an interval for each check and nothing per person, so that ρ is not known. The intervals here
+take ρ = 0: the half widths h, k of the two reports add as √(h² + k²), side by side (MOVER, as
+`core.stats.estimates.weighted_sum`; Student's half widths are first brought to the fewer degrees of freedom). What
+holds:
+
+- Other people, none in both tables: ρ = 0, and the intervals cover as those of the reports do.
+- The same people, and a rate or a gain over what is known without the model: too wide where ρ > 0, that is where
+  people who are easy to attack in one version are so in the other. That is the usual case, and the price of keeping
+  nothing per person. ρ < 0 is nearly impossible for gains: without the model a person is inferred either correctly or
+  not, in both audits alike, so that both gains of this person are ≥ 0 or both ≤ 0; E[product] ≥ 0 then gives
+  Cov ≥ −θφ/n. Of rates P(both) ≥ 0 gives the same. For gains of 5 points that is ρ ≥ −0.053: half widths that are at
+  most 2.6% too short.
+- Bits, AUC and advantage have no such bound; ρ is positive there while a person's score in one version tells something
+  of the score in the other.
+- The size of a difference between groups (`Check.folded`), which forgets whom it favours: where it has turned round,
+  two sizes that vary together vary against each other, ρ → −1. Half widths are added there, h + k, which covers
+  whatever ρ is. It is too wide for other people: about 99% for 95%.
+- Tables that share some people lie between.
+- The same answers of the model about the same people, under the same plan: a number that is equal is the same number,
+  and its change is 0 without an interval.
+
+Models, attackers and seeds are fixed: the intervals speak of these two versions of a model and of people like these,
+not of what another training would give.
+
+The verdict. "The change is exactly 0" is tested for all checks together, by the procedure with which a policy tests its
+limits (`core.auditing.policy.decisions.holm_decisions`: Holm 1979). Where nothing changed, the chance that any check is
+called worse or better is at most 5%. "Not distinguishable" is therefore no proof that nothing got worse: the interval
+says how much worse it may be. With a margin m, "no worse" is shown by an interval that leaves out m
+(`CheckChange.within`), again for all checks together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from core.auditing.policy import CHECKS, UNITS, CheckVerdict, Status
+from core.auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
+from core.base.errors import InputError
+from core.base.serialize import Result
+from core.base.settings import told
+from core.report.comparison.changed_settings import Changed, changed_settings, same_people
+from core.report.document import audit_day, audit_name, check_rows
+from core.stats.estimates import (
+    LEVEL,
+    Estimate,
+    certain,
+    count_text,
+    decimals_beside,
+    number_text,
+    quantile,
+    weighted_sum,
+)
+from core.studies.study import Outcome
+
+
+class Turn(StrEnum):
+    """What became of a check. Only the first four follow from two numbers."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    NOT_DISTINGUISHABLE = "not distinguishable"
+    UNCHANGED = "unchanged"
+    NEW = "new check"
+    GONE = "check gone"
+    NOT_RUN_BEFORE = "not run before"
+    NOT_RUN = "not run"
+    OTHER_DEFINITION = "other definition"
+    NO_INTERVAL = "no interval"
+
+
+class Outlook(StrEnum):
+    """The verdict on a whole comparison."""
+
+    WORSE = "worse"
+    BETTER = "better"
+    NOT_DISTINGUISHABLE = "not distinguishable"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit(Result):
+    """One of the two audits: what it is called, and its fingerprint, which is of the report's whole content."""
+
+    title: str
+    name: str
+    day: str
+    fingerprint: str
+    overall: Status
+    headline: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckChange(Result):
+    """One check, before and after.
+
+    It is `required` if either policy requires it. `change` is after minus before, with an interval at 95%; `decided`
+    the interval at the level of its step of Holm's procedure; None where there is no such number. `within` says whether
+    a change for the worse by the margin or more is ruled out; None without a margin. `was` and `now` are the policies'
+    verdicts, `why` the reason where nothing can be compared.
+    """
+
+    check: str
+    title: str
+    required: bool
+    turn: Turn
+    was: Status | None = None
+    now: Status | None = None
+    before: Estimate | None = None
+    after: Estimate | None = None
+    change: Estimate | None = None
+    decided: Estimate | None = None
+    p_adjusted: float = math.nan
+    within: bool | None = None
+    limit: float | None = None
+    why: str = ""
+
+    @property
+    def compared(self) -> bool:
+        """Whether both audits have a number of the same definition."""
+        return self.change is not None
+
+    @property
+    def lost(self) -> bool:
+        """Whether it may be worse and nothing tells: it had a number, or it fails now."""
+        return not self.compared and (self.before is not None or self.now == Status.FAIL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Result):
+    """Two audits side by side; checks come worst first: worse, lost, better, the same, new."""
+
+    verdict: Outlook
+    headline: str
+    detail: str
+    before: Audit
+    after: Audit
+    checks: tuple[CheckChange, ...]
+    changed: tuple[Changed, ...]
+    same_people: bool | None
+    people: str
+    margin: float | None = None
+
+    @property
+    def nothing_changed(self) -> str:
+        """What to say where `changed` is empty."""
+        return "Data, model, plan, policy, code and seeds are the same."
+
+    @property
+    def since(self) -> str:
+        """The day of the earlier audit, without the year where that is the same: "8 Nov"."""
+        day, _, year = self.before.day.rpartition(" ")
+        return day if self.after.day.endswith(year) else self.before.day
+
+
+def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: float | None = None) -> Comparison:
+    """Compare two reports, as `core.report` makes documents or `core.report.verification.readable` reads them.
+
+    Compared are the checks that either policy limits. The whole is worse if a required check is worse. Else it is
+    inconclusive if a required check cannot be compared though it had a number before or fails now, if no required check
+    can be compared, or if one is not shown to be no worse by the `margin`, in the unit of each check (0.01 is a point).
+    Else it is better if a required check is, and else not distinguishable.
+
+    InputError if the margin is no number above 0.
+    """
+    if margin is not None and not (math.isfinite(margin) and margin > 0.0):
+        raise InputError(f"margin must be a number above 0, such as 0.01 for a point, got {told(margin)}.")
+    was, now = ({row.check: row for row in check_rows(document)} for document in (before, after))
+    limited = [name for rows in (now, was) for name, row in rows.items() if row.limit is not None]
+    question = _question(before, after)
+    people = same_people(before, after)
+    repeated = bool(people) and _answers(before) == _answers(after)
+    paired = [_paired(name, was.get(name), now.get(name), question, repeated) for name in dict.fromkeys(limited)]
+    checks = tuple(sorted(_decided(paired, margin), key=_rank))
+    changed = changed_settings(before, after)
+    verdict, headline = _overall(checks, margin)
+    failed = {"earlier": before["self_tests"], "later": after["self_tests"]}
+    broken = [name for name, tests in failed.items() if not all(test["passed"] for test in tests)]
+    if broken and verdict != Outlook.WORSE:
+        which = " and the ".join(broken)
+        verdict, headline = Outlook.INCONCLUSIVE, f"Inconclusive: the self-test failed in the {which} audit."
+    return Comparison(
+        verdict=verdict,
+        headline=headline,
+        detail=_detail(checks, changed),
+        before=_audit(before),
+        after=_audit(after),
+        checks=checks,
+        changed=changed,
+        same_people=people,
+        people=_PEOPLE[people],
+        margin=margin,
+    )
+
+
+def change_between(
+    before: Estimate,
+    after: Estimate,
+    *,
+    freedoms: tuple[int | None, int | None] = (None, None),
+    folded: bool = False,
+) -> tuple[Estimate, int | None]:
+    """Return after minus before with its 95% interval, and the degrees of freedom it has, None for a normal one.
+
+    `freedoms` are those of the two estimates, `folded` says that they are sizes of a difference: half widths are then
+    added. See the module's docstring for what the interval covers.
+    """
+    freedom = min((value for value in freedoms if value is not None), default=None)
+    was, now = (
+        _brought(estimate, estimate_freedom, freedom)
+        for estimate, estimate_freedom in zip((before, after), freedoms, strict=True)
+    )
+    moved = replace(weighted_sum([(1.0, now), (-1.0, was)]), n=min(before.n, after.n), level=LEVEL)
+    if folded:
+        below, above = now.value - now.low + was.high - was.value, now.high - now.value + was.value - was.low
+        moved = replace(moved, low=moved.value - below, high=moved.value + above)
+    return moved, freedom
+
+
+def _brought(estimate: Estimate, estimate_freedom: int | None, freedom: int | None) -> Estimate:
+    """Return an estimate at 95% with the half widths that fewer degrees of freedom give; nan where repeats agree."""
+    if estimate_freedom is not None and estimate.low == estimate.high:
+        return replace(estimate, low=math.nan, high=math.nan)
+    interval = interval_at_level(estimate, 1.0 - LEVEL, freedom=estimate_freedom)
+    wider = quantile(LEVEL, freedom) / quantile(LEVEL, estimate_freedom)
+    below, above = wider * (interval.value - interval.low), wider * (interval.high - interval.value)
+    return replace(interval, low=interval.value - below, high=interval.value + above)
+
+
+_OF_METRIC = ("unfairness", "correction_gain")
+"""Checks whose number is about the audited fairness metric."""
+
+
+def _question(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+    """Return check -> why its two numbers answer two questions; "" is for every check."""
+    reasons: dict[str, str] = {}
+    for name, title in (("label", "label"), ("attribute", "sensitive attribute")):
+        if (was := before["data"][name]) != (now := after["data"][name]):
+            reasons[""] = f"The {title} was {was}, now it is {now}."
+    if (was := before["model"]["metric"]) != (now := after["model"]["metric"]):
+        reasons |= dict.fromkeys(_OF_METRIC, f"The fairness metric was {was}, now it is {now}.")
+    return reasons
+
+
+def _paired(
+    name: str, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str], same: bool
+) -> tuple[CheckChange, LimitTest | None]:
+    """Return one check with its two numbers and what is to be decided, or why they are not compared."""
+    either = now or was
+    assert either is not None
+    limits = [row.limit for row in (was, now) if row is not None and row.limit is not None]
+    check_change = CheckChange(
+        check=name,
+        title=either.title or name,
+        required=any(limit.required for limit in limits),
+        turn=Turn.NOT_DISTINGUISHABLE,
+        was=None if was is None else was.verdict,
+        now=None if now is None else now.verdict,
+        before=_number(was),
+        after=_number(now),
+        limit=float(limits[-1].value),
+    )
+    turn, why = _incomparable(check_change, was, now, question)
+    if turn is not None or check_change.before is None or check_change.after is None:
+        fails = " It fails now." if check_change.now == Status.FAIL else ""
+        return replace(check_change, turn=turn or Turn.NOT_RUN, why=why + fails), None
+    check = CHECKS[name]
+    freedoms = (was.found.freedom if was else None, now.found.freedom if now else None)
+    if same and _equal(check_change.before, check_change.after):
+        change, freedom = certain(0.0, check_change.after.n), None
+    else:
+        change, freedom = change_between(
+            check_change.before, check_change.after, freedoms=freedoms, folded=check.folded
+        )
+    claim = LimitTest(estimate=change, limit=0.0, at_least=check.at_least, freedom=freedom)
+    if not (claim.bounded or claim.computed or _equal(check_change.before, check_change.after)):
+        why = "A number has no interval: nothing can be said of its change."
+        return replace(check_change, turn=Turn.NO_INTERVAL, why=why), None
+    return replace(check_change, change=change), claim
+
+
+def _number(row: CheckVerdict | None) -> Estimate | None:
+    estimate = None if row is None or row.found.outcome != Outcome.DONE else row.found.estimate
+    return None if estimate is None or math.isnan(estimate.value) else estimate
+
+
+def _incomparable(
+    check_change: CheckChange, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str]
+) -> tuple[Turn | None, str]:
+    """Return why two numbers are not compared, if they are not."""
+    if now is None or now.measurement is None:
+        return Turn.GONE, "The later audit does not have it."
+    if was is None or was.measurement is None:
+        return Turn.NEW, "The earlier audit does not have it."
+    if check_change.after is None:
+        return Turn.NOT_RUN, now.found.reason or "There is no number."
+    if check_change.before is None:
+        return Turn.NOT_RUN_BEFORE, was.found.reason or "There was no number."
+    if was.definition != now.definition:
+        return Turn.OTHER_DEFINITION, f"It was defined otherwise: {was.definition}"
+    why = question.get("") or question.get(check_change.check, "")
+    return (Turn.OTHER_DEFINITION, why) if why else (None, "")
+
+
+def _decided(paired: Sequence[tuple[CheckChange, LimitTest | None]], margin: float | None) -> tuple[CheckChange, ...]:
+    """Return the checks with what is decided of them, tested together."""
+    claims = {check_change.check: claim for check_change, claim in paired if claim is not None}
+    decisions = holm_decisions(claims, level=LEVEL)
+    within_margin: dict[str, bool] = {}
+    if margin is not None:
+        margin_tests = {
+            name: replace(claim, limit=-margin if claim.at_least else margin) for name, claim in claims.items()
+        }
+        within_margin = {
+            name: decision.verdict == Status.PASS
+            for name, decision in holm_decisions(margin_tests, level=LEVEL).items()
+        }
+    done = []
+    for check_change, _ in paired:
+        if (decision := decisions.get(check_change.check)) is not None:
+            turn = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(decision.verdict, check_change.turn)
+            check_change = replace(
+                check_change,
+                turn=Turn.UNCHANGED if _equal(check_change.before, check_change.after) else turn,
+                decided=decision.decided,
+                p_adjusted=decision.p_adjusted,
+                within=within_margin.get(check_change.check),
+            )
+        done.append(check_change)
+    return tuple(done)
+
+
+_SAME = 1e-12
+"""Computed values no farther apart than this differ by rounding."""
+
+
+def _equal(before: Estimate | None, after: Estimate | None) -> bool:
+    ends = [(getattr(before, end), getattr(after, end)) for end in ("value", "low", "high")]
+    return all(was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends)
+
+
+def _rank(check_change: CheckChange) -> tuple[bool, bool, int]:
+    """Return where a check stands: what is worse or lost first."""
+    return check_change.turn != Turn.WORSE, not check_change.lost, list(Turn).index(check_change.turn)
+
+
+# ---------------------------------------------------------------------------------------------------- whole and words
+
+
+def _overall(checks: Sequence[CheckChange], margin: float | None) -> tuple[Outlook, str]:
+    """Return the verdict on the whole, and its sentence."""
+    required = [check for check in checks if check.required]
+    n, turns = len(required), Counter(check.turn for check in required)
+    lost = sum(check.lost for check in required)
+    open_ = sum(check.within is False for check in required)
+    if turns[Turn.WORSE]:
+        return Outlook.WORSE, f"Worse: {_of(turns[Turn.WORSE], n)} worse than before."
+    if lost:
+        return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(lost, n)} not comparable."
+    if not any(check.compared for check in required):
+        return Outlook.INCONCLUSIVE, "Inconclusive: no required check can be compared."
+    if open_:
+        return Outlook.INCONCLUSIVE, f"Inconclusive: {_of(open_, n)} not shown to be within the margin of {margin:g}."
+    if turns[Turn.BETTER]:
+        return Outlook.BETTER, f"Better: {_of(turns[Turn.BETTER], n)} better than before, none is worse."
+    if turns[Turn.UNCHANGED] == sum(check.compared for check in required):
+        return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: every required check with a number is unchanged."
+    return Outlook.NOT_DISTINGUISHABLE, "Not distinguishable: no required check is better or worse than before."
+
+
+def _of(count: int, n: int) -> str:
+    """Write "one of seven required checks is"."""
+    if n == 1:
+        return "the only required check is"
+    return f"{count_text(count)} of {count_text(n)} required checks {'is' if count == 1 else 'are'}"
+
+
+_PEOPLE = {
+    True: "Both audits judge the same people. Reports hold nothing per person, so each interval is that of two "
+    "independent samples: usually too wide here.",
+    False: "The audits judge different people or divide them otherwise. Each interval is that of two independent "
+    "samples.",
+    None: "The reports do not tell whether the people are the same. Each interval is that of two independent samples.",
+}
+"""Whether the people are the same -> what the intervals take for granted."""
+
+NO_PROOF = (
+    "Verdicts are at 95% confidence over all checks together (Holm). “Not distinguishable” is no proof of “no worse”."
+)
+"""What a comparison does not show."""
+
+_OF_AUDIT = ("Data", "Plan", "Code", "Seeds")
+"""Parts that change numbers although the model is the same."""
+
+
+def _detail(checks: Sequence[CheckChange], changed: Sequence[Changed]) -> str:
+    """Return what the headline leaves out."""
+    turns = Counter(check.turn for check in checks if not check.required)
+    parts = [
+        f"{count} optional {'check is' if count == 1 else 'checks are'} {turn}."
+        for turn in (Turn.WORSE, Turn.BETTER)
+        if (count := turns[turn])
+    ]
+    changed_parts = [part.lower() for part in _OF_AUDIT if any(change.part == part for change in changed)]
+    if changed_parts:
+        parts.append(f"Also changed: {', '.join(changed_parts)}. The model alone need not be the cause.")
+    return " ".join(parts)
+
+
+def _answers(document: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what says that a model's answers and what was asked of them are the same."""
+    return document["model"]["fingerprint"], document["provenance"]["plan"]
+
+
+def _audit(document: Mapping[str, Any]) -> Audit:
+    return Audit(
+        title=document["plan"]["title"] or document["data"]["title"],
+        name=audit_name(document),
+        day=audit_day(document),
+        fingerprint=document["fingerprint"],
+        overall=Status(document["verdict"]["overall"]),
+        headline=document["verdict"]["headline"],
+    )
+
+
+def change_text(check_change: CheckChange, *, unit: bool = True) -> str:
+    """Write the change of a check as "+0.7 points", or "+0.7"; empty where there is none."""
+    if check_change.change is None:
+        return ""
+    of = UNITS[CHECKS[check_change.check].unit]
+    value = of.factor * check_change.change.value
+    places = (
+        decimals_beside([value], 0.0, of.decimals) if check_change.turn in (Turn.WORSE, Turn.BETTER) else of.decimals
+    )
+    text = number_text(value, f"+.{places}f")
+    return f"{text}{_UNIT_SUFFIXES.get(CHECKS[check_change.check].unit, '')}" if unit else text
+
+
+def change_range(check_change: CheckChange, *, decided: bool = False) -> str:
+    """Write the interval of a change as "−0.4 to +1.8"; empty where there is none."""
+    interval = check_change.decided if decided and check_change.decided is not None else check_change.change
+    if interval is None or math.isnan(interval.low) or interval.low == interval.high:
+        return ""
+    of = UNITS[CHECKS[check_change.check].unit]
+    ends = [of.factor * interval.low, of.factor * interval.high]
+    places = decimals_beside(ends, 0.0, of.decimals)
+    return " to ".join(number_text(end, f"+.{places}f") for end in ends)
+
+
+_UNIT_SUFFIXES = {"points": " points", "percent": " points", "bits": " bits", "columns": " columns"}
+"""Unit of a check -> what stands behind its change."""

@@ -1,0 +1,142 @@
+"""A comparison as one HTML file in the look of the report, and as JUnit XML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from core.auditing.policy import VERDICT_TITLES, estimate_text
+from core.auditing.policy.verdict import on_scale
+from core.report.charts import bar
+from core.report.comparison.changes import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
+from core.report.junit import Case, junit_xml, stopping
+from core.report.page import environment, logo
+
+COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
+"""Verdict of a comparison, or of a check in it -> the verdict whose colour and mark it has; others have none."""
+
+
+def comparison_html(comparison: Comparison) -> str:
+    """Return a comparison as a page."""
+    from importlib.resources import files
+
+    from jinja2 import ChoiceLoader, DictLoader
+
+    source = (files("core.report.comparison") / "compare.html").read_text(encoding="utf-8")
+    base_environment = environment()
+    loader = ChoiceLoader([DictLoader({"compare.html": source}), base_environment.loader])  # type: ignore[list-item]
+    page_environment = base_environment.overlay(loader=loader)
+    return page_environment.get_template("compare.html").render(
+        found=comparison,
+        checks=[_row(check) for check in comparison.checks],
+        verdict=COLOURS.get(comparison.verdict, "not_run"),
+        running="FairLeak comparison of two audits, internal",
+        fingerprint=comparison.after.fingerprint,
+        logo=logo(),
+        no_proof=NO_PROOF,
+        margin="" if comparison.margin is None else f"{comparison.margin:g}",
+    )
+
+
+def _row(check_change: CheckChange) -> dict[str, Any]:
+    numbers = [
+        _number_and_interval(check_change.check, estimate) for estimate in (check_change.before, check_change.after)
+    ]
+    verdicts = [VERDICT_TITLES[status] if status else "none" for status in (check_change.was, check_change.now)]
+    return {
+        "title": check_change.title,
+        "turn": check_change.turn,
+        "colour": COLOURS.get(check_change.turn, "not_run"),
+        "required": check_change.required,
+        "before": numbers[0],
+        "after": numbers[1],
+        "verdicts": " → ".join(verdicts),
+        "change": change_text(check_change),
+        "range": change_range(check_change),
+        "decided": change_range(check_change, decided=True),
+        "within": check_change.within,
+        "why": check_change.why,
+        "bar": _bar(check_change),
+    }
+
+
+def _number_and_interval(check: str, estimate: Any) -> tuple[str, str]:
+    if estimate is None:
+        return "no number", ""
+    value, interval = estimate_text(check, estimate)
+    return value, "" if interval == "no interval" else interval
+
+
+def _bar(check_change: CheckChange) -> Markup:
+    """Return the change with its adjusted interval; the stroke is no change, the ends are the limit to either side."""
+    if check_change.change is None:
+        return Markup("")
+    interval = check_change.decided or check_change.change
+    span = abs(check_change.limit or 0.0) or max(abs(check_change.change.value), 0.05)
+    places = on_scale(check_change.change.value, interval, middle=0.0, span=span)
+    description = f"Change {change_text(check_change)}, {check_change.turn}. The middle is no change."
+    return bar(check_change.check, places, description, COLOURS.get(check_change.turn, "not_run"))
+
+
+def since(check_change: CheckChange) -> tuple[str, str, str]:
+    """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
+    number = change_text(check_change, unit=False) if check_change.turn != Turn.UNCHANGED else ""
+    return number, str(check_change.turn), COLOURS.get(check_change.turn, "")
+
+
+def comparison_junit(comparison: Comparison) -> bytes:
+    """Return the checks as test cases; failures are required ones, so that there is one wherever a check stops a gate.
+
+    Skipped is what cannot be compared and is not `lost`, and what is worse but not required. A case of its own says
+    what stops a gate where no check does: a self-test that failed, or that nothing can be compared.
+    """
+    return junit_xml(
+        f"FairLeak comparison: {comparison.before.name} → {comparison.after.name}",
+        stopping(
+            [_case(check) for check in comparison.checks],
+            comparison.verdict in ("worse", "inconclusive"),
+            Case(name="Comparison", outcome="failure", kind=comparison.verdict, message=comparison.headline),
+        ),
+        classname="fairleak.compare",
+        properties={
+            "verdict": comparison.verdict,
+            "before": comparison.before.fingerprint,
+            "after": comparison.after.fingerprint,
+            "margin": "none" if comparison.margin is None else f"{comparison.margin:g}",
+        },
+    )
+
+
+def _case(check_change: CheckChange) -> Case:
+    kind, message = "", ""
+    if check_change.turn == Turn.WORSE:
+        kind = "worse"
+        message = f"Worse by {change_text(check_change).lstrip('+−')}, {change_range(check_change) or 'no interval'}."
+    elif not check_change.compared:
+        kind, message = "inconclusive", f"{check_change.turn.capitalize()}. {check_change.why}"
+    elif check_change.within is False:
+        interval = change_range(check_change, decided=True) or "no interval"
+        kind, message = "inconclusive", f"Not shown to be within the margin: {interval}."
+    stops = check_change.required and (check_change.compared or check_change.lost)
+    return Case(
+        name=check_change.title,
+        outcome="passed" if not kind else "failure" if stops else "skipped",
+        kind=kind,
+        message=message + ("" if check_change.required or not kind else " It is not required."),
+        evidence="\n".join(_evidence(check_change)),
+    )
+
+
+def _evidence(check_change: CheckChange) -> list[str]:
+    lines = [f"Check: {check_change.check}"]
+    sides = (("Before", check_change.before, check_change.was), ("After", check_change.after, check_change.now))
+    for name, estimate, status in sides:
+        number = (
+            "no number" if estimate is None else ", ".join(filter(None, estimate_text(check_change.check, estimate)))
+        )
+        lines.append(f"{name}: {number} ({VERDICT_TITLES[status].lower() if status else 'not there'})")
+    if check_change.compared:
+        lines.append(f"Change: {change_text(check_change)}, 95% CI {change_range(check_change) or 'none'}")
+        lines.append(f"Interval adjusted for several checks: {change_range(check_change, decided=True) or 'none'}")
+    return [*lines, f"Verdict: {check_change.turn}", *([check_change.why] if check_change.why else [])]

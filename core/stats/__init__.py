@@ -1,0 +1,3 @@
+"""Statistics: estimates with intervals, fairness metrics, projection onto constraints, formats of numbers."""
+
+__all__ = ()

@@ -1,0 +1,202 @@
+"""What the entries of a history say: what was kept, signed and deleted, what can be signed, and what is void."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.base.fingerprint import content_fingerprint
+from core.base.serialize import Result
+from core.stats.estimates import count_text
+from core.store.chain import Link, Record
+
+DECISIONS: Mapping[str, str] = {
+    "release": "Release",
+    "accept_risk": "Accept the risk",
+    "do_not_release": "Do not release",
+}
+"""Decision -> its words."""
+
+_NAMED = 3
+"""Checks and limits that a sentence calls by their names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion(Result):
+    """By whom, when and why a document was deleted."""
+
+    who: str
+    when: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Result):
+    """An audit kept in a project."""
+
+    id: int
+    """The number of its entry in the history."""
+    project: str
+    fingerprint: str
+    """Of the report's document."""
+    when: str
+    """UTC, ISO 8601."""
+    who: str
+    verdict: str
+    """pass, fail, inconclusive or not_run."""
+    dataset: str
+    """The table's title."""
+    attribute: str
+    policy: str
+    """Name and version."""
+    parts: dict[str, str]
+    """Fingerprints of data, model, plan, policy, self-test and code."""
+    digest: str
+    """SHA-256 of the document's text."""
+    deleted: Deletion | None = None
+
+    @property
+    def short(self) -> str:
+        """Return the beginning of the fingerprint as pages print it."""
+        return f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature(Result):
+    """A decision about one audit, signed."""
+
+    number: int
+    entry: int
+    project: str
+    fingerprint: str
+    parts: dict[str, str]
+    """Those of the signed audit."""
+    decision: str
+    name: str
+    role: str
+    reason: str
+    proven: bool
+    """Whether the name is that of a signed-in user rather than typed."""
+    when: str
+    fairleak: str
+    """Version that signed."""
+    void: str = ""
+    """Why it is void, as "the audit changed since (policy)"; "" while it stands."""
+
+    @property
+    def title(self) -> str:
+        """Return the decision in words."""
+        return DECISIONS[self.decision]
+
+    @property
+    def short(self) -> str:
+        """Return the beginning of the signed fingerprint as pages print it."""
+        return f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
+
+    @property
+    def words(self) -> str:
+        """Return who signed what, when and why, and whether it is void, as one line."""
+        reason = f": {self.reason}" if self.reason else ""
+        void = f". Void: {self.void}" if self.void else ""
+        typed = "" if self.proven else " (name typed)"
+        whose = f"{self.name}{typed}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
+        return f"{self.title} ({self.short}), {whose}{reason.rstrip('.')}{void}."
+
+    def covers(self, entry: Entry) -> bool:
+        """Return whether it is about an entry's document, even one that was deleted and kept again."""
+        return (self.project, self.fingerprint) == (entry.project, entry.fingerprint)
+
+    def beside(self, fingerprint: str, parts: Mapping[str, str]) -> Signature:
+        """Return it as it stands beside a document with these parts (`parts_of`): void unless it is the signed one."""
+        if self.void or fingerprint == self.fingerprint:
+            return self
+        return replace(self, void=f"the audit changed since ({changed_parts(self.parts, parts)})")
+
+
+@dataclass(slots=True, kw_only=True)
+class Events(Record):
+    """Everything a history's entries say, in their order."""
+
+    entries: dict[int, Entry] = field(default_factory=dict)
+    signatures: list[Signature] = field(default_factory=list)
+
+    def kept(self, project: str, fingerprint: str) -> Entry | None:
+        """Return the entry of a document in a project; None where it is not there, or deleted."""
+        same = (one for one in self.entries.values() if (one.project, one.fingerprint) == (project, fingerprint))
+        return next((one for one in same if one.deleted is None), None)
+
+    def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
+        """Open, keep, sign or delete."""
+        number = link.number
+        match kind:
+            case "opened":
+                pass
+            case "kept":
+                self.entries[number] = entry = Entry(id=number, **body)
+                self._go_on_with(entry)
+            case "signed":
+                entry = self.entries[body["entry"]]
+                project, mark, parts = entry.project, entry.fingerprint, entry.parts
+                signature = Signature(number=number, project=project, fingerprint=mark, parts=parts, **body)
+                _ = signature.title  # a decision that is known
+                self._go_on_with(entry)
+                self.signatures.append(signature)
+            case "deleted":
+                entry = self.entries[body.pop("entry")]
+                self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+            case _:
+                raise ValueError(kind)
+
+    def _go_on_with(self, entry: Entry) -> None:
+        """Void what was signed in the project about another document."""
+        for at, one in enumerate(self.signatures):
+            if one.project == entry.project:
+                self.signatures[at] = one.beside(entry.fingerprint, entry.parts)
+
+
+def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
+    """Return why a decision needs a reason: by itself, or as the dissent from signatures that stand; "" for none."""
+    if decision == "accept_risk":
+        return "“Accept the risk” needs a reason."
+    others = [one for one in signatures if not one.void and one.decision != decision]
+    return f"{others[-1].name} signed “{others[-1].title}”: another decision needs a reason." if others else ""
+
+
+def not_releasable(document: Mapping[str, Any]) -> str:
+    """Return why "Release" cannot be signed, naming what is missing; "" where it can."""
+    verdict, limits = document["verdict"], document["policy"]["limits"]
+    titles = {row["check"]: row["title"] for row in verdict["checks"]}
+    blocking = [row["title"] for row in verdict["checks"] if row["blocks"]]
+    unsourced = [titles.get(limit["check"], limit["check"]) for limit in limits if not limit["source"].strip()]
+    missing = []
+    if blocking:
+        missing.append(f"Required and not passed: {_listed(blocking)}.")
+    elif verdict["overall"] != "pass":
+        missing.append(verdict["headline"])
+    if unsourced:
+        missing.append(f"Limits without a source: {_listed(unsourced)}.")
+    return " ".join(missing)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_NAMED])}; and {count_text(more)} more"
+
+
+def parts_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fingerprints of what a report is made of, by what people call it."""
+    origin = document["provenance"]
+    return {
+        "data": document["data"]["fingerprint"],
+        "model": document["model"]["fingerprint"],
+        "plan": origin["plan"],
+        "policy": origin["policy"],
+        "self-test": content_fingerprint(document["self_tests"]),
+        "FairLeak": origin["code"],
+    }
+
+
+def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return what differs between the parts of two reports, such as "data, policy"."""
+    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "run again"

@@ -1,0 +1,3 @@
+"""Studies: each asks one question of a subject; `core.studies.registry.registry` lists them."""
+
+__all__ = ()

@@ -1,0 +1,21 @@
+"""Attribute inference from outputs: what everything a model releases adds to imputation of the attribute."""
+
+from core.studies.attribute.study import (
+    STUDY,
+    AttackerPosteriors,
+    AttributeInference,
+    AttributeSettings,
+    closing_precision,
+    released_gain,
+    released_posteriors,
+)
+
+__all__ = [
+    "STUDY",
+    "AttackerPosteriors",
+    "AttributeInference",
+    "AttributeSettings",
+    "closing_precision",
+    "released_gain",
+    "released_posteriors",
+]

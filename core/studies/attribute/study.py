@@ -1,0 +1,708 @@
+"""The study of attribute inference from outputs, beside imputation, on the training records.
+
+Two attackers: one stands outside and knows the attribute of the attack records; the other knows it of half of the
+training records and judges the other half, in turn: a leak that only training records have is seen by this one alone.
+The second is tried only where it is known which records the model was trained on; else both would see the same people.
+
+One attack, three measures of what it adds to imputation. Accuracy cannot show what is revealed about a small group,
+balanced accuracy can; bits count changes of probability that change no guess.
+
+A significant gain is tried twice more, on other outputs of the same people. Permuted among people of the same label
+they tell nothing: a gain from these would be the attack's own, and the check is not run. Replaced by a regression of
+them on the features they tell what any well-fitted score of these features would. Both are asked only where a gain is
+significant, and of many people only about a sample, as they decide nothing elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+import numpy as np
+
+from core.adversaries import (
+    Imputation,
+    Imputed,
+    Outputs,
+    ReleasedAttack,
+    attack_released,
+    impute,
+    known_records,
+)
+from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
+from core.base.arrays import Codes, Floats, Ints, decimals_of
+from core.base.param import Param
+from core.base.seeds import child_generator
+from core.base.serialize import Result
+from core.base.settings import Settings
+from core.datasets.splits import attacker_sample
+from core.stats.estimates import (
+    Estimate,
+    accuracy,
+    accuracy_gain,
+    balanced_accuracy,
+    balanced_gain,
+    count,
+    interval,
+    mean,
+    number_text,
+    percent,
+    point_interval,
+    points,
+    strongest,
+)
+from core.studies.planted import SyntheticRecords, draw_people, subject_of
+from core.studies.study import Check, Finding, Measurement, Plant, Report, Study, not_run
+from core.studies.subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
+
+ATTACKER_POSITIONS = {"outside": "from outside", "inside": "knowing half of the training records"}
+"""Where an attacker stands, and how a sentence says it."""
+
+_MIN_PER_GROUP = 20
+"""Fewest people of a group in each half of the training records for the attacker who knows one half."""
+
+CLOSED = 0.02
+"""Largest gain with which a leak counts as closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeSettings(Settings):
+    """When a leak counts as closed."""
+
+    closed: Annotated[
+        float,
+        Param(
+            "Gain that counts as closed",
+            "Largest gain, as a share, at which a release counts as having no leak; the coarser ones are held to it.",
+            least=0.0,
+            most=1.0,
+        ),
+    ] = CLOSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttackerPosteriors:
+    """What one attacker believes of m training records, beside the truth.
+
+    `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
+    `share`, shape (K,), are the group proportions among the `n_known` people whose attribute the attacker knows.
+    `attack` is a key of `ATTACKS`, or two with "and" between them where the halves chose differently.
+    """
+
+    truth: Ints = field(repr=False)
+    before: Floats = field(repr=False)
+    after: Floats = field(repr=False)
+    share: Floats
+    attack: str
+    n_known: int
+
+    @property
+    def beaten(self) -> bool:
+        """Whether an attack beat imputation on the attacker's validation records; if not, the gain is exactly 0."""
+        return self.attack != NO_ATTACK
+
+    def level(self, measure: str, probability: Floats) -> Estimate:
+        """Return a measure of these probabilities."""
+        if measure == "bits":
+            return mean(self.bits(probability))
+        balanced = measure == "balanced_accuracy"
+        return (balanced_accuracy if balanced else accuracy)(self.truth, self.guess(probability, balanced=balanced))
+
+    def gain(self, measure: str) -> Estimate:
+        """Return what the release adds to a measure, on the same people."""
+        if measure == "bits":
+            return mean(self.bits(self.before) - self.bits(self.after))
+        balanced = measure == "balanced_accuracy"
+        before, after = (self.guess(p, balanced=balanced) for p in (self.before, self.after))
+        return (balanced_gain if balanced else accuracy_gain)(self.truth, before, after)
+
+    def guess(self, probability: Floats, *, balanced: bool = False) -> Ints:
+        """Return the likeliest group, or the one whose probability is farthest above its share."""
+        return np.asarray((probability / self.share if balanced else probability).argmax(axis=1))
+
+    def bits(self, probability: Floats) -> Floats:
+        """Return everybody's log-loss in bits."""
+        return -np.log2(np.maximum(probability[np.arange(self.truth.size), self.truth], 1e-9))
+
+
+def released_posteriors(subject: Subject, outputs: OutputsPlan | None = None) -> dict[str, AttackerPosteriors]:
+    """Return what each attacker of `ATTACKER_POSITIONS` makes of a release, by default the plan's."""
+    plan = subject.outputs if outputs is None else outputs
+    return subject.once(f"released {plan}", lambda: _posteriors(subject, plan))
+
+
+def released_gain(
+    subject: Subject, measure: str, outputs: OutputsPlan | None = None
+) -> tuple[str, Estimate, dict[str, AttackerPosteriors]]:
+    """Return who gains most by a measure, how much, with an interval for all tried, and what each believes."""
+    posteriors = released_posteriors(subject, outputs)
+    within = (-1.0, 1.0) if measure != "bits" else (-10.0, 10.0)
+    position, estimate = strongest(
+        {name: attacker_posteriors.gain(measure) for name, attacker_posteriors in posteriors.items()}, within=within
+    )
+    return position, estimate, posteriors
+
+
+def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple[str, Estimate, Estimate]]:
+    """Return the gains in accuracy and balanced accuracy of coarser releases, finest first, until one is small.
+
+    The last one is the finest whose gains, with their whole intervals, are at most `closed`, if there is one. Empty
+    where labels alone are released, and where what is released has no significant effect or such gains itself.
+    """
+    measures = ("accuracy", "balanced_accuracy")
+    if closed >= 1.0 or subject.released_scores is None:
+        return []
+    release_gains = [released_gain(subject, measure)[1] for measure in measures]
+    if not _significant(release_gains) or _within(release_gains, closed):
+        return []
+    released_decimals = decimals_of(subject.released_scores)
+    tried = []
+    coarser = [OutputsPlan(decimals=d) for d in (4, 3, 2, 1) if d < released_decimals] + [
+        OutputsPlan(released="labels")
+    ]
+    for plan in coarser:
+        gains = [released_gain(subject, measure, plan)[1] for measure in measures]
+        tried.append((plan.text, gains[0], gains[1]))
+        if _within(gains, closed):
+            break
+    return tried
+
+
+def _significant(gains: Sequence[Estimate]) -> bool:
+    return any(gain.low > 0.0 for gain in gains)
+
+
+def _within(gains: Sequence[Estimate], closed: float) -> bool:
+    """Whether gains are small with their whole intervals."""
+    return all(gain.high <= closed for gain in gains)
+
+
+CONTROLS = ("permuted", "fitted")
+"""Outputs that are attacked in place of the released: permuted within the label; fitted on the features."""
+
+_MOST_IN_CONTROL = 20_000
+"""People judged at most in a control."""
+
+
+def control_gain(subject: Subject, control: str, position: str, measure: str) -> Estimate:
+    """Return what one attacker gains from the outputs of a control; see `CONTROLS`."""
+    posteriors = subject.once(
+        _control(control, position, subject.outputs),
+        lambda: _attacked(subject, subject.outputs, position, control=control),
+    )
+    return posteriors.gain(measure)
+
+
+def _control(control: str, position: str, outputs: OutputsPlan) -> str:
+    """Return the name under which a subject keeps what is made of a control."""
+    return f"released, {control}, {position}, {outputs}"
+
+
+def _posteriors(subject: Subject, plan: OutputsPlan) -> dict[str, AttackerPosteriors]:
+    return {position: _attacked(subject, plan, position) for position in _attackers(subject)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Attacker:
+    """An imputation, and the rows that it judges."""
+
+    before: Imputation
+    rows: Ints
+    imputed: Imputed
+
+
+def _attackers(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
+    """Return the attackers by position, made once; all outputs are attacked from the same imputations."""
+    return subject.once("attackers without the release", lambda: _imputing(subject))
+
+
+def _imputing(subject: Subject) -> dict[str, tuple[_Attacker, ...]]:
+    dataset, seed = subject.dataset, subject.config.seed
+    splits = subject.everyone
+    outside = _Attacker(
+        before=imputation_of(dataset, splits, seed=seed),
+        rows=splits.train,
+        imputed=imputed(dataset, splits, splits.train, seed=seed),
+    )
+    sensitive = dataset.sensitive.astype(np.intp)
+    first, second = _halves(splits.train, sensitive, seed)
+    smallest = min(np.bincount(sensitive[half], minlength=dataset.n_groups).min() for half in (first, second))
+    if not subject.sets_known or smallest < _MIN_PER_GROUP:
+        return {"outside": (outside,)}
+    x, inside = attacker_columns(dataset), []
+    for known_rows, rows in ((first, second), (second, first)):
+        before = impute(
+            x,
+            sensitive,
+            known_records(attacker_sample(known_rows, seed), sensitive, seed=seed),
+            n_groups=dataset.n_groups,
+            categorical=np.append(dataset.categorical, False),
+            seed=seed,
+        )
+        inside.append(_Attacker(before=before, rows=rows, imputed=before.about(x[rows])))
+    return {"outside": (outside,), "inside": tuple(inside)}
+
+
+def _attacked(subject: Subject, plan: OutputsPlan, position: str, *, control: str = "") -> AttackerPosteriors:
+    """Return what the attackers of a place make of a release, or of the outputs of a control."""
+    dataset, seed = subject.dataset, subject.config.seed
+    x, sensitive = attacker_columns(dataset), dataset.sensitive.astype(np.intp)
+    released = _outputs(subject, plan)
+    attacks = []
+    for attacker in _attackers(subject)[position]:
+        rows, about, outputs = attacker.rows, attacker.imputed, released
+        if control and rows.size > _MOST_IN_CONTROL:
+            chosen = child_generator(seed, f"people of a control, {position}").permutation(rows.size)[:_MOST_IN_CONTROL]
+            rows, about = rows[chosen], Imputed(odds=about.odds[chosen], probability=about.probability[chosen])
+        known_rows = attacker.before.records.known_rows
+        if control == "permuted":
+            outputs = permuted_outputs(released, dataset.labels, (known_rows, rows), seed=seed)
+        elif control == "fitted":
+            fitted_rows = np.concatenate([attacker.before.records.learned, rows])
+            outputs = fitted_outputs(x, released, fitted_rows, countable=attacker.before.countable, seed=seed)
+        attacks.append((attack_released(x, outputs, sensitive, attacker.before, rows, imputed=about), rows))
+    return _together(attacks, sensitive)
+
+
+def _outputs(subject: Subject, plan: OutputsPlan) -> Outputs:
+    dataset = subject.dataset
+    scores = subject.scores_of(plan)
+    if scores is not None and dataset.withheld is not None:
+        scores = np.where(dataset.withheld, np.nan, scores)
+    return Outputs(
+        labels=subject.model.predictions,
+        scores=scores,
+        decimals=0 if scores is None else decimals_of(scores),
+        answered=dataset.answered,
+    )
+
+
+def _halves(rows: Ints, sensitive: Ints, seed: int) -> tuple[Ints, Ints]:
+    order = child_generator(seed, "halves of the training records").permutation(rows)
+    order = order[np.argsort(sensitive[order], kind="stable")]  # every other one of each group
+    return order[::2], order[1::2]
+
+
+def _together(attacks: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> AttackerPosteriors:
+    return AttackerPosteriors(
+        truth=np.concatenate([sensitive[rows] for _, rows in attacks]),
+        before=np.concatenate([attack.before for attack, _ in attacks]),
+        after=np.concatenate([attack.after for attack, _ in attacks]),
+        share=attacks[0][0].share,
+        attack=" and ".join(sorted({attack.attack for attack, _ in attacks})),
+        n_known=attacks[0][0].n_known,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttributeInference(Result):
+    """What everything released adds to imputation of the attribute, by each measure of `MEASURES`."""
+
+    attribute: str
+    trained_on: str
+    released: str
+    """What is attacked: the attribute, of whom, and from what, in words."""
+    judged: Mapping[str, AttackerPosteriors] = field(repr=False)
+    """Where the attacker stands -> what they believe."""
+    gains: Mapping[str, tuple[str, Estimate]]
+    """Measure -> the attacker who gains most, and how much, with an interval for all tried."""
+    closing: tuple[tuple[str, Estimate, Estimate], ...]
+    """Coarser releases tried, with their gains in accuracy and balanced accuracy; see `closing_precision`."""
+    over_people: tuple[str, ...]
+    permuted: Mapping[str, Estimate] = field(default_factory=dict)
+    fitted: Mapping[str, Estimate] = field(default_factory=dict)
+    """Measure with a significant gain -> what the same attacker gains from the outputs of each of `CONTROLS`."""
+
+
+MEASURES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "bits": "log-loss in bits"}
+
+_CHECKED = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy", "attribute_bits": "bits"}
+
+ATTACKS = {
+    NO_ATTACK: "no attack, as none beat imputation on the attacker's validation records",
+    "label": "a likelihood ratio of the predicted label",
+    "values": "a regression on the label and a table of exact scores",
+    "regression": "a regression on likelihood ratios of label and score and on tables of exact values",
+    "boosting": "boosting on label, score, residuals and digits",
+    "mean": "a regression on likelihood ratios and boosting together",
+}
+"""Attack -> what sentences call it."""
+
+_TITLE = "{attribute} inferred from predictions: "
+
+# People and models of which it is known whether what is released gives an attribute away.
+
+_SETS = (900, 1_300, 100)
+"""Training, attack and test records."""
+
+_Answers = tuple[Codes, Floats | None]
+_ReleaseMethod = Callable[[SyntheticRecords, np.random.Generator, bool], _Answers]
+
+
+def _released(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
+    """Return a model that releases the group, or features alone; `_RELEASE_METHODS` take turns by the seed."""
+    release_method, n = _RELEASE_METHODS[seed % len(_RELEASE_METHODS)], sum(_SETS)
+    rng = child_generator(seed, f"released attribute, planted {planted}")
+    people = draw_people(4 * n, rng)
+    share = (
+        1 / 6 if release_method is _minority else 1.0
+    )  # of group 1, two fifths of everybody: a sixth makes it a tenth
+    rows = np.flatnonzero((people.sensitive == 0) | (rng.random(people.sensitive.size) < share))[:n]
+    people = SyntheticRecords(
+        features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows]
+    )
+    predictions, scores = release_method(people, rng, planted)
+    settings = AttributeSettings(closed=1.0)  # which asks of no coarser release
+    subject = subject_of(people, predictions, _SETS, seed=seed, scores=scores)
+    _leave_out_controls(subject)
+    return subject, settings
+
+
+_TABLE_SETS = (680, 462, 100)
+"""Of the same, for an attacker who learns a table."""
+
+_LOOKS = 18
+"""How many kinds of people a table distinguishes by two features and the label."""
+
+
+def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
+    """Return a model that releases labels, and an attacker who has learned how frequent the groups are by looks."""
+    rng = child_generator(seed, f"attribute by table, planted {planted}")
+    people = draw_people(sum(_TABLE_SETS), rng)
+    predictions = _model_answers(people, rng, planted=planted)
+    subject = subject_of(people, predictions, _TABLE_SETS, seed=seed)
+    looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
+    attacked, known_rows = subject.splits.train, subject.splits.known
+    share = people.sensitive[known_rows].mean()
+    before, after = (
+        _frequencies(kinds[known_rows], people.sensitive[known_rows], share)[kinds[attacked]]
+        for kinds in (looks, looks + _LOOKS * predictions)
+    )
+    posteriors = AttackerPosteriors(
+        truth=people.sensitive[attacked].astype(np.intp),
+        before=before,
+        after=after,
+        share=np.array([1.0 - share, share]),
+        attack="label",
+        n_known=known_rows.size,
+    )
+    subject.once(f"released {subject.outputs}", lambda: {"outside": posteriors})
+    _leave_out_controls(subject)
+    return subject, AttributeSettings()
+
+
+def _leave_out_controls(subject: Subject) -> None:
+    """Let nothing be gained from controls: a trial asks what the release gives, and they triple its time."""
+    for position, posteriors in released_posteriors(subject).items():
+        no_gain = replace(posteriors, after=posteriors.before)
+        for control in CONTROLS:
+            subject.once(_control(control, position, subject.outputs), lambda result=no_gain: result)  # type: ignore[misc]
+
+
+def _frequencies(kinds: Ints, sensitive: Codes, share: float) -> Floats:
+    """Return how frequent the groups are among each kind of people, with the share of all as one person more."""
+    counts = np.bincount(2 * kinds + sensitive, minlength=4 * _LOOKS).reshape(-1, 2)
+    with_one_more = counts + np.array([1.0 - share, share])
+    return np.asarray(with_one_more / with_one_more.sum(axis=1, keepdims=True))
+
+
+def _model_answers(people: SyntheticRecords, rng: np.random.Generator, *, planted: bool) -> Codes:
+    """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
+    chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
+    if planted:  # group 1 is accepted so much likelier, and the other so much less
+        chance = chance + 0.4 * (2.0 * people.sensitive - 1.0)
+    return (rng.random(len(chance)) < chance).astype(np.uint8)
+
+
+def _score(people: SyntheticRecords, rng: np.random.Generator) -> Floats:
+    return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
+
+
+def _decided(scores: Floats) -> _Answers:
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+def _labels(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let labels follow the group."""
+    return _model_answers(people, rng, planted=planted), None
+
+
+def _scores(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let scores follow the group."""
+    return _decided(np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3))
+
+
+def _last_digit(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let the last digit of the score be the group."""
+    scaled_scores = np.rint(_score(people, rng) * 1e4).astype(np.int64)
+    return _decided((scaled_scores - scaled_scores % 2 + people.sensitive if planted else scaled_scores) / 1e4)
+
+
+def _minority(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Turn a feature round for a minority."""
+    feature = people.features[:, 3] > 0
+    turned = feature ^ (people.sensitive == 1) if planted else feature
+    return np.where(rng.random(feature.size) < 0.95, turned, ~turned).astype(np.uint8), None
+
+
+def _subgroup(people: SyntheticRecords, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let scores of a third of the people follow the group."""
+    inside = people.features[:, 3] == 0
+    return _decided(np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3))
+
+
+_RELEASE_METHODS: tuple[_ReleaseMethod, ...] = (_labels, _scores, _last_digit, _minority, _subgroup)
+"""Ways to release the group."""
+
+PLANTED = (
+    Plant(
+        attack="Attribute inferred from labels, by an attacker who learns a table",
+        told="Null: answers that follow features and label alone. Planted: answers that follow the group as well.",
+        make=_tabled,
+        limits={"attribute_excess": 0.0},
+        share=1.0,
+    ),
+    Plant(
+        attack="Attribute inferred from what is released, by the audit's own attack",
+        told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
+        "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
+        make=_released,
+        limits={"attribute_excess": 0.0, "attribute_balanced": 0.0},
+    ),
+)
+"""What the study is tried on."""
+
+
+class AttributeStudy(Study[AttributeSettings, AttributeInference]):
+    """Gain of everything released over imputation of the sensitive attribute."""
+
+    name = "attribute"
+    title = "Attribute inference from outputs"
+    settings = AttributeSettings
+    plants = PLANTED
+    declared = (
+        Check(
+            name="attribute_excess",
+            title=f"{_TITLE}gain over imputation",
+            unit="points",
+            definition="Accuracy of the best attack on everything released, labels, scores and their digits, minus "
+            "that of imputation from features and label alone.",
+        ),
+        Check(
+            name="attribute_balanced",
+            title=f"{_TITLE}gain in balanced accuracy",
+            unit="points",
+            definition="By how much the released outputs raise the balanced accuracy of inferring the attribute: the "
+            "mean over groups of the share inferred correctly. It sees what accuracy cannot where one group is small.",
+        ),
+        Check(
+            name="attribute_bits",
+            title=f"{_TITLE}bits per person",
+            unit="bits",
+            definition="By how many bits a person the released outputs lower the log-loss of inferring the attribute: "
+            "how much better the attacker's probabilities become, whether or not a guess changes.",
+        ),
+    )
+
+    def run(
+        self, subject: Subject, settings: AttributeSettings, report: Report | None = None
+    ) -> Iterator[AttributeInference]:
+        """Yield what the attackers of `ATTACKER_POSITIONS` gain; one step."""
+        gains = {}
+        for measure in MEASURES:
+            position, estimate, posteriors = released_gain(subject, measure)
+            gains[measure] = (position, estimate)
+        if report is not None:
+            report(1, 1)
+        outputs = subject.outputs if subject.released_scores is not None else OutputsPlan(released="labels")
+        permuted, fitted = (
+            {
+                measure: control_gain(subject, control, position, measure)
+                for measure, (position, gain) in gains.items()
+                if gain.low > 0
+            }
+            for control in CONTROLS
+        )
+        yield AttributeInference(
+            attribute=subject.attribute,
+            trained_on=subject.trained_on,
+            released=f"the {outputs.text}",
+            judged=posteriors,
+            gains=gains,
+            closing=tuple(closing_precision(subject, closed=settings.closed)),
+            over_people=subject.over_people,
+            permuted=permuted,
+            fitted=fitted,
+        )
+
+    def findings(self, result: AttributeInference, settings: AttributeSettings) -> tuple[Finding, ...]:
+        """Return the first significant gain, of accuracy if there is none, then that in bits.
+
+        Accuracy leads, then balanced accuracy: what is revealed about a small group may change no accuracy.
+        """
+        measure = next((name for name in MEASURES if result.gains[name][1].low > 0), "accuracy")
+        position, gain = result.gains[measure]
+        bits = result.gains["bits"][1]
+        bits_text, low, high = (number_text(number, ".3f") for number in (bits.value, bits.low, bits.high))
+        return (
+            Finding(
+                point=_headline(result, measure),
+                evidence=f"{_levels(result, measure)} {_of_which(result, measure)}".strip(),
+                so_what=_so_what(result, measure),
+                to_do=closing_sentence(result, settings),
+                caveats=result.over_people,
+                estimate=gain,
+                baseline=result.judged[position].level(measure, result.judged[position].before),
+                attacker_knows=_knows(result, position),
+            ),
+            Finding(
+                point=f"The release tells {bits_text} bits a person beyond imputation.",
+                evidence=f"95% CI {low} to {high} bits.",
+                estimate=bits,
+            ),
+        )
+
+    def checks(self, result: AttributeInference, settings: AttributeSettings) -> Mapping[str, Measurement]:
+        """Return the gains in accuracy, balanced accuracy and bits."""
+        details = {}
+        for name, posteriors in result.judged.items():
+            for key, title in MEASURES.items():
+                details[f"{ATTACKER_POSITIONS[name]}, imputation, {title}"] = posteriors.level(
+                    key, posteriors.before
+                ).value
+                details[f"{ATTACKER_POSITIONS[name]}, with the release, {title}"] = posteriors.level(
+                    key, posteriors.after
+                ).value
+                details[f"{ATTACKER_POSITIONS[name]}, gain in {title}"] = posteriors.gain(key).value
+        both = (
+            "Two attackers were tried, one from outside and one who knows half of the training records; the interval "
+            "holds for both together."
+        )
+        assumptions = [*result.over_people, both if len(result.judged) > 1 else "", closing_sentence(result, settings)]
+        measurements = {}
+        for check, measure in _CHECKED.items():
+            position, estimate = result.gains[measure]
+            strongest_posteriors = result.judged[position]
+            if reason := _control_reason(result, measure):
+                measurements[check] = not_run(check, reason)
+                continue
+            measurements[check] = Measurement(
+                check=check,
+                estimate=estimate,
+                control=strongest_posteriors.level(measure, strongest_posteriors.before),
+                control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),
+                attacked=f"The {result.attribute} of {result.trained_on}, inferred from {result.released} by "
+                f"{_attack_text(strongest_posteriors)}, {ATTACKER_POSITIONS[position]}.",
+                knows=_knows(result, position),
+                assumptions=tuple(filter(None, (*assumptions, _of_which(result, measure)))),
+                details=details,
+            )
+        return measurements
+
+
+def _headline(result: AttributeInference, measure: str) -> str:
+    """Say what the release adds to a measure, with the baseline in the same sentence."""
+    position, gain = result.gains[measure]
+    current, what = result.judged[position], result.attribute
+    if not any(posteriors.beaten for posteriors in result.judged.values()):
+        return f"No attack on what is released beat imputation of the {what} on the attacker's validation records."
+    if measure == "bits":
+        before = number_text(current.level("bits", current.before).value, ".3f")
+        adds = number_text(gain.value, ".3f")
+        return f"What is released adds {adds} bits a person to inferring the {what} (log-loss before: {before} bits)."
+    balanced = " in balanced accuracy" if measure == "balanced_accuracy" else ""
+    doubt = ", which is not statistically significant" if gain.low <= 0 <= gain.high else ""
+    alone = percent(current.level(measure, current.before))
+    return (
+        f"What is released adds {points(gain)}{balanced} to inferring the {what}{doubt} "
+        f"(features and label alone: {alone})."
+    )
+
+
+def _levels(result: AttributeInference, measure: str) -> str:
+    """Say what is reached without and with what is released."""
+    position, _ = result.gains[measure]
+    current, level = result.judged[position], "accuracy" if measure == "bits" else measure
+    before, after = (current.level(level, probability) for probability in (current.before, current.after))
+    right = f"{percent(before)} of {count(current.truth.size)} people are inferred correctly"
+    if measure == "balanced_accuracy":
+        right = f"Balanced accuracy on {count(current.truth.size)} people is {percent(before)}"
+    return (
+        f"{right} from features and label alone (imputation), {percent(after)} with {result.released} "
+        f"(95% CI {interval(after)})."
+    )
+
+
+def _of_which(result: AttributeInference, measure: str) -> str:
+    """Say how much of a gain any well-fitted score of the features would give; "" where none is significant."""
+    if measure not in result.fitted:
+        return ""
+    fitted = result.fitted[measure]
+    if measure == "bits":
+        value, low, high = (number_text(number, ".3f") for number in (fitted.value, fitted.low, fitted.high))
+        return f"Of which any well-fitted score of these features would give {value} bits (95% CI {low} to {high})."
+    return f"Of which any well-fitted score of these features would give {_with_limits(fitted)}."
+
+
+def _so_what(result: AttributeInference, measure: str) -> str:
+    _, gain = result.gains[measure]
+    if gain.low <= 0:
+        return ""
+    if reason := _control_reason(result, measure):
+        return reason
+    if measure == "bits":
+        what = result.attribute
+        return f"The attacker's probabilities of the {what} become better; of their guesses this was not shown."
+    return (
+        f"An attacker who sees a person's data and the model's outputs infers their {result.attribute} better than "
+        "without the outputs."
+    )
+
+
+def _control_reason(result: AttributeInference, measure: str) -> str:
+    """Return why a gain is no measurement: the attack gains from permuted outputs too; "" if it does not."""
+    control = result.permuted.get(measure)
+    if control is None or control.low <= 0:
+        return ""
+    gained = f"{number_text(control.value, '.3f')} bits" if measure == "bits" else points(control)
+    return (
+        f"The attack gains {gained} in {MEASURES[measure]} from permuted outputs, which tell nothing: its gain is not "
+        "the model's."
+    )
+
+
+def _attack_text(current: AttackerPosteriors) -> str:
+    """Return what the attack, or those of the two halves, are called."""
+    names = [ATTACKS[name] for name in current.attack.split(" and ")]
+    return names[0] if len(names) == 1 else f"{names[0]} in one half, {names[1]} in the other"
+
+
+def _knows(result: AttributeInference, position: str) -> str:
+    known_people = "training records" if position == "inside" else "other people"
+    return (
+        f"Features and label of everybody, {result.released}, and the {result.attribute} of "
+        f"{result.judged[position].n_known:,} {known_people}."
+    )
+
+
+def closing_sentence(result: AttributeInference, settings: AttributeSettings) -> str:
+    """Say which precision would close the leak, or that none has to; "" where the gain is not significant."""
+    within = f"the whole 95% CIs within {100 * settings.closed:g} points"
+    if not result.closing:
+        release_gains = [result.gains[measure][1] for measure in ("accuracy", "balanced_accuracy")]
+        small = _significant(release_gains) and _within(release_gains, settings.closed) and settings.closed < 1.0
+        average = f"On average the gains are small, {within}, so no coarser release was tried."
+        return f"{average} Single people may still be exposed." if small else ""
+    name, gain, balanced = result.closing[-1]
+    both = f"{_with_limits(gain)} in accuracy and {_with_limits(balanced)} in balanced accuracy"
+    if _within([gain, balanced], settings.closed):
+        return f"Releasing the {name} would close the leak, {within}: the gains would be {both}."
+    return f"No coarser release closes the leak, {within}: the {name} would give {both}."
+
+
+def _with_limits(gain: Estimate) -> str:
+    return f"{points(gain)} (95% CI {point_interval(gain)})"
+
+
+STUDY = AttributeStudy()

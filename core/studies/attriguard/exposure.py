@@ -1,0 +1,143 @@
+"""Expected inference accuracy of every attacker as a function of the noise budget β.
+
+An attacker's guess about a person depends on which noise was drawn for them. All their m noisy records are shown to
+every attacker beforehand; at a budget β their exposure is the probability, over random noise, that the
+attacker infers their true value, Σ_i M_i [guess_i = truth]. So moving the budget computes a new mechanism M and a
+weighted mean, nothing else, and nothing depends on one lucky draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from core.base.arrays import Floats, Ints, Mask
+from core.base.serialize import Result
+from core.stats.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
+from core.studies.attriguard.allocation import allocate, expected_size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guesses(Result):
+    """What one attacker names, with every noise."""
+
+    attacker: str
+    """A key of `core.studies.attriguard.ATTACKER_TITLES`."""
+    trained_at: float | None = None
+    """Budget of the noise the attacker was trained against; None for attackers that do not know any."""
+    clean: Ints = field(repr=False)
+    noisy: Ints = field(repr=False)
+    """Guesses from the records without noise, (u,), and with the noise for value i, (u, m)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point(Result):
+    """One attacker at one budget β, in entries changed per person on average."""
+
+    attacker: str
+    budget: float
+    accuracy: Estimate
+    balanced: Estimate
+    """Probability that the true value is named, over people and draws: the mean over people, and over the values."""
+    reported: Estimate
+    """The larger of `accuracy` and the majority-class baseline: an attacker who does worse would use that."""
+    trained_at: float | None = None
+
+    def rate(self, *, balanced: bool) -> Estimate:
+        """Return `balanced` or `accuracy`."""
+        return self.balanced if balanced else self.accuracy
+
+
+def strongest_point(points: Sequence[Point], *, balanced: bool) -> Point:
+    """Return the attacker who is right most often: whom a chart shows highest and a sentence calls the best."""
+    return max(points, key=lambda point: point.rate(balanced=balanced).value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exposure(Result):
+    """Everything a defender's noise does to a list of attackers, on the same u people."""
+
+    title: str
+    attribute: str
+    unit: str
+    """What the data are, which attribute is private, and what one unit of noise is ("ratings", "columns")."""
+    values: tuple[str, ...]
+    """The attribute's m values."""
+    truth: Ints = field(repr=False)
+    predicted: Ints = field(repr=False)
+    """True value, and what the defender's classifier reads off the clean record, (u,)."""
+    size: Ints = field(repr=False)
+    found: Mask = field(repr=False)
+    """Entries changed by each noise, and whether there is one, (u, m)."""
+    target: Floats = field(repr=False)
+    shares: Floats = field(repr=False)
+    """Target distribution p, and the values' shares among the people everybody trains on, (m,)."""
+    n_known: int = 0
+    n_entries: int = 0
+    """People everybody trains on, and entries of a record."""
+    guesses: tuple[Guesses, ...] = ()
+
+    @property
+    def attackers(self) -> tuple[str, ...]:
+        """The attackers, in the order they were added; "majority" is not among them."""
+        return tuple(dict.fromkeys(guess.attacker for guess in self.guesses))
+
+    @cached_property
+    def majority(self) -> Estimate:
+        """Accuracy of naming the value most frequent among the training people for everybody."""
+        return accuracy(self.truth, np.full(self.truth.size, int(np.argmax(self.shares))))
+
+    def baseline(self, *, balanced: bool) -> Estimate:
+        """Return how often naming the most frequent value for everybody is right, as it is counted."""
+        if not balanced:
+            return self.majority
+        there = np.unique(self.truth)  # accuracy counts alike the values that somebody has
+        return certain(float((there == np.argmax(self.shares)).mean()), self.truth.size)
+
+    def mechanism(self, budget: float) -> Floats:
+        """Return how often each noise is used at a budget, (u, m); see `allocate`."""
+        return allocate(self.size, self.target, budget, found=self.found)
+
+    def at(self, budget: float) -> tuple[Point, ...]:
+        """Return every attacker at a budget."""
+        used = self.mechanism(budget)
+        right = self.truth[:, None]
+        return tuple(
+            self._point(guess, np.einsum("ki,ki->k", used, guess.noisy == right), budget)
+            for guess in self._attacking(budget)
+        )
+
+    def curves(self, budgets: Sequence[float]) -> dict[str, tuple[Point, ...]]:
+        """Return every attacker's points at these budgets."""
+        rows = [self.at(budget) for budget in budgets]
+        return {name: tuple(row[i] for row in rows) for i, name in enumerate(self.attackers)}
+
+    def undefended(self) -> tuple[Point, ...]:
+        """Return every attacker on the clean records, at budget 0."""
+        return tuple(
+            self._point(guess, (guess.clean == self.truth).astype(float), 0.0) for guess in self._attacking(0.0)
+        )
+
+    def spent(self, budget: float) -> Estimate:
+        """Return the entries changed per person on average, over people."""
+        return mean(expected_size(self.mechanism(budget), self.size))
+
+    def _attacking(self, budget: float) -> list[Guesses]:
+        """Return each attacker's guesses; of one trained against noise, those trained nearest to this budget."""
+        own = [[guess for guess in self.guesses if guess.attacker == name] for name in self.attackers]
+        return [min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)) for guesses in own]
+
+    def _point(self, guess: Guesses, named: Floats, budget: float) -> Point:
+        """Return the point of an attacker who names each person's true value this often, (u,)."""
+        right = mean_rate(named)
+        return Point(
+            attacker=guess.attacker,
+            budget=budget,
+            accuracy=right,
+            balanced=equal_mean([mean_rate(named[self.truth == value]) for value in np.unique(self.truth)]),
+            reported=right if right.value >= self.majority.value else self.majority,
+            trained_at=guess.trained_at,
+        )

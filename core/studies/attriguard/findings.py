@@ -1,0 +1,356 @@
+"""What AttriGuard's studies found, in sentences and tables: those of page, terminal, report and files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.base.arrays import Floats
+from core.stats.estimates import Estimate, count, gap, interval, mean, percent, strongest
+from core.stats.fairness import difference_title
+from core.stats.quantities import Quantity, Row, Tables, share
+from core.studies.attriguard.attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
+from core.studies.attriguard.comparators import Compared
+from core.studies.attriguard.exposure import Exposure, Point, strongest_point
+from core.studies.attriguard.guard import TableGuard, Transfer
+from core.studies.attriguard.noisy_records import Concentration
+from core.studies.attriguard.utility import Recommendation, UtilityPoint
+from core.studies.study import Finding
+
+_MOST_NAMED = 3
+_ROUNDING = 1e-9
+
+
+def surrogate_attacker(exposure: Exposure, defender: str) -> str:
+    """Return the attacker of the surrogate classifier's kind, against whom the noise is found; else one like it."""
+    wanted = "logistic" if defender in ("logistic_smooth", "ranges") else defender
+    return min(exposure.attackers, key=lambda name: (name != wanted, knows_the_noise(name)))
+
+
+def findings(exposure: Exposure, budget: float, **more: Any) -> tuple[Finding, ...]:
+    """Return who infers how much at a budget, and what the noise costs and takes.
+
+    `more` is what `headline` knows besides.
+    """
+    return headline(exposure, exposure.at(budget), **more), cost(exposure, budget), noise_needed(exposure)
+
+
+def headline(
+    exposure: Exposure,
+    now: Sequence[Point],
+    *,
+    defender: str = "logistic",
+    balanced: bool = False,
+    state: str = "finished",
+    learning: str = "",
+) -> Finding:
+    """Say whether AttriGuard misleads the attacker who ignores it, and the best attacker, at the budget of `now`.
+
+    A study is "growing", "stopped" or "finished"; `learning` is an attacker who is there but not trained at all
+    budgets.
+    """
+    budget, clean = now[0].budget, exposure.undefended()
+    own, floor = surrogate_attacker(exposure, defender), exposure.baseline(balanced=balanced)
+    here, was = (next(p.rate(balanced=balanced) for p in points if p.attacker == own) for points in (now, clean))
+    first = strongest_point(now, balanced=balanced)
+    best = first.rate(balanced=balanced)
+    several = first.attacker != own
+    whom = "an adaptive attacker" if knows_the_noise(own) else "an attacker who ignores it"
+    name, rival = attacker_label(own), f"{attacker_label(first.attacker)}: {percent(best)}"
+    no_more = ", no more than the baseline" if best.value <= floor.value else ""
+    other, fooled = f"{_kind(first)} ({rival}{no_more})", bool(budget) and here.high < floor.value
+    if fooled:
+        below = f"{percent(here)}, below the {percent(floor)} baseline"
+        point = f"AttriGuard fools {whom} ({name}: {below})"
+        joined = f" {'and' if no_more else 'but not'} {other}"
+    elif budget:
+        before = f"{name}: {percent(was)} without noise"
+        point = f"AttriGuard leaves {whom} at {percent(here)} ({before})"
+        joined = f"; {other} is better"
+    else:
+        measure = "with {} balanced accuracy" if balanced else "of {} of people correctly"
+        point = f"Without noise, {name} infers the {exposure.attribute} {measure.format(percent(here))}"
+        joined = f"; the best attacker is {rival}"
+    point += joined if several else "; no attacker tried does better"
+    intervals = f"{interval(here)} and {interval(best)}" if several else interval(here)
+    spent = f"Budget β = {budget:g} changed {exposure.unit} per person on average; " if budget else ""
+    used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. " if budget else ""
+    measure = f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
+    value = exposure.values[int(exposure.shares.argmax())]
+    unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
+    protects = not _beats(now, floor, balanced=balanced)
+    return Finding(
+        point=f"{point}{_untrained(now, learning, state)}.",
+        evidence=f"{spent}{used}{measure}: 95% CI{'s' * several} {intervals} over {count(exposure.truth.size)} people. "
+        f"Baseline: always “{value}”, {percent(floor)}.",
+        so_what="" if protects or not budget else "Obfuscation, not protection: plan for an adaptive attacker.",
+        to_do="" if protects or not budget else "Read the highest curve, not the lowest; check the utility loss.",
+        caveats=(f"Little to hide: even without noise the best attacker reaches only {percent(unhidden)}.",)
+        if not _beats(clean, floor, balanced=balanced)
+        else (),
+        estimate=best,
+        baseline=floor,
+        attacker_knows="Records of other people with their values, and, if adaptive, how the noise is made.",
+    )
+
+
+def _beats(points: Sequence[Point], floor: Estimate, *, balanced: bool) -> bool:
+    """Whether the best attacker does better than the baseline, although picked among several."""
+    rates = {point.attacker: point.rate(balanced=balanced) for point in points}
+    return strongest(rates, within=(0.0, 1.0))[1].low > floor.value
+
+
+def _kind(point: Point) -> str:
+    if point.attacker.startswith("adversarial"):
+        return "one trained on its noise"
+    return "one who reckons with it" if knows_the_noise(point.attacker) else "another one"
+
+
+def _untrained(now: Sequence[Point], learning: str, state: str) -> str:
+    """Say so while no attacker is trained adversarially, or the only one is still learning."""
+    if any(p.attacker.startswith("adversarial") and p.attacker != learning for p in now):
+        return ""
+    ways = {"growing": "is still learning", "stopped": "is not trained yet", "finished": "was not run"}
+    return f"; adversarial training {ways[state]}"
+
+
+def cost(exposure: Exposure, budget: float) -> Finding:
+    """Say how much of a record is changed."""
+    spent = exposure.spent(budget)
+    low, high = f"{spent.low:.2f}", f"{spent.high:.2f}"
+    within = f"95% CI {low} to {high} over" if low < high else "Over"
+    return Finding(
+        point=f"AttriGuard changes {spent.value:.2f} {exposure.unit} of a record on average.",
+        evidence=f"{within} {count(exposure.truth.size)} people; the budget allows {budget:g} of "
+        f"{count(exposure.n_entries)} on average.",
+        estimate=spent,
+    )
+
+
+def noise_needed(exposure: Exposure) -> Finding:
+    """Say how much noise it takes until another value is inferred, and how often none was found."""
+    others = exposure.predicted[:, None] != np.arange(len(exposure.values))
+    there = others & exposure.found
+    point = "No noise was found that makes anybody be inferred as another value."
+    if there.any():
+        point = f"Inferring another value takes {exposure.size[there].mean():.2f} changed {exposure.unit} on average."
+    missing = int(others.sum() - there.sum())
+    if not missing:
+        return Finding(point=point, evidence="Noise was found for every person and value.")
+    rates = {value: float((others & ~there)[:, i].sum() / others[:, i].sum()) for i, value in enumerate(exposure.values)
+             if (others & ~there)[:, i].any()}  # fmt: skip
+    hardest = sorted(rates, key=lambda value: -rates[value])
+    named = ", ".join(f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_NAMED])
+    more = f" and {len(hardest) - _MOST_NAMED} more values" if len(hardest) > _MOST_NAMED else ""
+    nobody = int((exposure.found.sum(axis=1) <= 1).sum())
+    return Finding(
+        point=point,
+        evidence=f"None was found for {count(missing)} of {count(int(others.sum()))} pairs of person and value: "
+        f"{named} of the people inferred otherwise{more}. The share of such noise goes to the other values.",
+        caveats=(f"{count(nobody)} people have no noise at all and stay as they are.",) if nobody else (),
+    )
+
+
+# Further questions
+
+
+def person(exposure: Exposure, number: int, budget: float) -> Finding:
+    """Say what is inferred of one person, and what the noise changes of them."""
+    truth, inferred = (exposure.values[row[number]] for row in (exposure.truth, exposure.predicted))
+    judged = "correctly" if truth == inferred else f"but is “{truth}”"
+    expected = float(exposure.mechanism(budget)[number] @ exposure.size[number])
+    missing = [value for i, value in enumerate(exposure.values) if not exposure.found[number, i]]
+    others = f" and {len(missing) - 5} others" if len(missing) > 5 else ""
+    return Finding(
+        point=f"Inferred as “{inferred}”, {judged}; on average {expected:.2f} {exposure.unit} change",
+        evidence=f"The {exposure.unit} that some noise changes: as they are, and with the noise for each value",
+        caveats=(f"No noise was found for {', '.join(missing[:5])}{others}.",) if missing else (),
+    )
+
+
+def least_fooled(exposure: Exposure, fooled: Floats, *, finished: bool) -> Finding:
+    """Say who is fooled least by the noise; `fooled` (attackers,) are shares of the noisy records."""
+    least = int(np.argmin(fooled))
+    name, share = attacker_label(exposure.attackers[least]), percent(float(fooled[least]), decimals=0)
+    so_far = "" if len(fooled) < 2 else f" least{'' if finished else ' so far'}:"
+    return Finding(
+        point=f"“{name}” is fooled{so_far} by {share} of this noise",
+        evidence="Records with noise of which an attacker infers the target value",
+    )
+
+
+def margin_helps(found: Transfer) -> Finding:
+    """Say how much noise against logistic regression fools a network, without and with a margin."""
+    plain, margin = (found.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))
+    changes = ", ".join(
+        "no" if math.isnan(found.size[maker].value) else f"{found.size[maker].value:.1f}" for maker in found.makers
+    )
+    more = "no noise was found" if math.isnan(margin) else percent(margin, decimals=0)
+    point = (
+        f"{percent(plain, decimals=0)} of the noise against logistic regression fools a network; with a margin {more}"
+    )
+    return Finding(
+        point="No noise was found against logistic regression" if math.isnan(plain) else point,
+        evidence=f"The same for noise found against each classifier; it changes {changes} ratings",
+    )
+
+
+def concentrated(found: Concentration, unit: str) -> Finding:
+    """Say how few entries carry half of the noise."""
+    half = int(np.searchsorted(np.cumsum(found.share), 0.5 - 1e-9)) + 1
+    return Finding(
+        point=f"{count(half)} of {count(found.n_entries)} {unit} carr{'ies' if half == 1 else 'y'} half of the noise",
+        evidence="Share of all changes, each noise drawn as often as the target asks. Few places make it easy to leave "
+        f"them out, as {attacker_label('dropping')} does",
+    )
+
+
+def decisions(before: UtilityPoint, here: UtilityPoint, majority: Estimate, metric: str) -> Finding:
+    """Say what the noise does to the audited model's accuracy and unfairness.
+
+    The interval of the same people's change decides on one.
+    """
+    was, now, change = before.unfairness, here.unfairness, here.change
+    limits = f"95% CI {now.low:.3f} to {now.high:.3f}"
+    moved = f"by {gap(change.value)}, 95% CI {gap(change.low)} to {gap(change.high)}"
+    told = f"changes from {was.value:.3f} to {now.value:.3f} ({moved})"
+    if _none(change):
+        told = f"shows no significant change: {now.value:.3f} ({limits}), {was.value:.3f} without noise"
+    return Finding(
+        point=f"Model accuracy is {percent(here.accuracy)} instead of {percent(before.accuracy)}; unfairness {told}",
+        evidence=f"Unfairness: largest deviation of a group from the overall rate. {difference_title(metric)}: "
+        f"{here.gap:.3f}, {before.gap:.3f} without noise. Accuracy: 95% CI {interval(here.accuracy)} with noise, "
+        f"{interval(before.accuracy)} without. Baseline: always the more frequent label, {percent(majority)}. "
+        "AttriGuard is no fairness method: groups may be treated less alike than before",
+    )
+
+
+def recommendations(made: Recommendation, budget: float) -> Finding:
+    """Say how many of the items recommended are right; the interval of the same people's change decides on one."""
+    here, before, change = made.at(budget), made.before, made.change(budget)
+    point = f"{percent(here)} of the {made.recommended} items recommended are right (95% CI {interval(here)})"
+    if _none(change):
+        point += f": no significant change from {percent(before)}"
+    else:
+        point += f", instead of {percent(before)}"
+    return Finding(
+        point=point,
+        evidence=f"Right is what they rated: five ratings of each of {made.clean.size} people were set aside, a "
+        f"factorisation recommends from the others. Without noise 95% CI {interval(made.before)}. Baseline: the most "
+        f"popular items, {percent(made.control)}",
+    )
+
+
+def _none(change: Estimate) -> bool:
+    """Whether the interval holds no change; sums over the noises differ in the last digits."""
+    return change.low <= _ROUNDING and change.high >= -_ROUNDING
+
+
+def other_defences(exposure: Exposure, budget: float, rows: Sequence[Compared]) -> Finding:
+    """Say how much the other defences change."""
+    sizes = sorted(row.size.value for row in rows)
+    return Finding(
+        point=f"AttriGuard changes {exposure.spent(budget).value:.1f} {exposure.unit} a person, the others "
+        f"{sizes[0]:.1f} to {sizes[-1]:.1f}",
+        evidence=f"Accuracy of attackers trained on clean ratings, over {count(exposure.truth.size)} people. BlurMe "
+        "and ChiSquare know the true value, or take what logistic regression infers (guessed). An attacker trained on "
+        "their noise is not among them",
+    )
+
+
+def plausible(guard: TableGuard) -> Finding:
+    """Say how plausible the changed records are."""
+    judged = guard.plausibility
+    times = judged.without_solution
+    left = f" For {count(times)} pairs of person and value no noise was found: nothing changes." if times else ""
+    return Finding(
+        point=f"{percent(judged.plausible)} of the changed records hold only pairs of values that somebody has",
+        evidence=f"{count(judged.changed)} records with noise.{left} Rules in force: {count(len(guard.rules.rules))}",
+    )
+
+
+_AWARE: Mapping[str, str] = {
+    "adversarial": "*adversarial training (AT-A)* learns on noisy records",
+    "adversarial_logistic": "*adversarial logistic* does so by logistic regression",
+    "distillation": "*defensive distillation (DD-A)* smooths its decisions",
+    "region": "*region-based (RC-A)* asks around each record",
+    "low_rank": "*low-rank denoising (LRA-A)* removes what does not fit a few patterns",
+    "dropping": "*feature-dropping* ignores the {unit} that carry most noise",
+}
+
+
+def guide(exposure: Exposure, defender: str) -> str:
+    """Explain what is computed, who attacks, and what it does not show; Markdown."""
+    attribute, unit = exposure.attribute, exposure.unit
+    unaware = [attacker_label(name).lower() for name in exposure.attackers if not knows_the_noise(name)]
+    aware = [does.format(unit=unit) for name, does in _AWARE.items() if name in exposure.attackers]
+    who = f"Defense-unaware: *{', '.join(unaware)}* learn on clean records of other people." if unaware else ""
+    who += f" Adaptive: {'; '.join(aware)}." if aware else ""
+    budgets = {guess.trained_at for guess in exposure.guesses if guess.trained_at is not None}
+    who += " Points show the adversarial attacker of the nearest budget." if len(budgets) > 1 else ""
+    surrogate = attacker_label(surrogate_attacker(exposure, defender)).lower()
+    return (
+        f"**Setting.** For each person and value of {attribute}, AttriGuard searches a small change that makes the "
+        f"surrogate ({surrogate}) predict that value. It draws one of them at random: at most β {unit} on "
+        f"average.\n\n**Who attacks.** {who.strip()}\n\n**Read.** A point is the probability, over random "
+        f"noise, that the true value is inferred. Dotted: the most frequent {attribute}.\n\n"
+        "**What it does not show.** A small number means that this attacker is misled, not that nobody can do better."
+        "\n\n**Source.** Jia and Gong, *AttriGuard*, USENIX Security 2018."
+    )
+
+
+# Tables
+
+MEANING = (
+    "Accuracy is expected over random draws of the noise, with 95% CIs over people; balanced: each value counts alike.",
+    "Noise budget β: mean number of entries changed per person. Baseline: always the most frequent value; an attacker "
+    "below it does better to name that.",
+)
+"""What the columns mean."""
+
+
+def tables(exposure: Exposure, points: Sequence[Point]) -> Tables:
+    """Return attackers at some noise budgets, and how much noise each value takes."""
+    budgets = sorted({point.budget for point in points})
+    floor = {"attacker": "Baseline", "accuracy": share(exposure.majority)}
+    used = f"{exposure.unit} changed"
+    return {
+        "Accuracy by noise budget": [*map(point_row, points), floor],
+        "Noise used": [{"β": budget, used: Quantity(exposure.spent(budget))} for budget in budgets],
+        "Perturbation size": value_rows(exposure, max(budgets, default=0.0)),
+    }
+
+
+def point_row(point: Point) -> dict[str, Any]:
+    """Return an attacker at a budget."""
+    return {
+        "attacker": ATTACKER_TITLES[point.attacker],
+        "β": point.budget,
+        "accuracy": share(point.accuracy),
+        "balanced accuracy": share(point.balanced),
+        "accuracy, or the baseline": share(point.reported),
+        "trained at β": point.trained_at,
+    }
+
+
+def value_rows(exposure: Exposure, budget: float) -> list[Row]:
+    """Return how many people have each value, and how much noise it takes to be read as it, the least first."""
+    used = exposure.mechanism(budget).mean(axis=0)
+    others = exposure.predicted[:, None] != np.arange(len(exposure.values))
+    there = others & exposure.found
+    sizes = [mean(exposure.size[there[:, i], i]) for i in range(len(exposure.values))]
+    return [
+        {
+            exposure.attribute: exposure.values[i],
+            f"{exposure.unit} changed, mean": Quantity(sizes[i]),
+            "people inferred otherwise": int(others[:, i].sum()),
+            "noise found for": sizes[i].n,
+            "drawn": share(float(used[i])),
+            "target share": share(float(exposure.target[i])),
+            "share of training people": share(float(exposure.shares[i])),
+        }
+        for i in sorted(range(len(sizes)), key=lambda i: (not sizes[i].n, sizes[i].value))
+    ]

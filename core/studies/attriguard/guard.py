@@ -1,0 +1,398 @@
+"""AttriGuard set up on ratings or on a table: the defender, its noise, and the attackers who read it.
+
+Everybody learns from the people whose attribute is known; accuracy is measured on the others. On ratings the defender's
+classifier is fitted once, and an attacker of the same kind uses the very same one, however strongly it is penalised,
+which is the worst case for the person attacked. On a table gradient boosting is the best attacker. Adaptive attackers
+run AttriGuard on the known people, with the defender's own classifier: they leave out the entries that carry most of
+the noise, or learn from noisy records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from core.base.arrays import Floats, Ints
+from core.base.errors import InputError
+from core.base.seeds import child_generator, child_seed
+from core.base.serialize import Result
+from core.base.validation import choice
+from core.datasets.dataset import AuditDataset
+from core.datasets.ratings import Ratings
+from core.stats.estimates import Estimate, mean, mean_rate
+from core.studies.attriguard.allocation import target_distribution
+from core.studies.attriguard.attackers import (
+    ADAPTIVE,
+    ADVERSARIAL,
+    TABLE_ATTACKERS,
+    Fitted,
+    Known,
+    RegionBased,
+    drawn,
+    fit_adversarial,
+    fit_distilled,
+    fit_dropping,
+    fit_low_rank,
+    fit_on_table,
+    fit_unaware,
+)
+from core.studies.attriguard.exposure import Exposure, Guesses
+from core.studies.attriguard.noisy_records import Noise, concentration
+from core.studies.attriguard.panda import representatives
+from core.studies.attriguard.settings import GuardSettings, TableSettings
+from core.studies.attriguard.table import (
+    Plausibility,
+    TablePeople,
+    audit_people,
+    find_rules,
+    judge_plausibility,
+    pair_rules,
+    table_columns,
+)
+from core.studies.attriguard.table_search import TableSearch, fit_defender
+from core.studies.config import AuditConfig
+from core.studies.study import Report
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def attackers_fitted(settings: GuardSettings | TableSettings, budgets: int | None = None) -> int:
+    """Return how many attackers are fitted: an adversarial one at each budget (at most so many), any other once."""
+    if isinstance(settings, GuardSettings):
+        names, trained = settings.attackers, settings.trained_at
+    else:
+        names, trained = TABLE_ATTACKERS, settings.trained_budgets
+    return sum(len(trained[:budgets]) if name in ADVERSARIAL else 1 for name in names)
+
+
+class Guard:
+    """A defender with the noise of the people to protect, and the attackers tried on it, on ratings or a table."""
+
+    unit: ClassVar[str]
+    entry: ClassVar[str]
+    """What entries of a record are called when they change, and what one is."""
+    search_steps: ClassVar[int] = 0
+    """Steps of `expose` each search for noise counts as."""
+
+    people: Any
+    """A `core.datasets.Ratings`, or a `core.studies.attriguard.TablePeople`."""
+    settings: Any
+    """A `GuardSettings` or a `TableSettings`."""
+    sets: tuple[Any, Any, Ints]
+    """Records of the known and of the protected people, (n, d) and (u, d), and the protected people's values."""
+    names: tuple[str, ...]
+    """Of the entries of a record."""
+    target: Floats
+    attackers: tuple[str, ...]
+    """Keys of `ATTACKER_TITLES`, in the order they are tried."""
+    trained_at: tuple[float, ...]
+    """Budgets of the noise that adversarial attackers are trained against."""
+
+    def noise_of(self, records: Any, report: Report | None = None) -> Noise:
+        """Return the defender's noise for some people's records (n, d); the report may raise `Cancelled`."""
+        raise NotImplementedError
+
+    def fitted(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
+        """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
+        raise NotImplementedError
+
+    def search(self, report: Report | None = None, *, known: bool = False) -> Noise:
+        """Return the noise of the people to protect, or of those attackers know (`known`), searched for once."""
+        kept: dict[bool, Noise] = self.__dict__.setdefault("_noise", {})
+        if known not in kept:
+            kept[known] = self.noise_of(self.sets[0 if known else 1], report)
+        return kept[known]
+
+    @property
+    def noise(self) -> Noise:
+        """The representative noise of the people to protect."""
+        return self.search()
+
+    def mechanism(self, budget: float, *, known: bool = False) -> Floats:
+        """Return how often each noise is used at a budget, (u, m): on the people to protect, or on those known."""
+        return self.search(known=known).mechanism(self.target, budget)
+
+    def guesses(self, name: str) -> Iterator[Guesses]:
+        """Yield what the attackers of a name say about every person with every noise."""
+        noise, public = self.noise, self.sets[1]
+        changed = np.flatnonzero(noise.size.ravel() > 0)
+        for budget, attacker in self.fitted(name):
+            clean = attacker.guess(public)
+            noisy = np.repeat(clean, noise.size.shape[1])
+            noisy[changed] = attacker.guess(noise.noisy[changed])
+            yield Guesses(attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape))
+
+    def unattacked(self) -> Exposure:
+        """Return the exposure before anybody attacks."""
+        noise, (known, _, truth) = self.noise, self.sets
+        return Exposure(
+            title=self.people.title,
+            attribute=self.people.attribute,
+            unit=self.unit,
+            values=self.people.values,
+            truth=truth,
+            predicted=noise.predicted,
+            size=noise.size,
+            found=noise.found,
+            target=self.target,
+            shares=self.people.shares,
+            n_known=known.shape[0],
+            n_entries=known.shape[1],
+        )
+
+    def card(self, person: int) -> pandas.DataFrame:
+        """Return what the noise changes in one protected person's record, a row an entry: as it is, and by value.
+
+        What is changed for most values comes first; where a value's noise changes nothing, the cell is empty.
+        """
+        import pandas as pd
+
+        u, m = self.noise.size.shape
+        if isinstance(person, bool) or not isinstance(person, (int, np.integer)) or not 0 <= person < u:
+            raise InputError(f"The person must be one of 0 to {u - 1}, got {person!r}.")
+        rows = self.sets[1][[person]], self.noise.noisy[person * m : (person + 1) * m]
+        (before,), after = (part.toarray() if hasattr(part, "toarray") else part for part in rows)
+        often = (after != before).sum(axis=0)
+        changed = [int(j) for j in np.argsort(-often, kind="stable") if often[j]]
+        cells = {self.entry: [self.names[j] for j in changed]}
+        cells["without noise"] = [self.cell(j, before[j]) for j in changed]
+        for value, record in zip(self.people.values, after, strict=True):
+            cells[value] = [self.cell(j, record[j]) if record[j] != before[j] else "" for j in changed]
+        return pd.DataFrame(cells)
+
+    def cell(self, column: int, value: float) -> str:
+        """Return how an entry reads."""
+        return f"{value:g}" if value else "–"
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of `expose`: those of the searches for noise, and every attacker fitted."""
+        searches = 1 + bool(ADAPTIVE & set(self.attackers))
+        return self.search_steps * searches + attackers_fitted(self.settings)
+
+    def expose(self, report: Report | None = None) -> Iterator[Exposure]:
+        """Yield the exposure as it grows: first without attackers, then with one more fitted attacker each time.
+
+        The report is called with (steps done, steps in all) after each step; it may raise `core.base.errors.Cancelled`.
+        """
+        done, steps = 0, self.steps
+        tell = report or (lambda done, total: None)
+
+        def search(*, known: bool) -> None:
+            nonlocal done
+            self.search(lambda found, of: tell(done + self.search_steps * found // (of + 1), steps), known=known)
+            done += self.search_steps
+            if self.search_steps:
+                tell(done, steps)
+
+        if self.search_steps:
+            tell(done, steps)
+        search(known=False)
+        exposure = self.unattacked()
+        yield exposure
+        first_adaptive = next((name for name in self.attackers if name in ADAPTIVE), "")
+        for name in self.attackers:
+            if name == first_adaptive:
+                search(known=True)
+            for guesses in self.guesses(name):
+                exposure = replace(exposure, guesses=(*exposure.guesses, guesses))
+                done += 1
+                tell(done, steps)
+                yield exposure
+
+
+_QUIET = 0.9  # share of all changes in the entries of ratings that feature-dropping leaves out
+
+
+class Guarded(Guard):
+    """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
+
+    unit, entry = "ratings", "item"
+    search_steps = 10
+
+    def __init__(self, ratings: Ratings, settings: GuardSettings) -> None:
+        self.people = self.ratings = ratings
+        self.settings = settings
+        self.attackers, self.trained_at = settings.attackers, settings.trained_at
+        self.sets = ratings.people_train, ratings.people_test, ratings.values_test
+        self.names = ratings.items
+        self.known = Known(records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values))
+        self.target = target_distribution(settings.target, ratings.shares, settings.given)
+        self._classifiers: dict[str, Any] = {}
+
+    def classifier(self, kind: str) -> Any:
+        """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""
+        if kind not in self._classifiers:
+            self._classifiers[kind] = fit_unaware(self.known, kind, seed=self._seed(kind))
+        return self._classifiers[kind]
+
+    def reader(self, name: str) -> Any:
+        """Return the fitted classifier an attacker of a name asks: the defender's own where theirs is of the kind."""
+        smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
+        return self.classifier("logistic_smooth" if smooth else name)
+
+    def noise_of(self, records: Any, report: Report | None = None, **changed: Any) -> Noise:
+        """Return the noise for some people's records (n, d), by the defender's settings or changed ones."""
+        settings = replace(self.settings, **changed)
+        return representatives(
+            records,
+            self.classifier(settings.defender),
+            policy=settings.policy,
+            margin=settings.margin,
+            n_values=len(self.ratings.values),
+            report=report,
+        )
+
+    def fitted(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
+        """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
+        seed = self._seed(name)
+        if name == "adversarial":
+            for budget in self.trained_at:
+                mechanism = self.mechanism(budget, known=True)
+                yield budget, Fitted(fit_adversarial(self.known, self.search(known=True), mechanism, seed=seed))
+        elif name == "dropping":
+            mechanism = self.mechanism(max(self.trained_at), known=True)
+            carried = concentration(self.known.records, self.search(known=True), mechanism)
+            yield None, fit_dropping(self.known, carried.without(_QUIET), seed=seed)
+        elif name == "region":
+            yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
+        elif name == "distillation":
+            teacher = self.classifier("network")
+            yield None, Fitted(fit_distilled(self.known, teacher, seed=self._seed("network")))
+        elif name == "low_rank":
+            yield None, fit_low_rank(self.known, seed=seed)
+        else:
+            yield None, Fitted(self.reader(name))
+
+    def _seed(self, name: str) -> int:
+        return child_seed(self.settings.seed, f"guard {name}")
+
+
+MAKERS = {
+    "logistic": ("Logistic regression", "logistic", 0.0),
+    "logistic_margin": ("Logistic regression, C = 0.1, margin 1.5", "logistic_smooth", 1.5),
+    "network": ("Neural network", "network", 0.0),
+}
+"""Noise to try: what to call it, the defender's classifier, and the margin."""
+
+READERS = ("logistic", "forest", "network")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer(Result):
+    """Shares of noisy records that are read as the defender wants.
+
+    `makers` are keys of `MAKERS`, what the noise was made against; `attackers` of `ATTACKER_TITLES`, who reads the
+    noisy records. `share` is by (maker, attacker), over people and all values but the one the defender reads anyway;
+    `size` the ratings changed by the same noises, on average over people of their means.
+    """
+
+    makers: tuple[str, ...]
+    attackers: tuple[str, ...]
+    share: dict[tuple[str, str], Estimate] = field(repr=False)
+    size: dict[str, Estimate] = field(repr=False)
+
+
+def transfer(
+    guarded: Guarded, *, makers: tuple[str, ...] = tuple(MAKERS), people: int = 300, report: Report | None = None
+) -> Transfer:
+    """Show every maker's noise to logistic regression, a forest and a network.
+
+    Noise that makes one classifier read a wanted value need not make another one read it; a margin buys more of that.
+    Policy, classifiers and people are the guard's, of whom so many are drawn at most; its own defender and margin are
+    not used. The report is called with (makers done, makers in all). InputError if a maker is none of `MAKERS`.
+    """
+    for maker in makers:
+        choice(maker, MAKERS, name="makers")
+    records = guarded.ratings.people_test
+    rng = child_generator(guarded.settings.seed, "guard transfer")
+    records = records[np.sort(rng.permutation(records.shape[0])[:people])]
+    share, size = {}, {}
+    for done, maker in enumerate(makers):
+        if report is not None:
+            report(done, len(makers))
+        _, kind, margin = MAKERS[maker]
+        noise = guarded.noise_of(records, defender=kind, margin=margin)
+        counted = noise.found & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
+        rows, own = np.flatnonzero(counted), counted.sum(axis=1)
+        some = own > 0
+        size[maker] = mean((noise.size * counted).sum(axis=1)[some] / own[some])
+        for reader in READERS:
+            named = np.zeros(counted.shape)
+            if rows.size:
+                named.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
+            share[maker, reader] = mean_rate(named.sum(axis=1)[some] / own[some])
+    return Transfer(makers=makers, attackers=READERS, share=share, size=size)
+
+
+_DRAWS = 2  # noisy records of every known person to learn from
+_DROPPED = 0.5  # share of all changes in the columns that feature-dropping leaves out
+
+
+class TableGuard(Guard):
+    """The defender and the attackers on one table; InputError if a setting names an unknown column or value.
+
+    `found_rules` are the pairs that never occur together among the known people, in force or not; `rules` those in
+    force; `columns` what may change.
+    """
+
+    unit, entry = "columns", "column"
+
+    def __init__(self, people: TablePeople, settings: TableSettings | None = None) -> None:
+        chosen = TableSettings() if settings is None else settings
+        self.people, self.settings = people, chosen
+        self.attackers, self.trained_at = TABLE_ATTACKERS, chosen.trained_budgets
+        self.sets, self.names = (people.known, people.public, people.truth), people.names
+        self.target = target_distribution(chosen.target, people.shares, chosen.given)
+        self.columns = table_columns(people, frozen=chosen.frozen, share=chosen.domain_share)
+        self.found_rules = find_rules(people.known, self.columns, least_expected=chosen.least_expected)
+        rules = pair_rules(self.columns, self.found_rules, added=chosen.added, removed=chosen.removed)
+        self.rules = rules if chosen.rules else pair_rules(self.columns)
+        self.defender = fit_defender(people.known, people.known_truth, self.columns, kind=chosen.defender)
+
+    def noise_of(self, records: Floats, report: Report | None = None) -> Noise:
+        """Return the noise of people's records (n, d)."""
+        return TableSearch(self.columns, self.defender, self.rules, margin=self.settings.margin).noise(records)
+
+    def fitted(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
+        """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
+        people, seed = self.people, self.settings.seed
+        if name in ADVERSARIAL:
+            for budget in self.trained_at:
+                yield budget, self._adversarial(ADVERSARIAL[name], budget)
+            return
+        learner, kept = name, None
+        if name == "dropping":
+            noise = self.search(known=True)
+            carried = concentration(people.known, noise, np.full(noise.size.shape, 1.0 / noise.size.shape[1]))
+            learner, kept = "boosting", carried.without(_DROPPED)
+        own = child_seed(seed, f"attriguard {name}")
+        yield None, fit_on_table(learner, people.known, people.known_truth, self.columns, kept=kept, seed=own)
+
+    def _adversarial(self, learner: str, budget: float) -> Fitted:
+        """Train on noise drawn for the known people as the protected people draw theirs at a budget."""
+        name = f"attriguard trained {learner} {budget:g}"
+        noise, mechanism = self.search(known=True), self.mechanism(budget, known=True)
+        rng = child_generator(self.settings.seed, name)
+        records = np.vstack([noise.chosen(drawn(mechanism, rng)) for _ in range(_DRAWS)])
+        truth = np.tile(self.people.known_truth, _DRAWS)
+        return fit_on_table(learner, records, truth, self.columns, seed=child_seed(self.settings.seed, name))
+
+    @cached_property
+    def plausibility(self) -> Plausibility:
+        """How plausible the changed records are."""
+        return judge_plausibility(self.people, self.noise, self.columns)
+
+    def cell(self, column: int, value: float) -> str:
+        """Return how a value of a column reads."""
+        return self.columns[column].text(value)
+
+
+def table_guard(dataset: AuditDataset, config: AuditConfig, settings: TableSettings | None = None) -> TableGuard:
+    """Set AttriGuard up for an audit: known are the records its adversary knows, protected the test records."""
+    return TableGuard(audit_people(config, dataset), settings)

@@ -1,0 +1,408 @@
+"""PANDA, the policy-aware search for noise of phase I (Jia and Gong 2018, Algorithm 1), on records of ratings.
+
+For a person's record x and a wanted value i, entries are moved one at a time, each time the one that seems to bring x
+nearest to i, until the classifier reads i. The paper's text lost the ≠ in the loop's condition, C(x) ≠ i, and in the
+mask of Modify_Exist, x_j ≠ 0. "Existing" entries are those that are not 0 in the original record, "new" ones are 0
+there (section 3.2). An entry that has reached 0 or 1 stays there; one moved several times counts once.
+
+Modify_Exist and Add_New may have no solution; Modify_Add starts again there from the clean record. It need not have one
+either, whatever the paper says: every noisy record is shown to the classifier, and where that does not read i the
+record stays clean and counts as not found. Values are set, never added, as x + (v − x) is not always v.
+
+A search moves one entry at a time, so it keeps a state of the classifier and adds to that; records are never multiplied
+again, and may be sparse. A softmax does not notice what all scores share, and neither may the search.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Floats, Ints, Mask
+from core.base.errors import InputError
+from core.base.validation import at_least_zero, choice
+from core.studies.attriguard.noisy_records import Noise, NoisyRecords
+from core.studies.study import Report
+
+POLICIES = {
+    "modify_exist": "Change ratings that are there",
+    "add_new": "Add new ratings only",
+    "modify_add": "Change ratings and add new ones",
+}
+"""Noise-type policies, and what to call them."""
+
+WIDEST = "modify_add"
+"""The policy to fall back to where another leaves no solution."""
+
+
+def panda(
+    public: Any,
+    classifier: Any,
+    target: npt.ArrayLike,
+    *,
+    policy: str = WIDEST,
+    step: float = 1.0,
+    margin: float = 0.0,
+) -> NoisyRecords:
+    """Change few entries of each record so that the classifier reads a wanted value (Algorithm 1).
+
+    Parameters
+    ----------
+    public : array or sparse array of shape (u, d), in [0, 1]
+    classifier : fitted scikit-learn classifier
+        The defender's: linear, or an MLPClassifier with one hidden layer of rectified units. It names private values
+        by their numbers, 0 and up.
+    target : int or array-like of shape (u,)
+        The wanted value, or one for each person.
+    policy : str
+        "modify_exist", "add_new" or "modify_add": which entries may change.
+    step : float, in (0, 1]
+        How far an entry moves at a time, τ.
+    margin : float, at least 0
+        By how much the wanted value's score must lead, κ. Records that read as the wanted value anyway stay clean
+        whatever their lead.
+    """
+    search = _Search(public, classifier, policy=policy, step=step, margin=margin)
+    wanted, u = np.asarray(target), search.predicted.size
+    if wanted.dtype.kind not in "iu" or wanted.shape not in ((), (u,)):
+        raise InputError(f"target must be the number of a value, or one for each of {u} people, got {target!r}.")
+    noisy, size, found, fallback = search.run(np.arange(u), np.broadcast_to(wanted, (u,)).astype(np.int64))
+    return NoisyRecords(noisy=noisy, size=size, found=found, fallback=fallback)
+
+
+def representatives(
+    public: Any,
+    classifier: Any,
+    *,
+    policy: str = WIDEST,
+    step: float = 1.0,
+    margin: float = 0.0,
+    n_values: int | None = None,
+    report: Report | None = None,
+) -> Noise:
+    """Find the representative noise of every person for every value; the arguments are those of `panda`.
+
+    `n_values` is the number m of private values, by default one more than the largest the classifier names; there is no
+    noise for a value it does not know. The report gets how many of the searches are done, and of how many.
+    """
+    search = _Search(public, classifier, policy=policy, step=step, margin=margin)
+    least, u = int(search.scores.classes.max()) + 1, search.predicted.size
+    m = least if n_values is None else n_values
+    if m < least:
+        raise InputError(f"n_values must be at least {least}, the number of values the classifier names, got {m}.")
+    noisy, size, found, fallback = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
+    return Noise(
+        noisy=noisy,
+        size=size.reshape(u, m),
+        found=found.reshape(u, m),
+        fallback=fallback.reshape(u, m),
+        predicted=search.predicted,
+    )
+
+
+_Moves = tuple[Ints, Ints, Floats]
+"""Moves of some tasks, (c,): whose, which entry, and what it is set to."""
+
+
+class _Search:
+    """PANDA on some people's records: against which classifier, and how. A task is a person and a wanted value."""
+
+    def __init__(self, public: Any, classifier: Any, *, policy: str, step: float, margin: float) -> None:
+        self.policy = choice(policy, POLICIES, name="policy")
+        if not 0.0 < step <= 1.0:
+            raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
+        self.step, margin = step, at_least_zero(margin, name="margin")
+        self.scores, self.read = read_scores(classifier), classifier.predict
+        self.lead = margin + self.scores.tie
+        self.public, self.records = _checked(public, self.scores.n_columns)
+        self.predicted = in_batches(self.read, self.public)
+        # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
+        self.ranked = np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
+
+    def run(self, people: Ints, wanted: Ints, report: Report | None = None) -> tuple[Any, Ints, Mask, Mask]:
+        """Return the records of q tasks, their sizes, where noise was found, and where any entry was allowed to."""
+        found = wanted == self.predicted[people]
+        fallback = np.zeros(people.size, dtype=bool)
+        tasks = np.flatnonzero(~found & np.isin(wanted, self.scores.classes))
+        parts: list[_Moves] = [(people[:0], people[:0], np.zeros(0))]
+        for policy in dict.fromkeys((self.policy, WIDEST)):
+            place = np.searchsorted(self.scores.classes, wanted[tasks])
+            solved, moves = self._solved(people[tasks], place, policy, report)
+            parts += [(tasks[task], column, value) for task, column, value in moves]
+            found[tasks[solved]] = True
+            fallback[tasks[solved]] = policy != self.policy
+            tasks, report = tasks[~solved], None
+        task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
+        noisy = self._changed(people, task, column, value)
+        misled = found & (in_batches(self.read, noisy) != wanted)
+        if misled.any():
+            kept = ~misled[task]
+            task, column, value = task[kept], column[kept], value[kept]
+            noisy, found = self._changed(people, task, column, value), found & ~misled
+        return noisy, np.bincount(task, minlength=people.size), found, fallback & found
+
+    def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> tuple[Mask, list[_Moves]]:
+        """Return which of q tasks are solved, (q,), and by which moves; tasks with records of like length together."""
+        moves: list[_Moves] = []
+        found, done = np.zeros(people.size, dtype=bool), 0
+        length = np.diff(self.records.indptr)[people]
+        first = _REACH if self.scores.linear else self.scores.n_columns
+        waiting = [(np.argsort(length, kind="stable"), first)] if people.size else []
+        while waiting:
+            some, reach = waiting.pop()
+            if some.size > 1 and some.size * (int(length[some].max()) + reach) > _CELLS:
+                waiting += [(half, reach) for half in np.array_split(some, 2)]
+                continue
+            found[some], undecided, (task, column, value) = self._walked(people[some], wanted[some], policy, reach)
+            moves.append((some[task], column, value))
+            again = some[undecided]
+            waiting += [(again, 8 * reach)] if again.size else []
+            if reach == first:  # few are looked at again, and soon done
+                done += some.size
+                if report:
+                    report(done, people.size)
+        return found, moves
+
+    def _walked(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[Mask, Mask, _Moves]:
+        """Move one entry of every task's record at a time; return which are solved, which are still open, and how.
+
+        The gradient of a network is another one after every step. That of a linear C_i(x) = w_i x + b_i is w_i
+        everywhere, so that of all new entries only those of the largest weights need be looked at, `reach` of them; a
+        task whose next entry may be another one is open.
+        """
+        clean, weights, adds = self.records[people], self.scores.weights, policy == "add_new"
+        column, before, there, rest = self._entries(clean, wanted, reach)
+        if not adds:
+            rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
+        least = rest if adds else np.maximum(rest, 0.0)
+        free = there & np.where(before != 0, not adds, policy != "modify_exist")
+        x, state, left = before.copy(), self.scores.enter(clean), np.arange(people.size)
+        found = np.zeros(people.size, dtype=bool)
+        gradients = weights[column, wanted[:, None]] if self.scores.linear else None
+        for _ in range(self.scores.n_columns * (math.ceil(1.0 / self.step) + 1)):
+            if not left.size:
+                break
+            # Lines 3 to 13: the entry to be modified, of equal ones the first.
+            gain = gradient = self.scores.gradient(state[left], wanted[left]) if gradients is None else gradients[left]
+            if not adds:
+                gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
+            gain = np.where(free[left], gain, -np.inf)
+            rows, place = np.arange(left.size), gain.argmax(axis=1)
+            useful = gain[rows, place] > least[left]
+            rises = (gradient[rows, place] > 0) | adds
+            left, place, rises = left[useful], place[useful], rises[useful]
+            # Lines 14 to 21: modify it.
+            old = x[left, place]
+            new = np.clip(old + np.where(rises, self.step, -self.step), 0.0, 1.0)
+            x[left, place], free[left, place] = new, (new > 0.0) & (new < 1.0)
+            state[left] += (new - old)[:, None] * weights[column[left, place]]
+            leads = self.scores.leading(state[left], wanted[left], self.lead)
+            found[left[leads]] = True
+            left = left[~leads]
+        task, place = np.nonzero((x != before) & found[:, None])
+        return found, ~found & (rest > -np.inf), (task, column[task, place], x[task, place])
+
+    def _entries(self, clean: Any, wanted: Ints, reach: int) -> tuple[Ints, Floats, Mask, Floats]:
+        """Return the p entries of each record to be looked at, and the gain of the best new one that is not, (q,).
+
+        All (q, p): columns, values, and which are entries; of a linear classifier those there are and `reach` new ones,
+        first what raises its score by rising, and of these and the others the leftmost column.
+        """
+        q, d = clean.shape
+        if self.ranked is None:
+            return np.tile(np.arange(d), (q, 1)), clean.toarray(), np.ones((q, d), bool), np.full(q, -np.inf)
+        rows, length = np.arange(q), np.diff(clean.indptr)
+        owner = np.repeat(rows, length)
+        slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
+        new, longest, weights = self.ranked[wanted, :reach], int(length.max(initial=0)), self.scores.weights
+        shape = q, longest + new.shape[1]
+        column, value, there = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
+        column[owner, slot], value[owner, slot], there[owner, slot] = clean.indices, clean.data, True
+        column[:, longest:] = new
+        there[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
+        order = np.lexsort((column, weights[column, wanted[:, None]] < 0))
+        column, value, there = (np.take_along_axis(part, order, axis=1) for part in (column, value, there))
+        rest = weights[self.ranked[wanted, reach], wanted] if reach < d else np.full(q, -np.inf)
+        return column, value, there, rest
+
+    def _changed(self, people: Ints, task: Ints, column: Ints, value: Floats) -> Any:
+        """Return every task's record (q, d) with its moves, sparse if the public records are."""
+        from scipy import sparse
+
+        if not sparse.issparse(self.public):
+            rows = self.public[people].astype(np.result_type(self.public.dtype, np.float32), copy=False)
+            rows[task, column] = value
+            return rows
+        clean, d = self.records[people].tocoo(), self.scores.n_columns
+        kept = ~np.isin(clean.row.astype(np.int64) * d + clean.col, task * d + column)
+        data = np.concatenate([clean.data[kept], value])
+        row, place = np.hstack([(clean.row[kept], clean.col[kept]), (task, column)])
+        # liblinear takes no positions of 64 bits
+        made = sparse.csr_array((data, (row.astype(np.int32), place.astype(np.int32))), shape=clean.shape)
+        made.eliminate_zeros()
+        return made
+
+
+_CELLS = 1_000_000  # numbers held at a time
+_REACH = 16  # new entries looked at first
+
+
+def _checked(public: Any, n_columns: int) -> tuple[Any, Any]:
+    """Return public records (u, d) as they are to be read, and as a sparse array in rows, sorted, without zeros."""
+    from scipy import sparse
+
+    rows = public.tocsr() if sparse.issparse(public) else np.asarray(public)
+    if rows.ndim != 2 or rows.shape[1] != n_columns:
+        raise InputError(f"public must have one row a person and {n_columns} columns, got shape {rows.shape}.")
+    if rows.dtype.kind not in "biuf":
+        raise InputError(f"public must hold numbers, got values of type {rows.dtype}.")
+    records = sparse.csr_array(rows, dtype=np.float64, copy=True)
+    records.sum_duplicates()
+    wrong = records.data[~((records.data >= 0) & (records.data <= 1))]  # nan is wrong too
+    if wrong.size:
+        raise InputError(f"public must hold values in [0, 1], got {wrong[0]:g}.")
+    records.eliminate_zeros()
+    return rows, records
+
+
+TIE = 1e-9
+"""Leads of less than this share of the largest weight are ties: they may be rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scores:
+    """Scores of k classes on d columns: of a linear classifier, C(x) = W x + b, or of a network with one hidden layer.
+
+    The state is z = W x + b: the scores, or what the hidden layer's rectified units get. Two classes have one decision
+    value f, split into −f/2 and f/2, so that a value's lead over the other is f for them as it is for more classes. The
+    weights of multinomial linear models are centred over the classes. One-versus-rest scores mean something one by one
+    and are never centred.
+    """
+
+    classes: Ints  # the private value each class stands for, (k,)
+    weights: Floats = field(repr=False)  # W transposed, (d, h)
+    offsets: Floats = field(repr=False)  # b, (h,)
+    # of a network: what its scores are made of, (h, k) and (k,)
+    outputs: tuple[Floats, Floats] | None = field(default=None, repr=False)
+
+    @property
+    def tie(self) -> float:
+        """Largest lead that counts as none."""
+        last = self.weights if self.outputs is None else self.outputs[0]
+        return TIE * float(np.abs(last).max(initial=0.0))
+
+    @property
+    def linear(self) -> bool:
+        """Whether the scores are linear in the columns."""
+        return self.outputs is None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns d."""
+        return int(self.weights.shape[0])
+
+    def enter(self, records: Any) -> Floats:
+        """Return the state a search starts from, (u, h)."""
+        return np.asarray(records @ self.weights) + self.offsets
+
+    def scores(self, state: Floats) -> Floats:
+        """Return the scores (q, k) in some states (q, h)."""
+        return state if self.outputs is None else np.maximum(state, 0.0) @ self.outputs[0] + self.outputs[1]
+
+    def leading(self, state: Floats, wanted: Ints, lead: float) -> Mask:
+        """Return in which states (q, ..., h) the wanted class (q,) leads every other by more than `lead`, (q, ...)."""
+        told = self.scores(state).copy()
+        place = wanted.reshape(-1, *[1] * (told.ndim - 1))
+        own = np.take_along_axis(told, place, axis=-1)[..., 0]
+        np.put_along_axis(told, place, -np.inf, axis=-1)
+        return np.asarray(own - told.max(axis=-1) > lead)
+
+    def gradient(self, state: Floats, wanted: Ints) -> Floats:
+        """Return the gradient (q, d) of the wanted class's score (q,) in some states (q, h)."""
+        direction = np.eye(self.classes.size)[wanted]
+        if self.outputs is not None:
+            direction = (direction @ self.outputs[0].T) * (state > 0)
+        return direction @ self.weights.T
+
+
+def read_scores(classifier: Any) -> Scores:
+    """Return the decision scores of a fitted classifier, linear or an MLPClassifier with one hidden layer.
+
+    Raises InputError if it is neither, names values by anything but numbers from 0, or its decision values are not one
+    linear score a class (or one for two classes).
+    """
+    network = hasattr(classifier, "coefs_")
+    parts = getattr(classifier, "estimators_", [classifier])
+    if not network and not all(hasattr(part, "coef_") for part in parts):
+        raise InputError(
+            f"The classifier must be a fitted linear one or a fitted MLPClassifier, got {type(classifier).__name__}."
+        )
+    classes = np.asarray(classifier.classes_)
+    if classes.dtype.kind not in "biu" or classes.min() < 0:
+        raise InputError(f"The classifier must name values by their numbers, 0 and up, got {classes[0]!r}.")
+    weights, offsets = _network(classifier) if network else _linear(classifier, parts)
+    return Scores(
+        classes=classes.astype(np.int64),
+        weights=weights[0],
+        offsets=offsets[0],
+        outputs=(weights[1], offsets[1]) if network else None,
+    )
+
+
+def _linear(classifier: Any, parts: list[Any]) -> tuple[list[Floats], list[Floats]]:
+    """Return the weights and offsets of a linear classifier, or of one that has a part for each class."""
+    rows = np.vstack([np.atleast_2d(part.coef_) for part in parts]).astype(np.float64)
+    offsets = np.broadcast_to(np.ravel([part.intercept_ for part in parts]), rows.shape[:1]).astype(np.float64)
+    if len(rows) == 1:
+        rows, offsets = np.vstack([-0.5 * rows, 0.5 * rows]), np.append(-0.5 * offsets, 0.5 * offsets)
+    elif _shares_a_softmax(classifier):
+        rows = rows - rows.mean(axis=0)
+    _check_against(classifier, rows, offsets)
+    return [np.ascontiguousarray(rows.T)], [offsets]
+
+
+def _shares_a_softmax(classifier: Any) -> bool:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression
+
+    one_versus_rest = getattr(classifier, "solver", None) == "liblinear"
+    return isinstance(classifier, (LogisticRegression, LinearDiscriminantAnalysis)) and not one_versus_rest
+
+
+def _check_against(classifier: Any, rows: Floats, offsets: Floats) -> None:
+    """Compare the leads with the classifier's own decision values on two records."""
+    probe = np.vstack([np.zeros(rows.shape[1]), np.linspace(0.0, 1.0, rows.shape[1])])
+    told, own = np.asarray(classifier.decision_function(probe)), probe @ rows.T + offsets
+    lead = told[:, 1:] - told[:, :1] if told.ndim == 2 else told[:, None]
+    if lead.shape[1] != len(rows) - 1 or not np.allclose(lead, own[:, 1:] - own[:, :1], rtol=1e-6, atol=1e-6):
+        raise InputError(
+            f"The classifier must decide by one linear score a value, {type(classifier).__name__} does otherwise."
+        )
+
+
+def _network(classifier: Any) -> tuple[list[Floats], list[Floats]]:
+    """Return both layers of an MLPClassifier; of its one output for two classes, half to each."""
+    if len(classifier.coefs_) != 2 or classifier.activation != "relu":
+        told = f"{len(classifier.coefs_) - 1} of {classifier.activation}"
+        raise InputError(f"The network must have 1 hidden layer, of relu units, got {told}.")
+    weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
+    offsets = [np.asarray(part, dtype=np.float64) for part in classifier.intercepts_]
+    if classifier.out_activation_ == "logistic":
+        if weights[-1].shape[1] != 1:
+            raise InputError(f"The network must name one value a record, it has {weights[-1].shape[1]} yes-no outputs.")
+        weights[-1], offsets[-1] = weights[-1] * [-0.5, 0.5], offsets[-1] * [-0.5, 0.5]
+    return weights, offsets
+
+
+_ROWS = 8_000
+
+
+def in_batches(read: Callable[[Any], Any], rows: Any) -> Ints:
+    """Return what a function reads off rows (q, d), a few thousand at a time, so that memory stays small."""
+    parts = [np.asarray(read(rows[first : first + _ROWS])) for first in range(0, rows.shape[0], _ROWS)]
+    return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, dtype=np.int64)

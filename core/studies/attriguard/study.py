@@ -1,0 +1,141 @@
+"""The study of AttriGuard: on an audited table, at the noise budget that is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from core.base.seeds import child_generator
+from core.stats.estimates import strongest
+from core.studies.attriguard.attackers import ATTACKER_TITLES
+from core.studies.attriguard.exposure import Exposure
+from core.studies.attriguard.findings import findings, point_row
+from core.studies.attriguard.guard import attackers_fitted, table_guard
+from core.studies.attriguard.settings import GuardPlan, TableSettings
+from core.studies.planted import SHARE, SyntheticRecords, draw_people, subject_of
+from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study
+from core.studies.subject import Subject
+
+_SETS = (100, 900, 500)
+"""Training, attack and test records."""
+
+
+def _people(seed: int, leaks: bool) -> tuple[Subject, GuardPlan]:
+    rng = child_generator(seed, f"AttriGuard on people, {leaks}")
+    people = draw_people(sum(_SETS), rng)
+    own = rng.random(people.features.shape) < 0.4
+    told = np.where(own, 2 * people.sensitive[:, np.newaxis], people.features)
+    features = told.astype(np.int64) if leaks else rng.permutation(people.features)
+    people = SyntheticRecords(features=features, labels=people.labels, sensitive=people.sensitive)
+    answers = rng.integers(0, 2, sum(_SETS)).astype(np.uint8)
+    return subject_of(people, answers, _SETS, seed=seed), GuardPlan(budget=0.5)
+
+
+class AttriGuardStudy(Study[GuardPlan, Exposure]):
+    """Attribute inference from records with AttriGuard's noise."""
+
+    name = "attriguard"
+    title = "AttriGuard"
+    settings = GuardPlan
+    command_defaults: ClassVar[Mapping[str, Any]] = {"budget": 0.5}
+    declared = (
+        Check(
+            name="attriguard_exposure",
+            title="{attribute} inferred despite AttriGuard",
+            unit="percent",
+            definition="Accuracy of the best attacker, adaptive ones among them, on records with AttriGuard's noise at "
+            "the planned budget; never below the majority-class baseline (Jia and Gong 2018).",
+            needs=("a guard",),
+        ),
+        Check(
+            name="attriguard_cost",
+            title="AttriGuard: columns changed",
+            unit="columns",
+            definition="Columns of a person's record that AttriGuard changes on average at the planned budget.",
+            needs=("a guard",),
+        ),
+    )
+
+    plants = (
+        Plant(
+            attack="Attribute inferred from records with AttriGuard's noise",
+            told="Null: features that tell nothing of the group. Planted: features that tell it more than once.",
+            make=_people,
+            limits={"attriguard_exposure": 1.0 - SHARE},
+        ),
+    )
+
+    def unavailable(self, subject: Subject, settings: GuardPlan) -> str:
+        """Return why it is not run: it is not planned."""
+        return "" if settings.budget else "AttriGuard is not planned."
+
+    def steps(self, subject: Subject, settings: GuardPlan) -> int:
+        """Return the number of attackers fitted."""
+        return guard_steps(settings)
+
+    def run(self, subject: Subject, settings: GuardPlan, report: Report | None = None) -> Iterator[Exposure]:
+        """Yield the test records' exposure, attacker by attacker."""
+        # Adversarial attackers are trained at the planned budget.
+        chosen = TableSettings(seed=subject.config.seed, trained_budgets=(settings.budget,))
+        yield from table_guard(subject.dataset, subject.config, chosen).expose(report)
+
+    def findings(self, result: Exposure, settings: GuardPlan) -> tuple[Finding, ...]:
+        """Return who infers how much at the planned budget, what the noise costs, and how much it takes."""
+        return findings(result, settings.budget)
+
+    def checks(self, result: Exposure, settings: GuardPlan) -> Mapping[str, Measurement]:
+        """Return the best attacker's accuracy, never below the majority-class baseline, and the columns changed."""
+        budget = settings.budget
+        points = {point.attacker: point for point in result.at(budget)}
+        clean = {point.attacker: point.accuracy for point in result.undefended()}
+        name, exposure = strongest({key: point.reported for key, point in points.items()}, within=(0.0, 1.0))
+        _, control = strongest(clean, within=(0.0, 1.0))
+        details = {ATTACKER_TITLES[key]: point.accuracy.value for key, point in points.items()}
+        details |= {f"{ATTACKER_TITLES[key]}, without noise": found.value for key, found in clean.items()}
+        spent = result.spent(budget)
+        if spent.high - spent.low < 1e-9:  # everybody spends the budget: nothing is left to estimate
+            spent = replace(spent, low=spent.value, high=spent.value)
+        best, people = ATTACKER_TITLES[name], f"{result.truth.size:,} test people"
+        return {
+            "attriguard_exposure": Measurement(
+                check="attriguard_exposure",
+                estimate=exposure,
+                control=control,
+                control_name="the best attacker without noise",
+                attacked=f"The {result.attribute} of {people} whose records change by at most {budget:g} columns each "
+                f"on average, inferred by {best[0].lower()}{best[1:]}.",
+                knows=f"The records as published, without their label, records and {result.attribute} of "
+                f"{result.n_known:,} other people, and how the noise is made.",
+                assumptions=(
+                    "The interval is over people, and holds for the attackers tried together.",
+                    "Adversarial attackers are trained at the planned budget.",
+                ),
+                details=details | {"majority-class baseline": result.majority.value},
+            ),
+            "attriguard_cost": Measurement(
+                check="attriguard_cost",
+                estimate=spent,
+                attacked=f"The records of {people}, changed by AttriGuard.",
+                knows="There is no attacker.",
+                assumptions=("The interval is over people; what a person's noise costs is its mean over the noise.",),
+                details={"budget": budget, "columns": float(result.n_entries)},
+            ),
+        }
+
+    def tables(self, result: Exposure, settings: GuardPlan) -> Mapping[str, tuple[Row, ...]]:
+        """Return every attacker without noise and at the planned budget."""
+        points = (*result.undefended(), *result.at(settings.budget))
+        names = {"attacker": "attacker", "β": "budget"} | {name: name for name in ("accuracy", "balanced accuracy")}
+        rows = map(point_row, points)
+        return {self.title: tuple({title: row[name] for name, title in names.items()} for row in rows)}
+
+
+def guard_steps(settings: GuardPlan) -> int:
+    """Return how many steps the study reports."""
+    return attackers_fitted(TableSettings(trained_budgets=(settings.budget,))) if settings.budget else 0
+
+
+STUDY = AttriGuardStudy()

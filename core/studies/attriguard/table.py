@@ -1,0 +1,359 @@
+"""A table's people and columns: whose records change, what may change, pair rules, the encoding.
+
+Attackers and defender learn on the records whose private attribute they know, the audit's attack and validation
+records; the people protected are the audit's test records. The public record is the features: neither the label nor the
+private attribute is part of it.
+
+A column counts as one unit of noise however far its value moves. Categories move to values that at least a share of the
+known people have; numbers within the range of the known people's middle 98 %, to values seen there. Columns with one
+value only are always frozen.
+
+A pair of values of two columns is forbidden when no known person has both although at least one would be expected to
+if the columns had nothing to do with each other. Husbands who never married are such a pair. Categories take part, and
+whole numbers with few values. The bound is low on purpose. With e people expected a pair is missing by chance alone
+with a probability of about exp(-e), so some pairs are forbidden that could occur; but that costs next to no noise
+(Adult, sex: 1.019 columns a change instead of 1.017 with a bound of 5), while records with pairs nobody has are what
+rules are for (race in five groups: 2 % of the changed records instead of 42 %). A change may not leave a forbidden pair
+behind that was not there before; a record that holds one anyhow keeps it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Floats, Ints, Mask
+from core.base.errors import InputError
+from core.base.serialize import Result
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import split
+from core.stats.estimates import Estimate, proportion
+from core.studies.attriguard.noisy_records import Noise
+from core.studies.config import AuditConfig
+
+MOST_VALUES = 20
+"""Most values a private attribute of a table may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePeople(Result):
+    """Two disjoint sets of records of one table, with d columns and m values of the private attribute."""
+
+    title: str
+    attribute: str
+    values: tuple[str, ...]
+    names: tuple[str, ...]
+    categorical: Mask = field(repr=False)  # (d,): which columns hold codes of categories
+    categories: tuple[tuple[str, ...], ...] = field(repr=False)  # what the codes stand for; empty for numbers
+    known: Floats = field(repr=False)  # records of the known people, (n, d)
+    known_truth: Ints = field(repr=False)  # (n,)
+    public: Floats = field(repr=False)  # records of the protected people, (u, d)
+    truth: Ints = field(repr=False)  # (u,)
+    rows: npt.NDArray[np.intp] = field(repr=False)  # of the protected people in the audit's table, (u,)
+
+    def __post_init__(self) -> None:
+        if not 2 <= len(self.values) <= MOST_VALUES:
+            raise InputError(
+                f"The private attribute of a table must have 2 to {MOST_VALUES} values, {self.attribute} has "
+                f"{len(self.values)}."
+            )
+        if len(self.names) < 2:
+            raise InputError(
+                f"AttriGuard needs records of at least two columns, those of {self.title} have {len(self.names)}."
+            )
+        counts = np.bincount(self.known_truth, minlength=len(self.values))
+        if not counts.all():
+            absent = self.values[int(counts.argmin())]
+            raise InputError(f"The known people must hold every value of {self.attribute}, got nobody with {absent}.")
+
+    @property
+    def shares(self) -> Floats:
+        """Shares of the values among the known people, (m,)."""
+        return np.bincount(self.known_truth, minlength=len(self.values)) / self.known_truth.size
+
+
+def people_of(dataset: AuditDataset, known: npt.NDArray[np.intp], public: npt.NDArray[np.intp]) -> TablePeople:
+    """Return the people in these rows of a dataset."""
+    return TablePeople(
+        title=dataset.title,
+        attribute=dataset.roles.attribute,
+        values=dataset.group_names,
+        names=dataset.feature_names,
+        categorical=dataset.categorical,
+        categories=dataset.categories or ((),) * len(dataset.feature_names),
+        known=dataset.features[known],
+        known_truth=dataset.sensitive[known].astype(np.int64),
+        public=dataset.features[public],
+        truth=dataset.sensitive[public].astype(np.int64),
+        rows=np.asarray(public),
+    )
+
+
+def audit_people(config: AuditConfig, dataset: AuditDataset) -> TablePeople:
+    """Return the people of an audit: known to the attacker, and in the test set."""
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    return people_of(dataset, splits.known, splits.test)
+
+
+LISTED = 30
+"""Whole numbers with at most so many values are taken value by value, also by pair rules, as categories are."""
+
+_TAIL = 0.01
+_STEPS = 11  # values a number may move to: both ends of its range and evenly spread quantiles between
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Result):
+    """One column of the public records: its kind, whether the noise leaves it alone, its plausible values."""
+
+    name: str
+    kind: str  # "category", "integer" or "number"
+    frozen: bool
+    domain: Floats = field(repr=False)  # rising; what the noise may set it to, codes for categories
+    # rising; all values among the known people where pair rules may speak of them, else empty
+    listed: Floats = field(repr=False)
+    texts: tuple[str, ...] = field(default=(), repr=False)  # what the codes stand for
+
+    def text(self, value: float) -> str:
+        """Return how a value reads: the category's text, or the number."""
+        if self.kind != "category":
+            return f"{value:.12g}"
+        code = int(value)
+        if code < 0:
+            return "missing"
+        return self.texts[code] if code < len(self.texts) else str(code)
+
+
+def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: float = 0.01) -> tuple[Column, ...]:
+    """Return the columns of the known people's records; those named in `frozen` the noise must leave alone.
+
+    `share` in [0, 1) is the least share of the known people that a category needs for others to be moved to it. Raises
+    InputError if a frozen column does not exist, or none is left that may change: with one value, or without a category
+    that so many have, a column is frozen, too.
+    """
+    if unknown := [name for name in frozen if name not in people.names]:
+        raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
+    columns = tuple(
+        _column(name, people.known[:, j], bool(people.categorical[j]), people.categories[j], name in frozen, share)
+        for j, name in enumerate(people.names)
+    )
+    if all(column.frozen for column in columns):
+        raise InputError(
+            f"At least one column must be free to change, all {len(columns)} are frozen, constant or without a value "
+            f"that {100 * share:g}% of the known people have."
+        )
+    return columns
+
+
+def _column(name: str, known: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool, share: float) -> Column:
+    seen, counts = np.unique(known, return_counts=True)
+    whole = bool((seen == np.round(seen)).all())
+    listed = seen if categorical or (whole and seen.size <= LISTED) else seen[:0]
+    if categorical:
+        domain = seen[counts >= share * known.size]
+    else:
+        low, high = np.quantile(known, [_TAIL, 1 - _TAIL], method="inverted_cdf")
+        spread = np.quantile(known, np.linspace(_TAIL, 1 - _TAIL, _STEPS), method="inverted_cdf")
+        domain = seen[(seen >= low) & (seen <= high)] if listed.size else np.unique(spread)
+    return Column(
+        name=name,
+        kind="category" if categorical else "integer" if whole else "number",
+        frozen=frozen or seen.size < 2 or not domain.size,
+        domain=domain,
+        listed=listed,
+        texts=texts,
+    )
+
+
+_RANGES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """How each of d columns becomes a block of inputs: indicators of values or ranges, or one number."""
+
+    indicators: tuple[Floats | None, ...] = field(repr=False)  # values of a column with an indicator each, or None
+    edges: tuple[Floats | None, ...] = field(repr=False)  # limits of a number's ranges, or None
+    centre: Floats = field(repr=False)  # mean of a number that is standardised, (d,)
+    spread: Floats = field(repr=False)  # its standard deviation, (d,)
+
+    def block(self, column: int, values: Floats) -> Any:
+        """Return the inputs of one column for values of shape (n,), a sparse matrix with n rows."""
+        from scipy import sparse
+
+        seen, edges = self.indicators[column], self.edges[column]
+        if seen is None and edges is None:
+            return sparse.csr_array(((values - self.centre[column]) / self.spread[column])[:, None])
+        if seen is not None:
+            place = np.minimum(np.searchsorted(seen, values), seen.size - 1)
+            hit, width = np.flatnonzero(seen[place] == values), seen.size
+        else:
+            assert edges is not None
+            place, hit, width = np.searchsorted(edges, values), np.arange(values.size), edges.size + 1
+        return sparse.csr_array((np.ones(hit.size), (hit, place[hit])), shape=(values.size, width))
+
+    def transform(self, records: Floats) -> Any:
+        """Return the inputs of whole records (n, d), as a sparse matrix."""
+        from scipy import sparse
+
+        return sparse.hstack([self.block(j, records[:, j]) for j in range(records.shape[1])], format="csr")
+
+
+def fit_encoder(known: Floats, columns: tuple[Column, ...], *, ranges: bool = False) -> Encoder:
+    """Return the encoder of the known people's records (n, d); numbers in ranges of equal size if `ranges`."""
+    inner = np.linspace(0, 1, _RANGES + 1)[1:-1]
+    indicators = tuple(column.listed if column.kind == "category" else None for column in columns)
+    edges = tuple(
+        np.unique(np.quantile(known[:, j], inner, method="inverted_cdf")) if ranges and listed is None else None
+        for j, listed in enumerate(indicators)
+    )
+    spread = known.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    return Encoder(indicators=indicators, edges=edges, centre=known.mean(axis=0), spread=spread)
+
+
+LEAST_EXPECTED = 1.0
+"""Known people expected to hold a pair under independence, from which on its absence is a rule."""
+
+Pair = tuple[str, str, str, str]
+"""A pair as a user names it: column, value, column, value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRule(Result):
+    """Two values, as text, that must not meet in a changed record."""
+
+    pair: Pair
+    expected: float = math.nan  # known people who would hold both if independent; nan for a rule added
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRules(Result):
+    """All rules of a table, most expected first."""
+
+    rules: tuple[PairRule, ...]
+    listed: tuple[Floats, ...] = field(repr=False)  # values of each column that rules may speak of
+    # (t + 1, t + 1), symmetric: which of all t listed values must not meet; the last is any value not listed
+    forbidden: Mask = field(repr=False)
+
+    def places(self, records: Floats) -> npt.NDArray[np.intp]:
+        """Return where each cell's value stands in `forbidden`, (n, d)."""
+        return places_of(self.listed, records)
+
+
+def find_rules(
+    known: Floats, columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
+) -> tuple[PairRule, ...]:
+    """Return the pairs that never occur among the known people (n, d) although they should, most expected first."""
+    from scipy import sparse
+
+    places, values = places_of([column.listed for column in columns], known), _listed(columns)
+    rows = np.repeat(np.arange(len(known)), len(columns))
+    there = sparse.csr_array((np.ones(rows.size), (rows, places.ravel())), shape=(len(known), len(values) + 1))
+    counts = (there.T @ there).toarray()[:-1, :-1]  # people with both of two listed values
+    expected = np.outer(counts.diagonal(), counts.diagonal()) / len(known)
+    owner = np.repeat(np.arange(len(columns)), [column.listed.size for column in columns])
+    absent = (counts == 0) & (expected >= least_expected) & (owner[:, None] < owner)
+    pairs = sorted(np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair))
+    return tuple(PairRule(pair=(*values[i], *values[k]), expected=float(expected[i, k])) for i, k in pairs)
+
+
+def pair_rules(
+    columns: Sequence[Column],
+    found: Sequence[PairRule] = (),
+    *,
+    added: Collection[Pair] = (),
+    removed: Collection[Pair] = (),
+) -> PairRules:
+    """Return the rules found, less those removed, with those added.
+
+    Raises InputError if a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
+    """
+    values = _listed(columns)
+    gone = {_places(pair, values) for pair in removed}
+    kept = {place: rule for rule in found if (place := _places(rule.pair, values)) not in gone}
+    fresh = {place: PairRule(pair=pair) for pair in added if (place := _places(pair, values)) not in kept}
+    total = len(values)
+    forbidden = np.zeros((total + 1, total + 1), dtype=bool)
+    for i, k in (*fresh, *kept):
+        forbidden[i, k] = forbidden[k, i] = True
+    listed = tuple(column.listed for column in columns)
+    return PairRules(rules=(*fresh.values(), *kept.values()), listed=listed, forbidden=forbidden)
+
+
+def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """Return all listed values, as (column, text)."""
+    return [(column.name, column.text(value)) for column in columns for value in column.listed]
+
+
+def _places(pair: Pair, values: list[tuple[str, str]]) -> tuple[int, int]:
+    """Return where a pair's values stand among all listed ones, the lower first."""
+    if len(pair) != 4:
+        raise InputError(f"A pair rule must name a column, its value, another column and its value, got {pair!r}.")
+    if pair[0] == pair[2]:
+        raise InputError(f"A pair rule must name two different columns, got {pair[0]!r} twice.")
+    for name, text in (pair[:2], pair[2:]):
+        if (name, text) not in values:
+            raise InputError(
+                "A pair rule must name values that known people have in columns of categories or of few whole numbers, "
+                f"got {text!r} in {name!r}."
+            )
+    one, other = sorted((values.index(pair[:2]), values.index(pair[2:])))
+    return one, other
+
+
+def places_of(listed: Sequence[Floats], records: Floats) -> npt.NDArray[np.intp]:
+    """Return where each cell's value stands among all listed values; their number for a value that is not."""
+    total = sum(values.size for values in listed)
+    places = np.full(records.shape, total, dtype=np.intp)
+    start = 0
+    for j, values in enumerate(listed):
+        if values.size:
+            place = np.minimum(np.searchsorted(values, records[:, j]), values.size - 1)
+            places[:, j] = np.where(values[place] == records[:, j], start + place, total)
+        start += values.size
+    return places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plausibility(Result):
+    """What is odd about the records with noise."""
+
+    changed: int  # records with noise, one for each person and value that needs some and has some
+    without_solution: int  # pairs of person and value for which no noise was found; these records stay as they are
+    unseen: Estimate  # share of the changed records with a pair of listed values, of two columns, that nobody has
+
+    @property
+    def plausible(self) -> Estimate:
+        """Share of the changed records in which every pair of values has been seen."""
+        u = self.unseen
+        return replace(u, value=1 - u.value, low=1 - u.high, high=1 - u.low)
+
+
+def judge_plausibility(people: TablePeople, noise: Noise, columns: tuple[Column, ...]) -> Plausibility:
+    """Return how plausible the records with noise are; seen is what known or protected people have without noise."""
+    changed = noise.noisy[(noise.size > 0).ravel()]
+    everybody = np.vstack([people.known, people.public])
+    odd = _unseen(changed, everybody, [j for j, column in enumerate(columns) if column.listed.size])
+    return Plausibility(
+        changed=len(changed),
+        without_solution=int((~noise.found).sum()),
+        unseen=proportion(int(odd.sum()), len(changed)),
+    )
+
+
+def _unseen(records: Floats, everybody: Floats, listed: list[int]) -> Mask:
+    """Return which records hold a pair of values of two of these columns that nobody has."""
+    values = [np.unique(everybody[:, j]) for j in listed]
+    place, own = places_of(values, everybody[:, listed]), places_of(values, records[:, listed])
+    odd = np.zeros(len(records), dtype=bool)
+    for a, b in combinations(range(len(listed)), 2):
+        width = place[:, b].max() + 1
+        odd |= ~np.isin(own[:, a] * width + own[:, b], np.unique(place[:, a] * width + place[:, b]))
+    return odd

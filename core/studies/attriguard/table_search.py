@@ -1,0 +1,254 @@
+"""Phase I on raw columns: the few columns to change until another value is read.
+
+Each round weighs every allowed change of every record at once. A change that makes the classifier read the target,
+with the margin asked for, ends the search; of several the one that raises the target's log odds
+z_i − log Σ_{c≠i} exp z_c most (z the classifier's scores). Otherwise the change that raises them most is made, and its
+column stays as it is from then on.
+
+For two values the log odds are the difference of the scores and every column adds to it on its own, so without rules
+the least number of columns is found: the largest gains first. For more values the search is greedy: the log odds of
+the target are the softmax variant of Jia and Gong's (2018, Algorithm 1) order, and follow the rival values as well.
+
+With pair rules a change may leave no forbidden pair that was not there before. Where one column alone stands in a
+change's way, both may change together, which counts as two columns: preferred where it ends the search and no single
+change does, else taken when it gains more per column. Rules can leave a record without a solution: it stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Floats, Ints, Mask
+from core.base.validation import choice
+from core.studies.attriguard.noisy_records import Noise
+from core.studies.attriguard.table import Column, Encoder, PairRules, fit_encoder
+
+TABLE_DEFENDERS = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}
+"""What the defender finds noise against on a table, and what to call it."""
+
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defender:
+    """A fitted linear classifier of the private attribute, with k inputs for m values."""
+
+    encoder: Encoder
+    classifier: Any = field(repr=False)  # scikit-learn's, on the encoder's inputs
+    # of every input for every value, (m, k); of two values half the difference each
+    weights: Floats = field(repr=False)
+    offsets: Floats = field(repr=False)  # (m,)
+    starts: Places = field(repr=False)  # where each column's inputs begin, (d + 1,)
+
+    def terms(self, column: int, values: Floats) -> Floats:
+        """Return what values (n,) of a column add to every score, (m, n)."""
+        own = self.weights[:, self.starts[column] : self.starts[column + 1]]
+        return np.ascontiguousarray((self.encoder.block(column, values) @ own.T).T)
+
+    def all_terms(self, records: Floats) -> Floats:
+        """Return what each cell adds to every score, (m, n, d)."""
+        return np.stack([self.terms(j, records[:, j]) for j in range(records.shape[1])], axis=2)
+
+    def predict(self, records: Floats) -> Ints:
+        """Return what the classifier reads off records (n, d)."""
+        if not len(records):
+            return np.zeros(0, dtype=np.int64)
+        return np.asarray(self.classifier.predict(self.encoder.transform(records)), dtype=np.int64)
+
+
+def fit_defender(known: Floats, truth: Ints, columns: tuple[Column, ...], *, kind: str = "logistic") -> Defender:
+    """Fit the defender's classifier on the known people (n, d), whose values 0 to m - 1 must all be there.
+
+    Numbers are taken as they are, standardised ("logistic"), or in ten ranges with an indicator each ("ranges").
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    encoder = fit_encoder(known, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges")
+    classifier = LogisticRegression(max_iter=2000).fit(encoder.transform(known), truth)
+    weights, offsets = classifier.coef_, classifier.intercept_
+    if len(offsets) == 1:
+        weights, offsets = np.vstack([-weights, weights]) / 2, np.array([-offsets[0], offsets[0]]) / 2
+    widths = [encoder.block(j, np.zeros(1)).shape[1] for j in range(len(columns))]
+    starts = np.cumsum([0, *widths])
+    return Defender(encoder=encoder, classifier=classifier, weights=weights, offsets=offsets, starts=starts)
+
+
+def log_odds(scores: Floats, target: int, *, lead: float) -> tuple[Floats, Mask]:
+    """Return z_i − log Σ_{c≠i} exp z_c of scores z (m, ...), and whether z_i − max_{c≠i} z_c is at least `lead`."""
+    others = [own for value, own in enumerate(scores) if value != target]
+    top = reduce(np.maximum, others)
+    rivals = top
+    if len(others) > 1:
+        rivals = top + np.log(sum(np.exp(own - top) for own in others))
+    return scores[target] - rivals, scores[target] - top >= lead
+
+
+@dataclass(slots=True)
+class _Walk:
+    """n records and their changes so far."""
+
+    records: Floats  # (n, d)
+    places: Places  # where the cells stand among the listed values (`PairRules.places`), (n, d)
+    terms: Floats  # what each cell adds to the scores, (m, n, d)
+    scores: Floats  # (m, n)
+    fixed: Mask  # cells changed already, (n, d)
+    reached: Mask  # which records read as the target by the lead asked for, (n,)
+
+    def of(self, rows: Places) -> _Walk:
+        """Return a copy of some of the records."""
+        scores, terms = self.scores[:, rows], self.terms[:, rows]
+        return _Walk(self.records[rows], self.places[rows], terms, scores, self.fixed[rows], self.reached[rows])
+
+
+_CELLS = 1_000_000  # records x changes x values weighed at once; bounds the memory
+_LEAST_LEAD = 1e-9  # sums of terms and the classifier's own product differ in the last bits
+_LEAST_GAIN = 1e-12
+
+
+class TableSearch:
+    """The search among all v single changes of a table's records, against one defender and by its rules.
+
+    The target's score must lead every other's by the margin. Columns, defender and rules are of the same table.
+    """
+
+    def __init__(self, columns: Sequence[Column], defender: Defender, rules: PairRules, *, margin: float = 0.0) -> None:
+        self.defender, self.rules, self.lead = defender, rules, max(margin, _LEAST_LEAD)
+        free = [j for j, column in enumerate(columns) if not column.frozen]
+        self.column = np.repeat(free, [columns[j].domain.size for j in free])  # the column that is set, (v,)
+        self.value = np.concatenate([columns[j].domain for j in free])  # what it is set to, (v,)
+        # what the new value adds to the scores, (m, v), and where it stands in the rules' `forbidden`, (v,)
+        self.terms = np.concatenate([defender.terms(j, columns[j].domain) for j in free], axis=1)
+        every = np.arange(self.value.size)
+        spare = np.zeros((every.size, len(columns)))
+        spare[every, self.column] = self.value
+        self.place = rules.places(spare)[every, self.column]
+        # which of t listed values each new value must not meet, (t + 1, v), and which columns the rules speak of
+        self.forbidden = rules.forbidden[:, self.place]
+        owner = np.repeat(np.arange(len(columns)), [values.size for values in rules.listed])
+        self.bound = np.unique(owner[rules.forbidden[:-1].any(axis=1)])
+
+    def noise(self, public: Floats) -> Noise:
+        """Return everybody's noise for every value, of records (u, d).
+
+        The classifier is asked again to make sure; records that read as the value in the end but lack the margin count
+        as not found, and stay as they were.
+        """
+        u, m = len(public), self.defender.offsets.size
+        predicted = self.defender.predict(public)
+        noisy, found = np.repeat(public[:, None, :], m, axis=1), np.ones((u, m), dtype=bool)
+        step = max(1, _CELLS // (self.column.size * m))
+        for target in range(m):
+            others = np.flatnonzero(predicted != target)
+            for start in range(0, others.size, step):
+                rows = others[start : start + step]
+                noisy[rows, target], found[rows, target] = self._changed(public[rows], target)
+            lost = others[~found[others, target] | (self.defender.predict(noisy[others, target]) != target)]
+            noisy[lost, target], found[lost, target] = public[lost], False
+        size = (noisy != public[:, None, :]).sum(axis=2)
+        return Noise(noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted)
+
+    def _changed(self, public: Floats, target: int) -> tuple[Floats, Mask]:
+        """Return the changed records, and which of them reached the lead."""
+        terms = self.defender.all_terms(public)
+        walk = _Walk(
+            records=public.copy(),
+            places=self.rules.places(public),
+            terms=terms,
+            scores=terms.sum(axis=2) + self.defender.offsets[:, None],
+            fixed=np.zeros(public.shape, dtype=bool),
+            reached=np.zeros(len(public), dtype=bool),
+        )
+        active = np.arange(len(public))
+        while active.size:
+            active = self._round(walk, active, target)
+        return walk.records, walk.reached
+
+    def _round(self, walk: _Walk, active: Places, target: int) -> Places:
+        """Make the next change of every active record; return those that still have to go on."""
+        here = walk.of(active)
+        open_ = ~here.fixed[:, self.column] & (here.records[:, self.column] != self.value)
+        clashes, blocker = self._clashes(here.places)
+        without = here.scores[:, :, None] - np.take(here.terms, self.column, axis=2)
+        odds, reached = log_odds(without + self.terms[:, None], target, lead=self.lead)
+        single = np.where(open_ & (clashes == 0), odds, -np.inf)
+        ends = reached & np.isfinite(single)
+        ending = ends.any(axis=1)
+        self._make(walk, active[ending], np.where(ends, single, -np.inf).argmax(axis=1)[ending])
+        walk.reached[active[ending]] = True
+        rest = np.flatnonzero(~ending)
+        if not rest.size:
+            return rest
+        # No single change ends these: the best one is made, or the best two that go together.
+        left, rows, everyone = here.of(rest), active[rest], np.arange(rest.size)
+        joint, reached, partner = self._joint(left, open_[rest], clashes[rest], blocker[rest], target)
+        before, _ = log_odds(left.scores, target, lead=self.lead)
+        some = reached.any(axis=1, keepdims=True)
+        one = single[rest].argmax(axis=1)
+        two = np.where(reached | ~some, joint, -np.inf).argmax(axis=1)
+        gain_one, gain_two = single[rest, one] - before, joint[everyone, two] - before
+        done = reached[everyone, two]
+        pair = done | (gain_two / 2 > gain_one)
+        useful = done | (np.where(pair, gain_two, gain_one) > _LEAST_GAIN)
+        doing = useful & pair
+        self._make(walk, rows[doing], two[doing])
+        self._make(walk, rows[doing], partner[everyone, two][doing])
+        doing = useful & ~pair
+        self._make(walk, rows[doing], one[doing])
+        walk.reached[rows[done]] = True
+        return np.asarray(rows[useful & ~done])
+
+    def _make(self, walk: _Walk, rows: Places, chosen: Places) -> None:
+        """Make one change a row."""
+        column = self.column[chosen]
+        walk.records[rows, column] = self.value[chosen]
+        walk.places[rows, column] = self.place[chosen]
+        walk.scores[:, rows] += self.terms[:, chosen] - walk.terms[:, rows, column]
+        walk.terms[:, rows, column] = self.terms[:, chosen]
+        walk.fixed[rows, column] = True
+
+    def _clashes(self, places: Places) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+        """Return how many columns of each record forbid each change, and the last one that does, both (n, v)."""
+        count = np.zeros((len(places), self.column.size), dtype=np.int16)
+        last = np.full(count.shape, -1, dtype=np.int16)
+        for j in self.bound:
+            against = self.forbidden[places[:, j]] & (self.column != j)
+            count += against
+            last[against] = j
+        return count, last
+
+    def _joint(
+        self, walk: _Walk, open_: Mask, clashes: npt.NDArray[np.int16], blocker: npt.NDArray[np.int16], target: int
+    ) -> tuple[Floats, Mask, Places]:
+        """Weigh all pairs of changes in which the second clears the first's way.
+
+        Returns, all of shape (n, v): the odds after a change and the best one of the column in its way (minus infinity
+        where there is no such pair), whether both together reach the lead, and the other change.
+        """
+        odds, reached = np.full(clashes.shape, -np.inf), np.zeros(clashes.shape, dtype=bool)
+        partner = np.zeros(clashes.shape, dtype=np.intp)
+        blocked = open_ & (clashes == 1)
+        for first in np.flatnonzero(blocked.any(axis=0)):
+            for column in np.unique(blocker[blocked[:, first], first]):
+                rows = np.flatnonzero(blocked[:, first] & (blocker[:, first] == column))
+                seconds = np.flatnonzero((self.column == column) & ~self.forbidden[self.place[first]])
+                if not seconds.size:
+                    continue
+                other, cells = self.column[first], np.ix_(rows, seconds)
+                # what forbids the second, but for the value the first takes away
+                left = clashes[cells] - self.forbidden[walk.places[rows, other]][:, seconds]
+                rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, other]
+                both = self.terms[:, seconds] + self.terms[:, [first]]
+                after, leads = log_odds(rest[:, :, None] + both[:, None], target, lead=self.lead)
+                weighed = np.where(open_[cells] & (left == 0), after, -np.inf)
+                best = weighed.argmax(axis=1)
+                picked = np.arange(rows.size), best
+                odds[rows, first] = weighed[picked]
+                reached[rows, first] = leads[picked] & np.isfinite(weighed[picked])
+                partner[rows, first] = seconds[best]
+        return odds, reached, partner

@@ -1,0 +1,285 @@
+"""What the noise costs: recommendations on ratings, the model's decisions on a table.
+
+Recommendations: five ratings of every person are set aside. From the others, clean or with noise, a truncated singular
+value decomposition of the known people's ratings recommends ten items they have not rated; precision is the share of
+them among the five. The control recommends everybody the most popular items.
+
+Decisions: the audited model is trained as ever, on clean records; it decides on the protected people's noisy ones. Its
+decision about a person depends on which noise is drawn for them, so each is counted by its probability: with acceptance
+a_ki of person k under noise i, their expected decision is e_k = Σ_i M_ki a_ki. Accuracy is the mean probability of a
+right decision, unfairness the distance between expected positive rates; the rates of single draws scatter around them,
+the less the more people there are. Noise that hides an attribute is no fairness method: the gap may grow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from core.base.arrays import Codes, Floats, Ints
+from core.base.errors import InputError
+from core.base.seeds import child_generator, child_seed
+from core.base.serialize import Result
+from core.base.validation import one_length
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import split
+from core.models import GIVEN
+from core.stats.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile, strongest
+from core.stats.fairness import distance_from_all, largest_difference, row_sets
+from core.studies.attriguard.guard import Guarded, TableGuard
+from core.studies.attriguard.noisy_records import Noise
+from core.studies.config import AuditConfig
+from core.studies.subject import fit_rows
+
+_SET_ASIDE = 5
+_ROWS = 500  # records whose scores for all items are held at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation(Result):
+    """Precision of the recommendations for u people, with each of their m noises.
+
+    `clean` and `popular`, (u,), are shares of the items recommended that were set aside: from the clean ratings, and of
+    the most popular items; `noisy`, (u, m), from the ratings with the noise for each value. `noise` is drawn
+    towards the `target` distribution.
+    """
+
+    clean: Floats = field(repr=False)
+    popular: Floats = field(repr=False)
+    noisy: Floats = field(repr=False)
+    noise: Noise = field(repr=False)
+    target: Floats = field(repr=False)
+    recommended: int
+
+    def at(self, budget: float) -> Estimate:
+        """Return the precision at a budget, over people and draws."""
+        return mean(self._expected(budget))
+
+    def change(self, budget: float) -> Estimate:
+        """Return by how much the precision of the same people changes at a budget."""
+        return mean(self._expected(budget) - self.clean)
+
+    def _expected(self, budget: float) -> Floats:
+        return np.einsum("ki,ki->k", self.noise.mechanism(self.target, budget), self.noisy)
+
+    @property
+    def before(self) -> Estimate:
+        """Precision without noise."""
+        return mean(self.clean)
+
+    @property
+    def control(self) -> Estimate:
+        """Precision of recommending the most popular items."""
+        return mean(self.popular)
+
+
+def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10, rank: int = 15) -> Recommendation:
+    """Measure recommendations before and after the noise, by a factorisation of so many directions.
+
+    At most so many people are measured, drawn among those to protect who rated at least six items. InputError if nobody
+    did, or a number is below 1.
+    """
+    from sklearn.decomposition import TruncatedSVD
+
+    for name, number in (("people", people), ("recommended", recommended), ("rank", rank)):
+        if number < 1:
+            raise InputError(f"{name} must be at least 1, got {number!r}.")
+    ratings, seed = guarded.ratings, guarded.settings.seed
+    rng = child_generator(seed, "guard recommendation")
+    rich = np.flatnonzero(np.diff(ratings.people_test.indptr) > _SET_ASIDE)
+    if not rich.size:
+        raise InputError(f"Recommendations need somebody with more than {_SET_ASIDE} ratings, got nobody.")
+    chosen = np.sort(rng.permutation(rich)[:people])
+    kept, aside = _set_aside(ratings.people_test[chosen], rng)
+    noise = guarded.noise_of(kept)
+    rank = max(1, min(rank, ratings.people_train.shape[1] - 1, ratings.people_train.shape[0] - 1))
+    model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(ratings.people_train)
+    fame = np.asarray((ratings.people_train > 0).sum(axis=0), dtype=np.float64).ravel()
+    owner = np.repeat(np.arange(chosen.size), noise.size.shape[1])
+
+    def taste(rows: Any) -> Any:
+        return model.transform(rows) @ model.components_
+
+    clean = _precision(kept, aside, taste, recommended)
+    noisy = clean[owner]
+    changed = np.flatnonzero(noise.size.ravel())
+    noisy[changed] = _precision(noise.noisy[changed], aside[owner[changed]], taste, recommended)
+    popular = _precision(kept, aside, lambda rows: np.tile(fame, (rows.shape[0], 1)), recommended)
+    return Recommendation(
+        clean=clean,
+        popular=popular,
+        noisy=noisy.reshape(noise.size.shape),
+        noise=noise,
+        target=guarded.target,
+        recommended=recommended,
+    )
+
+
+def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, Ints]:
+    """Take five ratings of everybody away; return what is left and the items taken, (u, 5)."""
+    left = people.copy()
+    taken = np.empty((people.shape[0], _SET_ASIDE), dtype=np.int64)
+    for k in range(people.shape[0]):
+        place = rng.choice(np.arange(people.indptr[k], people.indptr[k + 1]), size=_SET_ASIDE, replace=False)
+        taken[k] = people.indices[place]
+        left.data[place] = 0.0
+    left.eliminate_zeros()
+    return left, taken
+
+
+def _precision(records: Any, aside: Ints, score: Any, recommended: int) -> Floats:
+    """Return the share of the best scored items not yet rated that are among those set aside, one a record."""
+    found = np.empty(records.shape[0])
+    for start in range(0, records.shape[0], _ROWS):
+        rows = records[start : start + _ROWS]
+        scores = score(rows)
+        scores[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = -np.inf
+        best = np.argpartition(-scores, min(recommended, scores.shape[1] - 1), axis=1)[:, :recommended]
+        hits = (best[:, :, None] == aside[start : start + _ROWS, None, :]).any(axis=2)
+        found[start : start + _ROWS] = hits.mean(axis=1)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityPoint(Result):
+    """The audited model at one budget; None without noise.
+
+    `accuracy` is the probability of a right decision, over people and draws; `unfairness` the largest distance of a
+    group's expected positive rate from everybody's, by the audit's metric, and `change` by how much it differs from
+    that of the same people without noise; `gap` the largest difference between two groups' rates, over the sets of
+    records the metric compares.
+    """
+
+    budget: float | None
+    accuracy: Estimate
+    unfairness: Estimate
+    change: Estimate
+    gap: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableUtility(Result):
+    """The audited model's decisions with every noise, weighed by budget.
+
+    `labels` (u,) are 0 or 1; `clean` (u,) and `noisy` (u, m) probabilities of a positive decision without noise, and
+    with the noise for each value.
+    """
+
+    guard: TableGuard = field(repr=False)
+    metric: str
+    labels: Codes = field(repr=False)
+    clean: Floats = field(repr=False)
+    noisy: Floats = field(repr=False)
+
+    def without_noise(self) -> UtilityPoint:
+        """Return the model on the clean records."""
+        return self._point(None, self.clean)
+
+    def at(self, budget: float) -> UtilityPoint:
+        """Return the model at a budget."""
+        return self._point(budget, np.einsum("ki,ki->k", self.guard.mechanism(budget), self.noisy))
+
+    def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
+        right = np.where(self.labels == 1, positive, 1.0 - positive)
+        parts = self._parts(positive)
+        rates = [[mean_rate(values[groups == group]) for group in np.unique(groups)] for values, groups in parts]
+        return UtilityPoint(
+            budget=budget,
+            accuracy=mean_rate(right),
+            unfairness=_unfairness(parts),
+            change=_change(self._parts(self.clean), parts),
+            gap=largest_difference(rates).value,
+        )
+
+    def _parts(self, positive: Floats) -> list[tuple[Floats, Ints]]:
+        """Return decisions and groups of each set of records that the metric compares."""
+        truth, sets = self.guard.people.truth, row_sets(self.metric, self.labels, self.labels.size)
+        return [(positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets]
+
+
+def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
+    """Train the audited model on the audit's training records and let it decide on the noisy test records.
+
+    InputError if the model was given as predictions: nobody knows what it says of other records.
+    """
+    if config.method == GIVEN:
+        raise InputError(
+            "What the noise does to the model's decisions needs a model that can be asked about changed records, not "
+            "predictions that came with the table."
+        )
+    train = split(dataset, train_share=config.train_share, seed=config.seed).train
+    model = fit_rows(config, dataset, train, seed=config.seed)
+    return utility_of(guard, model.acceptance, labels=dataset.labels[guard.people.rows], metric=config.metric)
+
+
+def utility_of(
+    guard: TableGuard,
+    acceptance: Callable[[Floats, Codes], Floats],
+    *,
+    labels: Codes,
+    metric: str = "statistical_parity",
+) -> TableUtility:
+    """Let any model decide on the noisy records.
+
+    `acceptance` takes records (n, d) and the people's groups (n,) to probabilities of a positive decision; `labels`,
+    (u,), are the protected people's. InputError if the metric is unknown, or compares records without people of two
+    groups.
+    """
+    people = guard.people
+    one_length(labels=labels, people=people.truth)
+    for part, rows in row_sets(metric, labels, labels.size):
+        if np.unique(people.truth if rows is None else people.truth[rows]).size < 2:
+            raise InputError(f"Unfairness needs protected people of two groups with {part}, got fewer.")
+    groups = people.truth.astype(np.uint8)
+    u, m = guard.noise.size.shape
+    noisy = acceptance(guard.noise.noisy, np.repeat(groups, m)).reshape(u, m)
+    return TableUtility(guard=guard, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy)
+
+
+def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
+    """Return the largest distance of a group's mean from everybody's, over sets of (values, groups).
+
+    Of all the distances compared (of two groups one, as they share it) the interval is that of `core.stats.estimates`.
+    """
+    compared = []
+    for values, groups in parts:
+        present = np.unique(groups)
+        own = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
+        compared += [(values[groups == group], values[groups != group]) for group in own]
+    found = {
+        str(place): distance_from_all(mean_rate(inside), mean_rate(others))
+        for place, (inside, others) in enumerate(compared)
+    }
+    _, largest = strongest(found, within=(0.0, 1.0))
+    return replace(largest, n=sum(values.size for values, _ in parts))
+
+
+def _change(before: Sequence[tuple[Floats, Ints]], after: Sequence[tuple[Floats, Ints]]) -> Estimate:
+    """Return by how much the unfairness changes, over the same sets of (values, groups).
+
+    The distance of the group that is farthest is a weighted sum over people, and so is the difference of two: its
+    variance is that of the people's shares in it, group by group.
+    """
+    adds = [now - was for now, was in zip(_farthest(after), _farthest(before), strict=True)]
+    value, variance = sum(float(own.sum()) for own in adds), 0.0
+    for own, (_, groups) in zip(adds, after, strict=True):
+        for group in np.unique(groups):
+            inside = own[groups == group]
+            variance += inside.size * float(inside.var(ddof=1)) if inside.size > 1 else 0.0
+    half, n = normal_quantile(LEVEL) * math.sqrt(variance), sum(own.size for own in adds)
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
+
+
+def _farthest(parts: Sequence[tuple[Floats, Ints]]) -> list[Floats]:
+    """Return everybody's share, set by set, in the distance between everybody's mean and that farthest from it."""
+    shares: list[list[Floats]] = [[np.zeros(values.size) for values, _ in parts]]
+    for place, (values, groups) in enumerate(parts):
+        for group in np.unique(groups):
+            inside = groups == group
+            own = values * (inside / inside.sum() - 1.0 / values.size)
+            shares.append([*shares[0][:place], own * np.sign(own.sum()), *shares[0][place + 1 :]])
+    return max(shares, key=lambda each: sum(float(own.sum()) for own in each))

@@ -1,0 +1,96 @@
+"""Bias queries (Hamman et al. 2023): what answers to fairness questions reveal, and how to answer them safely.
+
+The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
+"""
+
+from core.studies.bias_queries.decoders import DECODER_TITLES, DECODERS, PROGRAMS, Reading, decode_noisy
+from core.studies.bias_queries.findings import (
+    AnswersLeak,
+    PlannedAnswers,
+    answers_excess,
+    answers_leak,
+    curve_finding,
+    declared_limits,
+    error_text,
+    findings,
+    noise_text,
+)
+from core.studies.bias_queries.gaps import (
+    equal_opportunity_gap,
+    global_sensitivity,
+    leakage,
+    smooth_sensitivity,
+    statistical_parity_gap,
+)
+from core.studies.bias_queries.guarantees import ErrorQuantiles, accuracy_limit, largest_loss, targeted_leakage
+from core.studies.bias_queries.mechanisms import (
+    NOISE_TITLES,
+    NOISES,
+    Answering,
+    Exact,
+    LaplaceGlobal,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    SmoothLaplace,
+)
+from core.studies.bias_queries.reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double
+from core.studies.bias_queries.trials import (
+    Asking,
+    Leak,
+    People,
+    QueryPool,
+    RevealSettings,
+    Trials,
+    needed,
+    query_pool,
+    repeats_for,
+)
+
+__all__ = [
+    "DECODERS",
+    "DECODER_TITLES",
+    "NOISES",
+    "NOISE_TITLES",
+    "PROGRAMS",
+    "Answering",
+    "AnswersLeak",
+    "Asking",
+    "ErrorQuantiles",
+    "Exact",
+    "LaplaceGlobal",
+    "Leak",
+    "NoisySums",
+    "People",
+    "PlannedAnswers",
+    "QueryPool",
+    "Reading",
+    "RevealSettings",
+    "Rounded",
+    "SmoothCauchy",
+    "SmoothLaplace",
+    "Trials",
+    "accuracy_limit",
+    "answers_excess",
+    "answers_leak",
+    "curve_finding",
+    "declared_limits",
+    "decode_noisy",
+    "equal_opportunity_gap",
+    "error_text",
+    "findings",
+    "global_sensitivity",
+    "largest_loss",
+    "leakage",
+    "needed",
+    "noise_text",
+    "partition_absolute",
+    "query_pool",
+    "recover_flips",
+    "repeats_for",
+    "reveal_compressed",
+    "reveal_double",
+    "smooth_sensitivity",
+    "statistical_parity_gap",
+    "targeted_leakage",
+]

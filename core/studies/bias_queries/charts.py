@@ -1,0 +1,233 @@
+"""Charts of bias queries: leakage by answers, the answers' error, the desk's answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.charts.drawing import Axis, Drawing, Scale, decades, gap_text, shares, value_of
+from core.charts.lines import Curve, draw_lines, level
+from core.charts.rows import Mark, Row, draw_rows
+from core.charts.scatter import Points, draw_scatter
+from core.charts.theme import group_style
+from core.charts.words import plain_name
+from core.stats.estimates import ALMOST_ALL, Estimate, gap
+from core.studies.bias_queries import ErrorQuantiles, Leak, People, Reading, error_text
+from core.studies.bias_queries.trials import best_by_number
+
+_GUTTER = 176  # pixels for the names of curves
+_RATES = shares("Balanced accuracy (%)", (60, 70, 80, 90, 100), ends=(45.0, 102.0))
+_TOSS = level(Estimate(value=0.5, low=0.5, high=0.5, n=0), "chance", "random guessing")
+
+
+def draw_leakage(
+    noisy: Mapping[str, Sequence[Leak]],
+    exact: Mapping[str, Sequence[Leak]],
+    now: Sequence[Leak],
+    *,
+    numbers: Sequence[int],
+    prior: Estimate,
+    limit: tuple[str, float] | None,
+    attribute: str,
+) -> Drawing:
+    """Draw the accuracy of attackers over the number of answers.
+
+    Parameters
+    ----------
+    noisy : mapping of decoder to its leaks
+        With the noise chosen; may be incomplete, in any order. The best at each number of answers is drawn bold.
+    exact : mapping of decoder to its leaks
+        The same attackers without noise, drawn faintly; empty where there is no noise.
+    now : sequence of Leak
+        Where the slider stands, one a decoder.
+    numbers : sequence of int
+        Answers of a curve that is complete, the last at the right end of the axis.
+    prior : Estimate
+        Leakage from features alone.
+    limit : (words, rate) or None
+        Bound on an attacker, and which; None without a guarantee. One that would read 100.0% is not drawn.
+    """
+    curves = [_TOSS, level(prior, "prior", "features only", dash="dash")]
+    if limit is not None and limit[1] < ALMOST_ALL:
+        curves.append(level(limit[1], "ink", "bound", dash="longdash"))
+    faint: dict[str, Any] = {"opacity": 0.45, "width": 1.5}
+    noisy, exact = (
+        {**leaks, "best": best_by_number([leak for decoder_leaks in leaks.values() for leak in decoder_leaks])}
+        for leaks in (noisy, exact)
+    )
+    curves += _curves(exact, "best", numbers, color="strongest", name="without noise", **faint)
+    curves += _curves(exact, "published", numbers, color="before", name="ℓ1, no noise", **faint)
+    current = {leak.decoder: leak.leakage for leak in now}
+    look: dict[str, Any] = {"color": "before", "width": 1.5, "current": current.get("published")}
+    curves += _curves(noisy, "published", numbers, name="ℓ1 (paper)", **look)
+    look = {"color": "leak", "dash": "dash", "current": current.get("without_prior")}
+    curves += _curves(noisy, "without_prior", numbers, name="without prior", **look)
+    (best,) = best_by_number(now)
+    look = {"color": "leak", "width": 3, "band": True, "current": best.leakage}
+    curves += _curves(noisy, "best", numbers, name="best decoder", **look)
+    last = numbers[-1]
+    marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
+    x = Axis(ends=(0, last), marks=marks, words=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
+    title = f"Leakage of {attribute} by number of answers"
+    look = {"gutter": _GUTTER, "at": best.m, "head": f"after {best.m:,}"}
+    return draw_lines(title, curves, x=x, y=_RATES, **look)
+
+
+def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, numbers: Sequence[int], **look: Any) -> list[Curve]:
+    """Return the curve of a decoder; none where nothing is there."""
+    measured = sorted(leaks.get(decoder, ()), key=lambda leak: leak.m)
+    if not measured:
+        return []
+    return [Curve(x=[leak.m for leak in measured], of=[leak.leakage for leak in measured], grid=numbers, **look)]
+
+
+_LARGEST = 4.5  # decades at the end of the axis of errors
+
+
+def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str) -> Drawing:
+    """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a stroke.
+
+    From the top; the row named `chosen` is in the leak's colour.
+    """
+    lines = []
+    for name, error in errors:
+        color = "leak" if name == chosen else "before"
+        marks = [
+            Mark(of=error.median, color=color, name="median error"),
+            Mark(of=error.high, color=color, symbol="line-ns", name="95th percentile"),
+        ]
+        value = f"<b>{error_text(error.median)}</b> · {error_text(error.high)}"
+        lines.append(Row(name=name, value=value, color=color, join=color, bold=name == chosen, marks=marks))
+    title = "Absolute error (log); shaded: larger than any gap"
+    axis = decades((-4.0, _LARGEST), (1e-4, 1, 1e4), title, write=lambda error: error_text(value_of(error)))
+    drawing = draw_rows("Error of an answer", lines, axis, first="noise", value="median · 95%")
+    drawing.shade((0, _LARGEST), drawing.y.ends, "grid", opacity=0.5)  # a gap is at most 1
+    return drawing
+
+
+def draw_values(people: People, decoded: Reading, *, names: tuple[str, str], advantaged: int = 1) -> Drawing:
+    """Draw what a decoder recovered for each person, by group, and the threshold it decides with.
+
+    Filled is inferred correctly, hollow wrongly. `names` are of the advantaged and the disadvantaged group; the
+    advantaged one's code in the dataset decides the colours.
+    """
+    import numpy as np
+
+    order = np.argsort(people.sensitive, kind="stable")  # the disadvantaged first
+    values, truth = decoded.values[order], people.sensitive[order]
+    n, points, counts = values.size, [], []
+    for group in (0, 1):
+        style = group_style(advantaged if group == 1 else 1 - advantaged)
+        rows = np.flatnonzero(truth == group)
+        right = decoded.recovered[order][rows] == group
+        for hit, suffix in ((True, ""), (False, "-open")):
+            selected, hover = rows[right == hit], [f"{values[i]:.2f}" for i in rows[right == hit]]
+            look: dict[str, Any] = {"color": style.color, "symbol": style.symbol + suffix, "size": 8 if n <= 200 else 5}
+            points.append(Points(x=selected.tolist(), y=values[selected].tolist(), hover=hover, **look))
+        name = plain_name(names[1 - group], 24)
+        counts.append((f"{int(right.sum()):,} of {rows.size:,} {name} inferred correctly", style.color))
+    y = Axis(
+        ends=(-0.7, 1.7),
+        marks=(0, 1),
+        words=("0", "1"),
+        title="Recovered value; dashed: decision threshold",
+        place=lambda value: min(max(value, -0.6), 1.6),
+    )
+    return draw_scatter(
+        "Recovered value of each person, filled where inferred correctly",
+        points,
+        x=Axis(ends=(-0.02 * n, 1.02 * n), marks=(), words=(), title="People, by group"),
+        y=y,
+        counts=counts,
+        rows={"attribute (1 = advantaged)": truth, "recovered value": values},
+        threshold=float(decoded.threshold),
+        height=290,
+    )
+
+
+def draw_targeted(
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    limits: Mapping[str, Sequence[tuple[float, float]]],
+    chosen: str,
+    epsilon: float,
+) -> Drawing:
+    """Draw the balanced accuracy of a targeted query, over epsilon, for each noise, with the bounds.
+
+    Parameters
+    ----------
+    curves, limits : mapping of name to (epsilon, rate)
+        Mechanisms, and what no attacker without a prior can exceed where the noise keeps its ε.
+    chosen : str
+        The mechanism drawn in the leak's colour.
+    """
+    every = [e for points in curves.values() for e, _ in points]
+    marks = [e for e in (0.1, 1, 10, 100) if min(every) <= e <= max(every)]
+    x = decades((math.log10(min(every)), math.log10(max(every))), marks, "Privacy budget ε (log)")
+    looks = [("ink", "longdash"), ("ink", "dash")][: len(limits)]
+    looks += [("before", dash) for dash in ("solid", "dash", "dashdot", "dot")]
+    drawn = [_TOSS]
+    for (name, points), (color, dash) in zip([*limits.items(), *curves.items()], looks, strict=False):
+        look: dict[str, Any] = {"color": color, "dash": dash, "width": 1.5}
+        if name == chosen:
+            look = {"color": "leak", "width": 3}
+        current = min(points, key=lambda point: abs(point[0] - epsilon))[1]
+        xs, rates = ([point[i] for point in points] for i in (0, 1))
+        drawn.append(Curve(x=xs, of=rates, name=name, current=current, **look))
+    rows = [
+        {"curve": name, "epsilon": e, "balanced accuracy": rate}
+        for name, points in [*curves.items(), *limits.items()]
+        for e, rate in points
+    ]
+    title, head = "Targeted query on one person, by epsilon", f"at ε = {epsilon:g}"
+    return draw_lines(title, drawn, x=x, y=_RATES, rows=rows, gutter=_GUTTER, at=epsilon, head=head)
+
+
+MOST_ROWS = 6
+"""Answers that are drawn; earlier ones are in the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapRow:
+    """One answered query.
+
+    Attributes
+    ----------
+    words : str
+        Who asked for what.
+    price : float
+        Epsilon it was charged; 0 where it was free.
+    truth : float or None
+        The exact gap, of synthetic people only.
+    """
+
+    words: str
+    gap: Estimate
+    price: float
+    truth: float | None = None
+
+
+def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
+    """Draw the last answers, the latest at the top and marked, with their 95% CIs from -1 to 1.
+
+    The rows are in the order they were answered; at most the last six are drawn.
+    """
+    lines = []
+    for i, row in enumerate(list(reversed(rows))[:MOST_ROWS]):
+        color, stroke = ("before", 3) if i else ("leak", 5)
+        marks = [Mark(of=row.gap, color=color, symbol="circle" if row.price else "diamond", stroke=stroke)]
+        if row.truth is not None:
+            marks.append(Mark(of=row.truth, color="ink", symbol="line-ns", size=15, name="truth"))
+        value = f"{f'ε {row.price:g}' if row.price else 'free'}  <b>{gap(row.gap.value)}</b>"
+        lines.append(Row(name=row.words, value=value, color="ink" if i else "leak", marks=marks))
+    axis = Axis(
+        ends=(-1.04, 1.04),
+        marks=(-1, -0.5, 0, 0.5, 1),
+        words=["−1", "−0.5", "0", "+0.5", "+1"],
+        title="Gap (advantaged − others)",
+        write=gap_text,
+    )
+    part = f", the last {len(lines)} of {len(rows)}" if len(lines) < len(rows) else ""
+    title = f"Answers and their 95% CIs, latest first{part}"
+    return draw_rows(title, lines, axis, first="query", least=3, pitch=46, empty="no answer yet")

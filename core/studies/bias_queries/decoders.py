@@ -1,0 +1,423 @@
+"""Decoders that reconstruct the attribute from answers to bias queries: one a kind of attacker, whatever the noise.
+
+Three kinds of attacker read the same answers:
+
+- "strongest" knows the group sizes, the noise and, from features and label, a prior for every person;
+- "without_prior" knows the sizes and the noise, and nothing of the people;
+- "published" reads as Hamman et al. (2023) do, as if there were no noise.
+
+Three programs read them too, as if there were no noise but rounding: "nonnegative" and "box" know the group sizes,
+"sizes_unknown" does not.
+
+Which computation stands behind a kind depends on the answers. Everybody's probability comes from `propagate`; with
+exact or rounded answers about few people, from all groups that would give them (`exact_posterior`). Where such answers
+have the bits to tell all attributes apart, people who would give these very answers are the truth, and the attacker
+sees that they would: the likeliest are tried, then a linear program. Not so people who can change places in such a
+vector, as with the same scores. Exact answers about flipped or packed people, and absolute gaps, are read person by
+person.
+
+The attacker knows the scores, the mechanism, the group sizes and perhaps a prior from other features. With z_j = 1 for
+the disadvantaged, c = 1/N0 + 1/N1 and r = 1/N1, a gap is h·r − c h·z, and a noisy sum is x·z with x the centred scores:
+either way y_i = o_i + g_i·z + e_i with known o, g, which `propagate` reads. Because Σ z = N0 exactly, the rows g_i are
+centred first (o takes the rest), which takes away what the people have in common.
+
+Noisy absolute gaps are no linear answers. They are read where each question accepts one person: the gap is 1/N1 or 1/N0
+in size (theorem 4 of Hamman et al. 2023), and the noise's law at the two gives the odds exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Floats
+from core.base.errors import InputError
+from core.base.validation import choice, probabilities
+from core.studies.bias_queries.gaps import answer_array, check_sizes, counted, score_matrix
+from core.studies.bias_queries.guarantees import exact_posterior
+from core.studies.bias_queries.mechanisms import (
+    AdditiveNoise,
+    Mechanism,
+    NoisySums,
+    Rounded,
+    SumsRelease,
+    centred_scores,
+)
+from core.studies.bias_queries.propagation import propagate
+from core.studies.bias_queries.reveal import recover_compressed, reveal_bits
+
+DECODERS = ("strongest", "without_prior", "published")
+"""Kinds of attackers, from the one that knows most."""
+
+PROGRAMS = ("nonnegative", "box", "sizes_unknown")
+"""Linear programs that read exact or rounded answers alone."""
+
+DECODER_TITLES = {
+    "published": "ℓ1 decoder (paper)",
+    "nonnegative": "Nonnegative LP",
+    "box": "Box-constrained LP",
+    "sizes_unknown": "LP, sizes unknown",
+    "without_prior": "Bayesian decoder without prior",
+    "strongest": "Bayesian decoder with prior",
+}
+"""What to call each of both."""
+
+_WHOLE = 1e-6
+"""How far from 0 and 1 a linear program's solution may lie and count as whole."""
+
+_ROUNDING = 1e-9
+"""How far sums in floating point may be off."""
+
+_SHARPEST = 0.03
+"""Exact answers are taken for noisy by this share of a person's effect: with less, propagation sticks."""
+
+Bits = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answered:
+    """Questions about n people, and their answers, in R repeats with the same group sizes."""
+
+    design: str
+    """One of `core.studies.bias_queries.DESIGNS`, or "single" (question j accepts person j only)."""
+    scores: Floats
+    """(R, m, n)"""
+    answers: Floats
+    """(R, m)"""
+    released: Sequence[Any]
+    """What else the mechanism released (noisy sums); empty otherwise."""
+    prior: Floats
+    """(R, n): P(advantaged) from features and label."""
+    mechanism: Any
+    """How the answers were made."""
+    n_advantaged: int
+    n_disadvantaged: int
+
+    @property
+    def share(self) -> float:
+        """Share of the advantaged."""
+        return self.n_advantaged / (self.n_advantaged + self.n_disadvantaged)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reading:
+    """What a decoder makes of one repeat."""
+
+    values: Floats
+    """(n,): the higher, the more a person looks disadvantaged: the recovered s over c = 1/N0 + 1/N1, or
+    P(disadvantaged)."""
+    threshold: float
+    """From where on somebody is called disadvantaged."""
+    recovered: Bits
+    """(n,), 0 or 1: 1 = called advantaged."""
+
+
+def read_answers(answered: Answered, decoder: str) -> list[Reading]:
+    """Return what one kind of attacker makes of the answers, one reading a repeat."""
+    choice(decoder, (*DECODERS, *PROGRAMS), name="decoder")
+    repeats, m, n = answered.scores.shape
+    if not m:
+        return [_by_person(answered, decoder, r, np.zeros(n)) for r in range(repeats)]
+    if decoder in PROGRAMS:
+        return [_compressed(answered, r, decoder, None) for r in range(repeats)]
+    noisy, published = answered.mechanism.noisy, decoder == "published"
+    if answered.mechanism.absolute and (published or not noisy):
+        return [_by_person(answered, decoder, r, _absolute_evidence(answered, r)) for r in range(repeats)]
+    if published and answered.design in ("targeted", "bits"):  # as the paper does: differences, bits
+        return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in range(repeats)]
+    if published:  # or the shortest vector in l1
+        return [_compressed(answered, r, "l1", None) for r in range(repeats)]
+    if not noisy:
+        return _noiseless(answered, decoder)
+    return _propagated(answered, aware=decoder == "strongest")
+
+
+def _from_posterior(advantaged: Floats, share: float) -> Reading:
+    """Call those advantaged whose probability is above the group's share: the best rule for balanced accuracy."""
+    recovered = (advantaged > share + 1e-12).astype(np.uint8)
+    return Reading(values=1.0 - advantaged, threshold=1.0 - share, recovered=recovered)
+
+
+def _compressed(answered: Answered, r: int, method: str, prior: Floats | None) -> Reading:
+    slack = 0.0 if method == "l1" else answered.mechanism.half_width
+    found = recover_compressed(
+        answered.scores[r],
+        answered.answers[r],
+        n_advantaged=answered.n_advantaged,
+        n_disadvantaged=answered.n_disadvantaged,
+        method=method,
+        prior=prior,
+        slack=slack,
+    )
+    if found.values is None or found.threshold is None:
+        values = np.asarray(1.0 - found.recovered)
+    else:
+        values = np.asarray(np.nan_to_num(found.values / (2.0 * found.threshold)), dtype=np.float64)
+    return Reading(values=values, threshold=0.5, recovered=found.recovered)
+
+
+def _noiseless(answered: Answered, decoder: str) -> list[Reading]:
+    """Read exact or rounded answers: by everybody's probability, and by linear programs where it does not fit them."""
+    repeats = range(len(answered.scores))
+    aware = decoder == "strongest"
+    if answered.mechanism.noise == "none" and answered.design == "bits":
+        return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in repeats]
+    before = np.clip(answered.prior, 1e-12, 1 - 1e-12) if aware else np.full(answered.prior.shape, answered.share)
+    known, half_width = (answered.scores, answered.answers, before), answered.mechanism.half_width
+    few = exact_posterior(*known, answered.n_advantaged, half_width=half_width, absolute=False)
+    if few is not None:
+        return [_from_posterior(p, answered.share) for p in few]
+    if answered.mechanism.noise == "none" and answered.design == "targeted":
+        return [_flipped(answered, r, aware=aware) for r in repeats]
+    found = _propagated(answered, aware=aware)
+    for r in repeats:
+        if _suffices(answered, r) and (whole := _explained(answered, r, found[r], aware=aware)) is not None:
+            found[r] = _but_for_swaps(answered, r, whole, aware=aware)
+    return found
+
+
+def _explained(answered: Answered, r: int, reading: Reading, *, aware: bool) -> Floats | None:
+    """Return who is disadvantaged (1) in a vector that gives the answers: the likeliest, or a linear program's."""
+    likeliest = np.zeros(reading.values.size)
+    likeliest[np.argsort(-reading.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
+    if (np.abs(_missed(answered, r, likeliest)) <= answered.mechanism.half_width + _ROUNDING).all():
+        return likeliest
+    for prior in (answered.prior[r], None) if aware else (None,):  # a prior may mislead
+        solved = _compressed(answered, r, "box", prior).values
+        whole = np.rint(solved)
+        if np.abs(solved - whole).max() <= _WHOLE:
+            return np.asarray(whole)
+    return None
+
+
+def _missed(answered: Answered, r: int, disadvantaged: Floats) -> Floats:
+    """Return by how much the answers differ from those with these people as the disadvantaged group, shape (m,)."""
+    weights = np.where(disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged)
+    return np.asarray(answered.answers[r] - answered.scores[r] @ weights)
+
+
+def _but_for_swaps(answered: Answered, r: int, disadvantaged: Floats, *, aware: bool) -> Reading:
+    """Read a vector that gives the answers as certain, but for people who can change places in it.
+
+    Where two people of different groups can, as with the same scores, the answers disclose only how many of each group
+    there are among those who can together.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    h, effect = answered.scores[r], 1.0 / answered.n_disadvantaged + 1.0 / answered.n_advantaged
+    missed, room = _missed(answered, r, disadvantaged), answered.mechanism.half_width + _ROUNDING
+    advantaged, n = 1.0 - disadvantaged, disadvantaged.size
+    own, others = np.flatnonzero(disadvantaged), np.flatnonzero(advantaged)
+    swaps = np.ones((own.size, others.size), dtype=bool)
+    for row, off in zip(h, missed, strict=True):
+        swaps &= np.abs(off - effect * (row[own, np.newaxis] - row[others])) <= room
+        if not swaps.any():
+            return Reading(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
+    links = own[swaps.nonzero()[0]], others[swaps.nonzero()[1]]
+    _, together = connected_components(coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False)
+    before = answered.prior[r] if aware else np.full(n, answered.share)
+    for one in np.unique(together[links[0]]):
+        some = together == one
+        odds = np.clip(before[some], 1e-12, 1 - 1e-12)[np.newaxis]
+        advantaged[some] = counted(odds, int(advantaged[some].sum()))[0]
+    return _from_posterior(advantaged, answered.share)
+
+
+def _suffices(answered: Answered, r: int) -> bool:
+    """Return whether the answers have the bits to tell all attributes of these sizes apart.
+
+    Else a program's whole solution can meet them by coincidence. A rounded answer, or a count of accepted people, takes
+    steps. Answers of covariance K over attributes drawn at random then have about log2 det(I + 2πe K/step²)/2 bits
+    together; much alike, they have hardly more than one of them.
+    """
+    h, n1, n0 = answered.scores[r], answered.n_advantaged, answered.n_disadvantaged
+    n, effect = n1 + n0, 1.0 / n1 + 1.0 / n0
+    step = max(effect if ((h == 0) | (h == 1)).all() else 0.0, 2 * answered.mechanism.half_width)
+    if not step:
+        return True
+    covariance = np.cov(h, bias=True) * effect**2 * n1 * n0 / (n - 1)
+    bits = np.linalg.slogdet(np.eye(len(h)) + 2 * math.pi * math.e * covariance / step**2)[1] / math.log(4)
+    vectors = math.lgamma(n + 1) - math.lgamma(n1 + 1) - math.lgamma(n0 + 1)
+    return bool(bits >= vectors / math.log(2))
+
+
+def decode_noisy(
+    scores: npt.ArrayLike,
+    answers: npt.ArrayLike | SumsRelease,
+    mechanism: Mechanism,
+    *,
+    n_advantaged: int,
+    n_disadvantaged: int,
+    prior: npt.ArrayLike | None = None,
+) -> Floats:
+    """Return the attacker's P(advantaged) of each person after one set of answers, shape (n,), in [0, 1].
+
+    But for absolute gaps they add up to `n_advantaged`. Raises `InputError` if lengths or sizes do not fit together, a
+    value is out of its range, or absolute gaps are of questions that accept several people.
+
+    Parameters
+    ----------
+    scores : array-like of shape (m, n) or (n,), in [0, 1]
+        What was asked; for equal opportunity, the columns of the people with label 1.
+    answers : array-like of shape (m,), or SumsRelease
+        What was answered; of `NoisySums` the release, which says more than its gaps.
+    mechanism : Mechanism
+        How it was answered.
+    n_advantaged, n_disadvantaged : int, at least 1, together n
+        The group sizes: an attacker who has them is bound by e^(2ε), not e^ε (see `accuracy_limit`).
+    prior : array-like of shape (n,), in [0, 1], optional
+        P(advantaged) before any answer; by default the group proportions.
+    """
+    h = score_matrix(scores)
+    n1, n0 = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
+    released = [answers] if isinstance(answers, SumsRelease) else []
+    y = answer_array(answers.gaps if isinstance(answers, SumsRelease) else answers)
+    if y.size != len(h):
+        raise InputError(f"answers must have one value for each of {len(h)} questions, got {y.size}.")
+    if isinstance(mechanism, NoisySums) and not released:
+        raise InputError("answers of noisy sums must be their release.")
+    p = np.full(n1 + n0, n1 / (n1 + n0)) if prior is None else probabilities(prior, n1 + n0, name="prior")
+    answered = Answered(
+        design="",
+        scores=h[np.newaxis],
+        answers=y[np.newaxis],
+        released=released,
+        prior=p[np.newaxis],
+        mechanism=mechanism,
+        n_advantaged=n1,
+        n_disadvantaged=n0,
+    )
+    return np.asarray(_posterior(answered, aware=True)[0])
+
+
+def _propagated(answered: Answered, *, aware: bool) -> list[Reading]:
+    """Read all repeats by everybody's probability."""
+    return [_from_posterior(p, answered.share) for p in _posterior(answered, aware=aware)]
+
+
+def _posterior(answered: Answered, *, aware: bool) -> Floats:
+    """Return P(advantaged) of everybody in every repeat, shape (R, n)."""
+    h, n1, n0 = answered.scores, answered.n_advantaged, answered.n_disadvantaged
+    before = 1.0 - answered.prior if aware else np.full((len(h), h.shape[2]), n0 / h.shape[2])
+    if answered.mechanism.absolute and not answered.released:
+        return np.asarray(1.0 - _from_sizes(answered, before))
+    if answered.released:
+        y = np.asarray([release.sums for release in answered.released])
+        rows, offset = centred_scores(h), np.zeros(h.shape[:2])
+        scale: float | Floats = np.asarray([[release.scales.sums] for release in answered.released])
+    else:
+        y, rows, offset = answered.answers, h * -(1 / n0 + 1 / n1), h.sum(axis=2) / n1
+        scale = _scale(answered)
+    middle = rows.mean(axis=2)
+    rows, target = rows - middle[:, :, np.newaxis], y - offset - n0 * middle
+    noise = "cauchy" if answered.mechanism.noise == "cauchy" else "laplace"
+    ones = propagate(rows, target, noise=noise, scale=scale, n_ones=n0, prior=before)
+    return np.asarray(1.0 - counted(ones, n0))
+
+
+def _scale(answered: Answered) -> float:
+    """Return the scale of the noise on a gap; exact answers count as nearly so."""
+    mechanism, n1, n0 = answered.mechanism, answered.n_advantaged, answered.n_disadvantaged
+    if isinstance(mechanism, AdditiveNoise):
+        return mechanism.scale(n1, n0, answered.scores.shape[1])
+    return max(_SHARPEST * (1 / n0 + 1 / n1), mechanism.half_width)
+
+
+def _from_sizes(answered: Answered, before: Floats) -> Floats:
+    """Return P(disadvantaged), shape (R, n), from absolute gaps of models that accept one person each."""
+    h, y = answered.scores, answered.answers
+    if not ((h.sum(axis=2) == 1.0) & (h.max(axis=2) == 1.0)).all():
+        raise InputError("Absolute gaps are read from questions that accept one person each; these accept others too.")
+    scale = max(_scale(answered), _ROUNDING)  # 0 at ε = infinity
+    sizes = answered.n_advantaged, answered.n_disadvantaged
+    advantaged, disadvantaged = ((np.abs(y - 1.0 / size) / scale) for size in sizes)
+    if answered.mechanism.noise == "cauchy":
+        evidence = np.log1p(advantaged**2) - np.log1p(disadvantaged**2)
+    else:
+        evidence = advantaged - disadvantaged
+    p = np.clip(before, 1e-12, 1 - 1e-12)
+    odds = np.log(p) - np.log1p(-p)
+    np.add.at(odds, (np.arange(len(h))[:, np.newaxis], h.argmax(axis=2)), evidence)
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * odds)))
+
+
+def _flipped(answered: Answered, r: int, *, aware: bool) -> Reading:
+    """Name those whose score was flipped; the first answer and the group sizes tell of the others together."""
+    h, n1, n0 = answered.scores[r, 0], answered.n_advantaged, answered.n_disadvantaged
+    evidence = _person_evidence(answered, r)
+    found, others = evidence < 0, evidence == 0
+    advantaged, left = (evidence > 0).astype(np.float64), n0 - int(found.sum())
+    if 0 < left < others.sum():
+        before = 1.0 - answered.prior[r, others] if aware else np.full(int(others.sum()), left / others.sum())
+        accepted = (h.sum() / n1 - answered.answers[r, 0]) / (1.0 / n0 + 1.0 / n1) - h[found].sum()
+        middle = h[others].mean()
+        ones = propagate(
+            (h[others] - middle)[np.newaxis, np.newaxis],
+            np.full((1, 1), accepted - left * middle),
+            noise="laplace",
+            scale=_SHARPEST,
+            n_ones=left,
+            prior=before[np.newaxis],
+        )
+        advantaged[others] = 1.0 - ones[0]
+    else:
+        advantaged[others] = float(left == 0)
+    return _from_posterior(advantaged, answered.share)
+
+
+def _by_person(answered: Answered, decoder: str, r: int, evidence: Floats) -> Reading:
+    """Add what is certain of single people (±∞ for advantaged or not) to what the attacker knows of the others (0).
+
+    Who has a prior knows from the group sizes how many of the others are advantaged. Without a prior all of them count
+    as advantaged, as the zeros of the shortest vector do.
+    """
+    if decoder == "strongest":
+        advantaged, others = (evidence > 0).astype(np.float64), evidence == 0
+        left = answered.n_advantaged - int(advantaged.sum())
+        if 0 < left < others.sum():
+            before = np.clip(answered.prior[r, others], 1e-12, 1 - 1e-12)
+            advantaged[others] = counted(before[np.newaxis], left)[0]
+        else:
+            advantaged[others] = float(left > 0)
+        return _from_posterior(advantaged, answered.share)
+    recovered = (evidence >= 0).astype(np.uint8)
+    values = np.where(evidence == 0, 0.0, 1.0 - recovered)
+    return Reading(values=values, threshold=0.5, recovered=recovered)
+
+
+def _person_evidence(answered: Answered, r: int) -> Floats:
+    """Return ±∞ for those a flipped or packed question decides, 0 for the others."""
+    h, answers = answered.scores[r], answered.answers[r]
+    m, n = h.shape
+    evidence = np.zeros(n)
+    if answered.design == "bits":
+        packed = np.flatnonzero((h > 0).any(axis=0))
+        found = reveal_bits(answers, n, n_advantaged=answered.n_advantaged, n_disadvantaged=answered.n_disadvantaged)
+        evidence[packed] = np.where(found[packed] == 1, np.inf, -np.inf)
+        return evidence
+    asked = np.arange(m - 1)  # question k flips person k - 1 of the base model
+    moved = (answers[1:] - answers[0]) * np.sign(1.0 - 2.0 * h[0, asked])
+    evidence[asked] = np.where(moved > 0, np.inf, np.where(moved < 0, -np.inf, 0.0))
+    return evidence
+
+
+def _absolute_evidence(answered: Answered, r: int) -> Floats:
+    """Return ±∞ for those asked about, by which of the two values an absolute gap is nearer to.
+
+    The gap of a model that accepts one person is 1/N1 for an advantaged and 1/N0 for a disadvantaged one (Hamman et al.
+    2023, theorem 4), which says nothing where the groups are of equal size or both values are rounded to one.
+    """
+    answers, evidence = answered.answers[r], np.zeros(answered.prior.shape[1])
+    gaps = np.array([1.0 / answered.n_advantaged, 1.0 / answered.n_disadvantaged])
+    if isinstance(answered.mechanism, Rounded):
+        gaps = np.round(gaps, answered.mechanism.decimals)
+    high, low = np.abs(answers - gaps[0]), np.abs(answers - gaps[1])
+    if gaps[0] != gaps[1]:
+        evidence[: answers.size] = np.where(high < low, np.inf, -np.inf)
+    return evidence

@@ -1,0 +1,404 @@
+"""Trials: leakage from answers to bias queries, over repetitions with other people, queries and noise.
+
+A repeat draws people from the test set, one series of questions about them, and one stream of noise. The curve over
+the number of questions uses the same repeats throughout, so that it moves only with the answers.
+
+The model's developers hold features, labels and the audited model; the attribute only the compliance team. So the
+developers' prior, the probability that a person belongs to the advantaged group, is that of the imputation baseline
+(`core.studies.subject.prior_of`), which is judged on records it was not trained on.
+
+The larger group of the dataset counts as the advantaged one (Hamman et al. 2023 take N0 <= N1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
+from itertools import takewhile
+from typing import Annotated, Any
+
+import numpy as np
+
+from core.base.arrays import Codes, Floats
+from core.base.errors import InputError
+from core.base.param import Param
+from core.base.seeds import child_generator
+from core.base.serialize import Result
+from core.base.settings import Settings, validate
+from core.base.validation import seed_value
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import Splits, split
+from core.stats.estimates import Estimate, mean_over_repeats, rate_over_repeats
+from core.stats.fairness import METRIC_TITLES
+from core.studies.bias_queries.decoders import DECODERS, Answered, Reading, read_answers
+from core.studies.bias_queries.gaps import DESIGNS, design_scores, leakage, most_questions
+from core.studies.bias_queries.guarantees import (
+    ErrorQuantiles,
+    accuracy_limit_with_prior,
+    answer_error,
+    exact_accuracy_limit,
+    prior_given_sizes,
+    two_flips,
+)
+from core.studies.bias_queries.mechanisms import Exact, NoisySums
+from core.studies.config import AuditConfig
+from core.studies.subject import ModelFindings, prior_of, train_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking(Result):
+    """What is asked, of how many people and how often."""
+
+    n: Annotated[
+        int, Param("Test-set size n", "People the queries are about, drawn from the test records.", 4, flag="--people")
+    ] = 100
+    design: Annotated[str, Param("Query design", "Query design: {options}.", options=DESIGNS)] = "jitter"
+    """One of `core.studies.bias_queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps)."""
+    repeats: Annotated[int, Param("Repeats", "Repetitions with other people, queries and noise.", least=1)] = 50
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        validate(self, but=("n", "design") if self.design == "single" else ("n",))  # the pool says how many it can give
+        seed_value(self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevealSettings(Settings):
+    """Numbers of answers after which leakage is measured; None follows from the number of people."""
+
+    questions: Annotated[
+        tuple[int, ...] | None,
+        Param("Answered queries m", "Numbers of answered queries, such as 10,25,40.", least=0, some=True),
+    ] = None
+
+
+FEWEST_IN_GROUP = 2
+"""Fewest sampled people of each group; with one, the first answer reveals them."""
+
+_ASKED_LABEL = {"equal_opportunity": 1, "predictive_equality": 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People(Result):
+    """People whose gap is asked for; arrays of shape (n,)."""
+
+    sensitive: Codes
+    """0 or 1; 1 = advantaged."""
+    base: Floats
+    """In [0, 1]. The audited model's scores."""
+    prior: Floats
+    """In (0, 1). P(advantaged) before any answer."""
+    labels: Codes
+
+    @property
+    def n(self) -> int:
+        """How many they are."""
+        return int(self.sensitive.size)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many advantaged and disadvantaged there are."""
+        advantaged = int(self.sensitive.sum())
+        return advantaged, self.n - advantaged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryPool(Result):
+    """Everybody in the test set the metric speaks about, and what the groups are called.
+
+    The metric is "statistical_parity", "equal_opportunity" (label 1 only) or "predictive_equality" (label 0 only).
+    """
+
+    people: People = field(repr=False)
+    advantaged: str
+    disadvantaged: str
+    metric: str
+    advantaged_code: int = 1
+
+    def sizes(self, n: int, n_disadvantaged: int | None = None) -> tuple[int, int]:
+        """Return how many advantaged and disadvantaged people a sample of `n` holds: the pool's shares, rounded.
+
+        `n_disadvantaged` asks for another number of the disadvantaged.
+
+        Raises `InputError` if `n` is above the pool's size or leaves fewer than `FEWEST_IN_GROUP` of a group.
+        """
+        there = self.people.sizes
+        if not 2 * FEWEST_IN_GROUP <= n <= self.people.n:
+            raise InputError(f"The sample must hold {2 * FEWEST_IN_GROUP} to {self.people.n:,} people, got {n:,}.")
+        if n_disadvantaged is None:
+            n_disadvantaged = round(n * there[1] / self.people.n)
+        sizes = n - n_disadvantaged, n_disadvantaged
+        for size, most, name in zip(sizes, there, (self.advantaged, self.disadvantaged), strict=True):
+            if size < FEWEST_IN_GROUP:
+                raise InputError(
+                    f"A gap needs at least {FEWEST_IN_GROUP} people of each group, or the first answer reveals them; "
+                    f"a sample of {n} holds {size} of {name}."
+                )
+            if size > most:
+                raise InputError(f"The test set holds {most:,} of {name}, too few for a sample with {size:,}.")
+        return sizes
+
+    def sample(self, n: int, rng: np.random.Generator, *, n_disadvantaged: int | None = None) -> People:
+        """Return `n` people drawn without replacement, in random order, in groups of these `sizes`."""
+        everybody = self.people
+        rows = [
+            rng.choice(np.flatnonzero(everybody.sensitive == group), size, replace=False)
+            for group, size in zip((1, 0), self.sizes(n, n_disadvantaged), strict=True)
+        ]
+        drawn = rng.permutation(np.concatenate(rows))
+        return People(**{one.name: getattr(everybody, one.name)[drawn] for one in fields(People)})
+
+
+def query_pool(
+    config: AuditConfig, dataset: AuditDataset, model: ModelFindings | None = None, splits: Splits | None = None
+) -> QueryPool:
+    """Return the audited test set as a compliance team and the developers see it.
+
+    Model and sets are those of dataset (with two groups) and configuration where they are left out; equalized odds is
+    asked as equal opportunity, its half about label 1.
+
+    Raises `InputError` if the attribute has more than two groups, the metric speaks of fewer than two people of a
+    group, or the audited model was given as labels alone.
+    """
+    if dataset.n_groups != 2:
+        raise InputError(
+            f"Bias queries compare two groups, got {dataset.n_groups}; choose a sensitive attribute in two groups."
+        )
+    splits = split(dataset, train_share=config.train_share, seed=config.seed) if splits is None else splits
+    model = train_model(config, dataset, splits) if model is None else model
+    if not model.scores_given:
+        raise InputError("Bias queries are about a model's scores; the table gives predicted labels alone.")
+    y, s = dataset.labels, dataset.sensitive
+    metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
+    rows = splits.test
+    if metric in _ASKED_LABEL:
+        rows = rows[y[rows] == _ASKED_LABEL[metric]]
+    advantaged = int(np.bincount(s, minlength=2).argmax())
+    people = People(
+        sensitive=(s[rows] == advantaged).astype(np.uint8),
+        base=model.scores[rows],
+        prior=prior_of(dataset, splits, rows, seed=config.seed)[:, advantaged],
+        labels=y[rows],
+    )
+    if min(people.sizes) < FEWEST_IN_GROUP:
+        raise InputError(
+            f"{METRIC_TITLES[metric]} needs at least {FEWEST_IN_GROUP} people of each group among the test records it "
+            f"speaks about, got {min(people.sizes)} of one."
+        )
+    return QueryPool(
+        people=people,
+        advantaged=dataset.group_names[advantaged],
+        disadvantaged=dataset.group_names[1 - advantaged],
+        metric=metric,
+        advantaged_code=advantaged,
+    )
+
+
+def repeats_for(n: int) -> int:
+    """Return how many repeats a curve takes: fewer with more people, whose leakage varies less and costs more."""
+    return 50 if n <= 150 else 20 if n <= 400 else 5 if n <= 1000 else 3
+
+
+def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
+    """Return the numbers of questions of a curve, from 0 to where (nearly) everybody is known.
+
+    There are about 24 of them, 12 where decoding takes long.
+    """
+    most = n if design == "single" else most_questions(design, n)
+    slow = most is None and n > 300
+    last = round((0.42 if slow else 0.6) * n) if most is None else most
+    step = max(1, round(last / (12 if slow else 24)))
+    return tuple(dict.fromkeys([*range(0, last, step), last]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leak(Result):
+    """What one kind of attacker recovers after m answers."""
+
+    m: int
+    decoder: str
+    leakage: Estimate
+    """Balanced accuracy, mean and 95% interval over repeats."""
+    gain: Estimate
+    """The same minus that of the features alone, paired by repeat."""
+    complete: float
+    """Share of the repeats in which everybody was recovered."""
+    lowest: float
+    """Smallest leakage of a repeat."""
+    typical: int
+    """The repeat whose leakage is nearest to the mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAccuracy(Result):
+    """How well the models asked about predict the label, and how well the audited model does; thresholds at 0.5.
+
+    Among people of one label this is the rate of true positives or negatives.
+    """
+
+    base: Estimate
+    asked: Estimate
+    """Mean accuracy and its interval over repeats."""
+    spread: float
+    """Standard deviation among the questions of one repeat, mean over repeats."""
+
+
+class Trials:
+    """Repeats that are drawn once and answered as often as wanted.
+
+    At most `most` questions are asked, by default until (nearly) everybody is known; the first questions are the same.
+    Raises `InputError` if the pool cannot give such samples, or the design has fewer questions.
+    """
+
+    def __init__(self, pool: QueryPool, asking: Asking, *, most: int | None = None) -> None:
+        self.asking, self.metric = asking, pool.metric
+        self.n_advantaged, self.n_disadvantaged = pool.sizes(asking.n)
+        self.numbers = question_numbers(asking.n, asking.design)
+        if most is not None:
+            self.numbers = (*(number for number in self.numbers if number < most), most)
+        self.people = tuple(pool.sample(asking.n, self._rng("people", r)) for r in range(asking.repeats))
+        self._questions = cache(self._made_questions)
+
+    def _rng(self, name: str, repeat: int) -> np.random.Generator:
+        return child_generator(self.asking.seed, f"bias queries, {name}, repeat {repeat}")
+
+    @cached_property
+    def prior(self) -> Floats:
+        """P(advantaged) of everybody in every repeat, shape (R, n)."""
+        return np.stack([people.prior for people in self.people])
+
+    def _made_questions(self, repeat: int) -> Floats:
+        """Return all questions of one repeat."""
+        people, most = self.people[repeat], self.numbers[-1]
+        if self.asking.design == "single":
+            return np.eye(people.n)[:most]
+        return design_scores(self.asking.design, people.base, most, rng=self._rng("questions", repeat))
+
+    def ask(self, m: int, mechanism: Any, repeats: Sequence[int] | None = None) -> Answered:
+        """Return the first `m` questions of some repeats (all of them by default) with their answers."""
+        chosen = range(self.asking.repeats) if repeats is None else repeats
+        if not 0 <= m <= self.numbers[-1]:
+            raise InputError(f"The number of questions must be in 0 to {self.numbers[-1]}, got {m}.")
+        scores = np.stack([self._questions(r)[:m] for r in chosen])
+        answers, released = np.zeros(scores.shape[:2]), []
+        for i, r in enumerate(chosen if m else ()):
+            people, rng = self.people[r], self._rng("noise", r)
+            if isinstance(mechanism, NoisySums):
+                made = mechanism.release(scores[i], people.sensitive, rng=rng)
+                released.append(made)
+                answers[i] = made.gaps
+            else:
+                answers[i] = mechanism.draws(scores[i], people.sensitive, rng=rng, draws=1)[0]
+        return Answered(
+            design=self.asking.design,
+            scores=scores,
+            answers=answers,
+            released=released,
+            prior=self.prior[list(chosen)],
+            mechanism=mechanism,
+            n_advantaged=self.n_advantaged,
+            n_disadvantaged=self.n_disadvantaged,
+        )
+
+    def leakages(self, m: int, mechanism: Any, decoder: str) -> list[float]:
+        """Return the balanced accuracy of an attacker of this kind after the first `m` answers, one a repeat."""
+        readings = read_answers(self.ask(m, mechanism), decoder)
+        return [leakage(p.sensitive, x.recovered) for p, x in zip(self.people, readings, strict=True)]
+
+    @cached_property
+    def _alone(self) -> list[float]:
+        """What the features alone, and the group sizes, tell the attacker with a prior, one a repeat."""
+        return self.leakages(0, Exact(), "strongest")
+
+    def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
+        """Return what an attacker of this kind recovers from the first `m` answers."""
+        return self.leak_of(m, decoder, self.leakages(m, mechanism, decoder), self._alone)
+
+    def leak_of(self, m: int, decoder: str, values: Sequence[float], alone: Sequence[float]) -> Leak:
+        """Return the leak of balanced accuracies, one a repeat, beside those of the features alone."""
+        one_person = 0.5 / min(self.n_advantaged, self.n_disadvantaged)  # in balanced accuracy
+        gains = [after - before for after, before in zip(values, alone, strict=True)]
+        return Leak(
+            m=m,
+            decoder=decoder,
+            leakage=rate_over_repeats(values, resolution=one_person),
+            gain=mean_over_repeats(gains, resolution=one_person),
+            complete=float(np.mean(np.asarray(values) == 1.0)),
+            lowest=min(values),
+            typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),
+        )
+
+    def error(self, m: int, mechanism: Any) -> ErrorQuantiles:
+        """Return how far off each of `m` answers is, at least one."""
+        rng = child_generator(self.asking.seed, "bias queries, error of answers")
+        scores = [self._questions(r)[:m] for r in range(self.asking.repeats)]
+        return answer_error(mechanism, scores, [p.sensitive for p in self.people], rng=rng, draws=400)
+
+    @cached_property
+    def _prior_given_sizes(self) -> Floats:
+        return prior_given_sizes(self.prior, self.n_advantaged)
+
+    def limit(self, epsilon: float, *, delta: float = 0.0, sizes_known: bool) -> float:
+        """Return the best balanced accuracy of any attacker with the prior, against answers that keep (ε, δ)."""
+        if sizes_known:
+            return accuracy_limit_with_prior(self._prior_given_sizes, *two_flips(epsilon, delta))
+        return accuracy_limit_with_prior(self.prior, epsilon, delta)
+
+    def bound(self, mechanism: Any) -> float | None:
+        """Return the limit on attackers who know the sizes; None where the noise is not proved to keep its ε."""
+        if not mechanism.holds:
+            return None
+        return self.limit(mechanism.epsilon, delta=getattr(mechanism, "delta", 0.0), sizes_known=True)
+
+    def ceiling(self, m: int, mechanism: Any) -> float | None:
+        """Return what no attacker with the prior and the sizes can exceed after `m` answers, in balanced accuracy.
+
+        With noise the limit of its ε and δ; without, that of the exact posterior, where all repeats have one.
+        """
+        if mechanism.noisy:
+            return self.bound(mechanism)
+        made = self.ask(m, mechanism)
+        kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
+        return exact_accuracy_limit(made.scores, made.answers, made.prior, self.n_advantaged, **kind)
+
+    def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
+        """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
+        numbers = self.numbers
+        for m in dict.fromkeys([numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]):
+            yield from ((m, decoder) for decoder in decoders)
+
+    def reading(self, m: int, mechanism: Any, decoder: str, repeat: int = 0) -> tuple[People, Reading]:
+        """Return one repeat in full: its people, and what the attacker makes of the answers."""
+        return self.people[repeat], read_answers(self.ask(m, mechanism, [repeat]), decoder)[0]
+
+    def accuracy(self, m: int) -> QuestionAccuracy:
+        """Return how the first `m` models asked about predict the label, beside the audited model."""
+        base, asked, spread = [], [], []
+        for r, people in enumerate(self.people):
+            right = (self._questions(r)[: max(m, 1)] >= 0.5) == people.labels
+            base.append(float(((people.base >= 0.5) == people.labels).mean()))
+            asked.append(float(right.mean()))
+            spread.append(float(right.mean(axis=1).std()))
+        return QuestionAccuracy(
+            base=rate_over_repeats(base), asked=rate_over_repeats(asked), spread=float(np.mean(spread))
+        )
+
+
+def best_by_number(leaks: Sequence[Leak]) -> list[Leak]:
+    """Return of each number of answers the leak of the decoder that recovers most, in their order."""
+    best = {leak.m: leak for leak in sorted(leaks, key=lambda leak: leak.leakage.value)}
+    return [best[m] for m in sorted(best)]
+
+
+def needed(leaks: Sequence[Leak], share: float) -> int | None:
+    """Return the fewest answers of a curve from which on the leakage stays at `share`, None if there are none.
+
+    For `share` 1 everybody must be recovered in every repeat.
+    """
+
+    def reached(leak: Leak) -> bool:
+        return leak.complete == 1.0 if share == 1.0 else leak.leakage.value >= share
+
+    last = takewhile(reached, sorted(leaks, key=lambda leak: leak.m, reverse=True))
+    return min((leak.m for leak in last), default=None)

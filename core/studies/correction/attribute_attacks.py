@@ -1,0 +1,288 @@
+"""The attackers of one model, and what each makes of a disclosed tolerance.
+
+The published A and A′ (Ferry et al. 2023), and imputation without and with the model's predictions, guess the
+attribute of the training records; that takes seconds. What they make of a tolerance is then asked of the result, which
+is fast enough to follow a slider.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.adversaries import (
+    ADVERSARIES,
+    AttackedRecords,
+    Imputed,
+    Outputs,
+    attack_released,
+    calibrate,
+    train_adversary,
+)
+from core.base.arrays import Codes, Floats
+from core.base.fingerprint import fingerprint
+from core.base.serialize import Result
+from core.base.validation import choice
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import Splits, attacker_sample, known_shares
+from core.stats.estimates import Estimate, accuracy
+from core.studies.config import AuditConfig
+from core.studies.correction.attribution import Attribution, attribute_leak
+from core.studies.correction.disclosure import Disclosure, disclose, permuted_records
+from core.studies.study import Report
+from core.studies.subject import ModelFindings, Subject, attacker_columns, imputation_of, imputed
+
+ATTACKERS = {
+    "features": "the published attack",
+    "predictions": "the published attack with the predictions",
+    "strong": "imputation",
+    "strong_predictions": "imputation with the predictions",
+}
+"""Ferry et al.'s A and A′, then imputation without and with the predictions, and what sentences call them."""
+
+KINDS = {"published": ("features", "predictions"), "boosting": ("strong", "strong_predictions")}
+"""Attacker -> its two kinds, without and with the audited model's predictions."""
+
+PROTOCOLS = ("held_out", "as_published")
+"""Where the attacker chooses the confidence exponent: on own held-out records, or on the test records as published."""
+
+TOLERANCES = (*(t / 1000 for t in (*range(20), *range(20, 60, 4), *range(60, 201, 10))),)
+"""Disclosed tolerances of the curve: 45 values in [0, 0.2], denser near 0; others are added when asked for."""
+
+TOLERANCES_OF_MANY = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2)
+"""The same with more than two groups, where each takes programs of its own."""
+
+_BLIND = "features"
+"""The published attacker who does not see the model: asked once for all models on the same records."""
+
+_Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackFindings(Result):
+    """One adversary on the training records (`attacked`), and on those its exponent and calibration come from.
+
+    These are the attacker's own held-out records, as published the test records; its accuracy is on them.
+    """
+
+    held_out_accuracy: Estimate
+    attacked: AttackedRecords = field(repr=False)
+    held_out: AttackedRecords = field(repr=False)
+
+
+def protocols_of(kind: str) -> tuple[str, ...]:
+    """Return the protocols an attacker is trained under: the strong ones are not in the paper and keep to the first."""
+    return PROTOCOLS if kind in ADVERSARIES else PROTOCOLS[:1]
+
+
+def attacks_of(*, as_published: bool) -> list[tuple[str, str]]:
+    """Return the attackers with their protocols, those as published only where that is asked for."""
+    return [(kind, p) for kind in ATTACKERS for p in protocols_of(kind) if as_published or p == PROTOCOLS[0]]
+
+
+def attack_model(
+    kind: str,
+    protocol: str,
+    dataset: AuditDataset,
+    splits: Splits,
+    predictions: Codes,
+    *,
+    config: AuditConfig,
+) -> AttackFindings:
+    """Train one adversary under one protocol and let it guess the training records' sensitive attribute.
+
+    Under "held_out" the attacker learns from the attack records and keeps the validation records apart; under
+    "as_published" it learns from both and tunes on the model owner's test records, as Ferry et al.'s code does.
+    Imputation is the one of the whole audit (`core.studies.subject.imputation_of`), and with the predictions what an
+    attack on labels alone makes of it; their probabilities are calibrated as they are. Attackers that do not see the
+    predictions are trained once for all models on the same records.
+    """
+    choice(kind, ATTACKERS, name="adversary")
+    choice(protocol, PROTOCOLS, name="protocol")
+    if kind not in ADVERSARIES:
+        rows = splits.train, splits.validation
+        probabilities = _imputed(dataset, splits, None if kind == "strong" else predictions, config=config)
+        return attack_saying(probabilities, probabilities, rows, dataset, predictions)
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
+    learn = attacker_sample(learn, config.seed)
+
+    def ask() -> tuple[Floats, ...]:
+        parameters = None if config.forest is None else dict(config.forest)
+        adversary = train_adversary(
+            kind, x[learn], y[learn], s[learn], predictions[learn], seed=config.seed, parameters=parameters
+        )
+        return tuple(adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune))
+
+    if kind == _BLIND:
+        key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
+        raw = dataset.once(("attacker", key), ask)
+    else:
+        raw = ask()
+    scale = calibrate(raw[1], s[tune])
+    return attack_saying(raw, tuple(map(scale.apply, raw)), (splits.train, tune), dataset, predictions)
+
+
+def _imputed(
+    dataset: AuditDataset, splits: Splits, predictions: Codes | None, *, config: AuditConfig
+) -> tuple[Floats, Floats]:
+    """Return the imputation of training and validation records, with predicted labels where these are handed in."""
+    sets = splits.train, splits.validation
+    train, validation = (imputed(dataset, splits, rows, seed=config.seed) for rows in sets)
+    if predictions is None:
+        return train.probability, validation.probability
+    attack = attack_released(
+        attacker_columns(dataset),
+        Outputs(labels=predictions, scores=None),
+        dataset.sensitive.astype(np.intp),
+        imputation_of(dataset, splits, seed=config.seed),
+        np.concatenate(sets),
+        imputed=Imputed(
+            odds=np.concatenate([train.odds, validation.odds]),
+            probability=np.concatenate([train.probability, validation.probability]),
+        ),
+    )
+    return attack.after[: splits.train.size], attack.after[splits.train.size :]
+
+
+def attack_saying(
+    probabilities: tuple[Floats, ...],
+    calibrated: tuple[Floats, ...],
+    rows: tuple[_Rows, _Rows],
+    dataset: AuditDataset,
+    predictions: Codes,
+) -> AttackFindings:
+    """Return an attacker with these probabilities, (n, K), for the attacked and for its own records."""
+    attacked, held_out = (
+        AttackedRecords(
+            probability=raw,
+            calibrated=scaled,
+            predictions=predictions[inside],
+            labels=dataset.labels[inside],
+            truth=dataset.sensitive[inside],
+        )
+        for raw, scaled, inside in zip(probabilities, calibrated, rows, strict=True)
+    )
+    right = accuracy(held_out.truth, held_out.guess)
+    return AttackFindings(held_out_accuracy=right, attacked=attacked, held_out=held_out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CorrectionResult:
+    """What the attackers guess about the training records of a subject; a tolerance is disclosed to them afterwards."""
+
+    subject: Subject
+    attacks: dict[tuple[str, str], AttackFindings]
+    """(attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`."""
+
+    @classmethod
+    def of(cls, subject: Subject, *, as_published: bool = False, report: Report | None = None) -> CorrectionResult:
+        """Train every attacker, each once a subject; under the paper's protocol too where that is asked for."""
+        attacks, pairs = {}, attacks_of(as_published=as_published)
+        for done, pair in enumerate(pairs, start=1):
+            work = partial(attack_model, *pair, subject.dataset, subject.splits, subject.model.predictions)
+            attacks[pair] = subject.once(f"attack {' '.join(pair)}", partial(work, config=subject.config))
+            if report is not None:
+                report(done, len(pairs))
+        return cls(subject=subject, attacks=attacks)
+
+    @property
+    def config(self) -> AuditConfig:
+        """The settings of the audit."""
+        return self.subject.config
+
+    @property
+    def model(self) -> ModelFindings:
+        """How accurate and how fair the audited model is."""
+        return self.subject.model
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Names of the groups by code."""
+        return self.subject.dataset.group_names
+
+    @property
+    def strong(self) -> Estimate:
+        """Accuracy of imputation from features and label, without the model."""
+        records = self.attacks["strong", "held_out"].attacked
+        return accuracy(records.truth, records.guess)
+
+    def attack(self, adversary: str, *, as_published: bool = False) -> AttackFindings:
+        """Return one attacker; the strong ones are not in the paper and keep to records of their own."""
+        choice(adversary, ATTACKERS, name="adversary")
+        return self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
+
+    def disclose(
+        self,
+        tolerance: float,
+        *,
+        adversary: str = "features",
+        cost: str = "published",
+        as_published: bool = False,
+        permuted: bool = False,
+        until_true: bool | None = None,
+    ) -> Disclosure:
+        """Tell one attacker the tolerance, once; see `core.studies.correction.disclose`.
+
+        `as_published` chooses the exponent on the test records and, unless `until_true` says otherwise, raises the
+        tolerance until it holds. `permuted` is the control: the same guess, corrected with the tolerance as it is, with
+        permuted predictions, of its held-out records too (see `core.studies.correction.knowledge`). People are
+        resampled under the audit's seed, so that a correction has the same interval wherever it is shown.
+        """
+        attack, metric = self.attack(adversary, as_published=as_published), self.config.metric
+        raised = (as_published if until_true is None else until_true) and not permuted
+
+        def make() -> Disclosure:
+            attacked, held_out = attack.attacked, attack.held_out
+            if permuted:
+                attacked = permuted_records(attacked, metric=metric, seed=self.config.seed, name="attacked")
+                held_out = permuted_records(held_out, metric=metric, seed=self.config.seed, name="held out")
+            return disclose(
+                attacked,
+                held_out,
+                tolerance=tolerance,
+                metric=metric,
+                cost=cost,
+                raise_until_true=raised,
+                seed=self.config.seed,
+            )
+
+        return self.subject.once(f"disclosed {(tolerance, adversary, cost, as_published, permuted, raised)}", make)
+
+    def curve(self, *also: float, report: Report | None = None, **attacker: Any) -> list[Disclosure]:
+        """Return what an attacker makes of the slider's tolerances, and of `also`, asked for now or before.
+
+        `attacker` are the settings of `disclose`: adversary, cost, as_published.
+        """
+        values = TOLERANCES if len(self.group_names) == 2 else TOLERANCES_OF_MANY
+        tolerances: set[float] = self.subject.once(f"curve {sorted(attacker.items())}", lambda: set(values))
+        tolerances |= {round(tolerance, 3) for tolerance in also}
+        disclosures = []
+        for done, tolerance in enumerate(sorted(tolerances)):
+            if report is not None:
+                report(done, len(tolerances))
+            disclosures.append(self.disclose(tolerance, **attacker))
+        return disclosures
+
+    def explained(self, adversary: str, tolerance: float) -> Attribution:
+        """Return the attribution of the published attack or of the imputation baseline, made once."""
+        name = next(name for name, kinds in KINDS.items() if adversary in kinds)
+        return self.subject.once(f"attribution {name} {tolerance!r}", lambda: self.attribution(name, tolerance))
+
+    def attribution(self, name: str, tolerance: float, *, permuted: AttackFindings | None = None) -> Attribution:
+        """Return what each piece of knowledge adds for one of `KINDS`, the tolerance disclosed as it is."""
+        without, with_predictions = (self.attacks[kind, "held_out"].attacked for kind in KINDS[name])
+        return attribute_leak(
+            name,
+            without,
+            with_predictions,
+            prior=known_shares(self.subject.dataset, self.subject.splits),
+            metric=self.config.metric,
+            tolerance=tolerance,
+            permuted=None if permuted is None else permuted.attacked,
+            seed=self.config.seed,
+        )

@@ -1,0 +1,581 @@
+"""What reconstruction correction finds, in sentences and tables: those of page, terminal, report and files.
+
+Names of groups and columns stand as they are in the table: who shows a sentence makes them harmless.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from core.adversaries import STRONG, TunedForest
+from core.models import GIVEN
+from core.stats.estimates import (
+    Estimate,
+    count,
+    difference,
+    epsilon_text,
+    gap,
+    interval,
+    mean_over_repeats,
+    number_text,
+    percent,
+    points,
+    tolerance_text,
+)
+from core.stats.fairness import METRIC_TITLES, difference_title, keeps
+from core.stats.quantities import Quantity, Row, Tables, change, share
+from core.studies.config import AuditConfig
+from core.studies.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult
+from core.studies.correction.attribution import MEASURES, STEP_TITLES, Attribution
+from core.studies.correction.disclosure import Disclosure
+from core.studies.correction.exact import true_tolerance
+from core.studies.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_identified
+from core.studies.study import Finding
+
+_FEW = 400
+"""Attacked people below which an accuracy is known to about ±5 points at best."""
+
+ONLY_THE_DIFFERENCE = (
+    "The tolerance adds the difference between before and after. It is the model's leak as far as it goes beyond "
+    "imputation without the model."
+)
+
+_NONE = "has no statistically significant effect"
+
+HELD_OUT = "held-out protocol"
+"""Protocol of attribution, checks and curves, where the headline's is the paper's."""
+
+HELD_OUT_BELOW = (
+    "Attribution, checks and the tables that say so are by the held-out protocol: learned from the attack records, "
+    "exponent chosen on the validation records."
+)
+
+
+def first_tolerance(result: CorrectionResult) -> float:
+    """Return what is disclosed at first: the tolerance of the settings, else the smallest that holds."""
+    if result.config.method in ("exponentiated_gradient", GIVEN):
+        return result.config.tolerance
+    return math.ceil(1000 * result.model.unfairness_train - 1e-9) / 1000
+
+
+def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_published: bool = False) -> Finding:
+    """Return what disclosing the tolerance changes, beside imputation and the majority-class baseline."""
+    who, name = ATTACKERS[adversary], result.subject.attribute
+    if result.config.forest is not None and adversary not in STRONG:
+        who += ", tuned,"
+    strong, attack_accuracy = result.strong, now.after or now.before
+    ahead = difference(strong, attack_accuracy).low > 0
+    majority = result.group_names[max(now.groups, key=lambda group: group.before.n).group]
+    beside = f"Baseline, always “{majority}”: {percent(now.majority)}."
+    if adversary not in STRONG:
+        beside = f"Imputation without the model: {percent(strong)}. {beside}"
+    at, reached, to_do = tolerance_text(now.used), tolerance_text(now.achieved, limit=now.used), ""
+    start = percent(now.before)
+    if now.after is None or now.gain is None:
+        verb = "found to meet" if now.certificate.status == "not_solved" else "meets"
+        point = f"No correction {verb} tolerance {at}; {_smallest(now)}."
+        to_do = "Disclose a looser tolerance to see what it would reveal."
+        measured = f"Accuracy at inferring {name} stays at {percent(now.before)} (95% CI {interval(now.before)})."
+    else:
+        if not now.is_true:
+            gains = "gains" if now.gain.low > 0 else "loses" if now.gain.high < 0 else "gains nothing significant"
+            by = ""
+            if not gains.endswith("significant"):
+                by = f" {points(now.gain).lstrip('+−')} on {start}"
+            point = f"Tolerance {at} is false for this model (unfairness {reached}): believing it, {who} {gains}{by}."
+            holds = tolerance_text(math.ceil(1000 * now.achieved - 1e-9) / 1000)
+            to_do = f"Do not publish it: it is not true. The smallest tolerance that holds is {holds}."
+        elif now.gain.low > 0:
+            still = ", but imputation without the model does better still" if ahead and adversary not in STRONG else ""
+            point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}, from {start}{still}."
+            to_do = "Publish a looser tolerance if this gain matters to you; the report compares it with your limit."
+        elif now.gain.high < 0:
+            point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}, from {start}."
+            to_do = "Do not count on it: an attacker who knows the group proportions may gain."
+        else:
+            point = f"Publishing the fairness tolerance {_NONE} on {who.removesuffix(',')}."
+            to_do = "Try other seeds under More analyses before you rely on it."
+        measured = (
+            f"Accuracy at inferring {name}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
+            f"{at} (95% CI {interval(now.after)}; {count(now.after.n)} people). Gain {_change(now.gain)}."
+        )
+    worse = ""
+    if adversary not in STRONG and attack_accuracy.high < now.majority.value:
+        worse = f"This attacker is worse than always guessing “{majority}”: it over-predicts small groups. "
+    falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
+    if falls and now.gain is not None and now.gain.low > 0:
+        worse += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
+    few = (
+        (f"Only {count(attack_accuracy.n)} people are attacked: take it as a hint.",)
+        if attack_accuracy.n < _FEW
+        else ()
+    )
+    return Finding(
+        point=point,
+        evidence=f"{measured} {beside}",
+        so_what=f"{worse}{ONLY_THE_DIFFERENCE}",
+        to_do=to_do,
+        caveats=(*few, *_protocol(now, as_published, adversary)),
+        estimate=now.after,
+        baseline=now.majority,
+        attacker_knows=", ".join(attacker_knowledge(result, adversary)[0]),
+    )
+
+
+def _balanced(now: Disclosure) -> str:
+    return f"{percent(now.balanced_before)} → {percent(now.balanced_after)}" if now.balanced_after else ""
+
+
+def _smallest(now: Disclosure) -> str:
+    if now.certificate.status == "not_solved":
+        return "the time was up"
+    if now.smallest_tolerance is None or now.smallest_tolerance > 1:
+        return "no tolerance can be met"
+    least = now.smallest_tolerance
+    if least >= 5e-5:
+        least = math.ceil(1e4 * least - 1e-11) / 1e4  # rounded down it could not be met
+    return f"the smallest that can be met is {tolerance_text(least)}"
+
+
+def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str, ...]:
+    if not as_published:
+        return ()
+    raised = f"; tolerance raised from {tolerance_text(now.told)} until it holds" if now.used > now.told else ""
+    if adversary in STRONG:
+        return (f"Paper's protocol{raised}; imputation is not in the paper and tunes on its own people.",)
+    return (
+        f"Paper's protocol: learned from all known people, exponent chosen on the test set{raised}.",
+        HELD_OUT_BELOW,
+    )
+
+
+def _change(gain: Estimate) -> str:
+    """Write a change in points with its interval; one that excludes 0 has no limit that looks like it."""
+    scaled = [100 * number for number in (gain.value, gain.low, gain.high)]
+    places = _places(scaled, 1, 3) if gain.low > 0 or gain.high < 0 else 1
+    value, low, high = (gap(number, decimals=places) for number in scaled)
+    return f"{value} points ({low} to {high})"
+
+
+def _places(numbers: Sequence[float], least: int, most: int) -> int:
+    """Return with how many decimals the smallest of some numbers, 0 left aside, does not look like 0."""
+    smallest = min((abs(number) for number in numbers if number), default=1.0)
+    return min(max(least, math.ceil(-math.log10(2 * smallest))), most)
+
+
+def _over(values: Sequence[float]) -> str:
+    """Write a change over seeds."""
+    change = mean_over_repeats(values)
+    return signed(change.value, change.low, change.high)
+
+
+def attacker_knowledge(result: CorrectionResult, adversary: str) -> tuple[list[str], list[str]]:
+    """Return what the attacker knows, and what not."""
+    roles = result.subject.dataset.roles
+    predictions = "predictions (used in the correction only)" if adversary in ("features", "strong") else "predictions"
+    features = f"{len(result.subject.dataset.feature_names)} features"
+    return [features, roles.label, predictions, "metric", "tolerance"], [roles.attribute, "group proportions"]
+
+
+def certificate(now: Disclosure) -> Finding:
+    """Return what the solver did, and how its answer was checked."""
+    proof, used = now.certificate, tolerance_text(now.used)
+    solver = "Exact two-group solver" if len(now.groups) == 2 else "Certified solver for many groups"
+    if now.n_changed is None or now.after is None:
+        missing = "was found in time" if proof.status == "not_solved" else "exists"
+        return Finding(point=f"No correction {missing} at tolerance {used}.", evidence=f"{solver}.")
+    optimal = proof.status == "optimal"
+    changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed"
+    if now.n_changed and now.n_right is not None:
+        changed += f", {100 * now.n_right / now.n_changed:.0f}% of the changes correct"
+    if now.balanced_after:
+        changed += f". Balanced accuracy {_balanced(now)}"
+    reached = tolerance_text(now.reached, limit=now.used)
+    return Finding(
+        point="Correction solved to proven optimality." if optimal else "Correction feasible, not proven optimal.",
+        evidence=f"{changed}. Largest deviation on the corrected guesses: {reached}, at most {used} was asked. "
+        f"{solver}.",
+    )
+
+
+def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
+    """Return what DP training noise did and did not do to the attack; None for other methods."""
+    config = result.config
+    if config.method != "dp_id3":
+        return None
+    if math.isinf(config.epsilon):
+        return Finding(
+            point="Trained without DP training noise (ε = ∞).",
+            evidence="A smaller ε shows its effect.",
+        )
+    changes = "no correction meets the tolerance"
+    if now.gain is not None:
+        clear = now.gain.low > 0 or now.gain.high < 0
+        changes = f"the tolerance changes accuracy by {_change(now.gain)}"
+        changes += "" if clear else ", no statistically significant effect"
+    return Finding(
+        point=f"Trained with DP training noise, ε = {epsilon_text(config.epsilon)}.",
+        evidence=f"It hides whether one record was used. It does not stop imputation from other columns "
+        f"({percent(result.strong)}). Nor does it hide what the model does to groups: {changes}.",
+    )
+
+
+def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
+    """Return whether a disclosed tolerance holds for the model on the attacked records, by both measures.
+
+    `tolerance` is that of the sentence: the one disclosed, or the one it was raised to.
+    """
+    holds = keeps(now.achieved, tolerance)
+    says = "The disclosed tolerance " + ("holds" if holds else "does not hold")
+    if tolerance > now.told:
+        says = f"Tolerance {tolerance_text(now.told)} does not hold; raised to {tolerance_text(tolerance)}, it does"
+    reached = tolerance_text(now.achieved, limit=tolerance)
+    evidence = (
+        f"The model's unfairness on these records (largest deviation of a group from the overall rate) is {reached}"
+        f"{'' if holds else f', above {tolerance_text(tolerance)}'}. {difference_title(now.metric)}: "
+        f"{tolerance_text(difference)}."
+    )
+    return Finding(
+        point=f"{says}.",
+        evidence=evidence,
+        so_what="" if holds else "An attacker who believes it uses a false claim: guesses may get better or worse.",
+    )
+
+
+def false_promise(promised: float, achieved: float) -> str:
+    """Return in one sentence that a disclosed tolerance does not hold, and which one was used; "" where it is true.
+
+    `promised` is the plan's tolerance, `achieved` the unfairness on the attacked records.
+    """
+    applied = true_tolerance(promised, achieved)
+    if promised == applied:
+        return ""
+    return f"The disclosed tolerance {promised:g} does not hold; the attackers used {applied:g}, which does."
+
+
+def permutation(control: Disclosure) -> Finding:
+    """Return what the same constraint changes with the predictions of other people."""
+    changes = "no correction meets the tolerance" if control.gain is None else f"accuracy by {_change(control.gain)}"
+    what = changes if control.gain is None else f"the same constraint changes {changes}"
+    return Finding(point=f"Permutation control: with shuffled predictions {what}.", estimate=control.gain)
+
+
+def held_out(result: CorrectionResult, adversary: str, as_published: bool) -> Finding:
+    """Return how good the attacker is on the people they tune on."""
+    published = as_published and adversary not in STRONG
+    estimate = result.attack(adversary, as_published=as_published).held_out_accuracy
+    tuning_set = "the test set" if published else "the attacker's validation set"
+    return Finding(
+        point=f"Accuracy before disclosure on {tuning_set}: {percent(estimate)} (95% CI {interval(estimate)}).",
+        estimate=estimate,
+    )
+
+
+def by_tolerance(curve: Sequence[Disclosure]) -> str:
+    """Return what the curve over disclosed tolerances shows."""
+    gains = [disclosure.gain for disclosure in curve if disclosure.gain is not None]
+    if not gains:
+        return "No correction exists at any tolerance"
+    if not any(gain.low > 0 for gain in gains):
+        harmed = sum(gain.high < 0 for gain in gains)
+        if harmed in (0, len(gains)):
+            return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
+    tightest, loosest = gains[0], gains[-1]
+    if tightest.low > max(0.0, loosest.high) and max(gain.value for gain in gains) <= tightest.high:
+        return "Tighter disclosed tolerances help this attack more"
+    return "Accuracy by disclosed tolerance"
+
+
+def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
+    """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
+    change, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
+    measure_text = f"the {leak.attacker} attacker's {title}"
+    false = leak.n_seeds - leak.n_true
+    where = "for this model" if leak.n_seeds == 1 else f"for the model in {false} of {leak.n_seeds} seeds"
+    caveats = (f"The disclosed tolerance does not hold {where}.",) if false else ()
+    opening = "Once group proportions are known, the tolerance"
+    if change.n == 0:
+        return Finding(point=f"{opening}'s effect on {measure_text} could not be measured.", caveats=caveats)
+    scale, unit = (1, "nats") if measure == "log_loss" else (100, "points")
+    scaled = [scale * value for value in (change.value, change.low, change.high)]
+    places = _places(scaled, *((4, 6) if unit == "nats" else (1, 3)))
+    value, low, high = (gap(number, decimals=places) for number in scaled)
+    over = f"{change.n} seeds" if change.over == "seeds" else f"{count(change.n)} people, one seed"
+    if change.low > 0 or change.high < 0:
+        point = f"{opening} {'raises' if change.low > 0 else 'lowers'} {measure_text} by {value.lstrip('+−')} {unit}."
+    else:
+        point = f"{opening} {_NONE} on {measure_text}: {value} {unit}."
+    evidence = f"{100 * change.level:.0f}% CI over {over}: {low} to {high}. {_from_to(leak, measure)}"
+    return Finding(point=point, evidence=evidence.strip(), caveats=caveats, estimate=change.estimate)
+
+
+def _from_to(leak: Attribution, measure: str) -> str:
+    """Return the constraint's step with its baseline: what the step that it builds on reaches, and what it reaches."""
+    step = leak.step("constraint")
+    if not step.builds_on:
+        return ""
+    before, after = leak.step(step.builds_on).values[measure], step.values[measure]
+    if measure == "log_loss":
+        return f"Log-loss without the tolerance {before.value:.4f}, with it {after.value:.4f}."
+    return f"Without the tolerance {percent(before.value)}, with it {percent(after.value)}."
+
+
+def over_seeds(leak_points: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
+    """Return an attacker's accuracy at a step, over seeds."""
+    measured = list(_by_seed(leak_points, attacker, step).values())
+    return measured[0] if len(measured) == 1 else mean_over_repeats([estimate.value for estimate in measured])
+
+
+def _by_seed(leak_points: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, Estimate]:
+    """Return a step's accuracy by seed, where it could be measured."""
+    return {
+        point.config.seed: leak_step.values["accuracy"]
+        for point in leak_points
+        for leak_step in point.attributions[attacker].steps
+        if leak_step.step == step and leak_step.n_seeds
+    }
+
+
+_COMPARED_STEPS = {
+    "features": "features (A)",
+    "predictions": "and predictions (A′)",
+    "constraint": "and proportions, constraint",
+    "constraint_without_shares": "and constraint alone",
+}
+
+
+def mitigation_rows(leak_points: Sequence[LeakPoint], config: AuditConfig) -> tuple[Row, ...]:
+    """Return what mitigation changes, paired by seed: with, without and difference.
+
+    None of it where the chosen model has no mitigation.
+    """
+    if config.method == "unmitigated":
+        return ()
+    sides = [[p for p in leak_points if p.config.method == method] for method in (config.method, "unmitigated")]
+    numbers: dict[str, list[dict[int, float]]] = {
+        "model accuracy, test set": [{p.config.seed: p.accuracy_test.value for p in side} for side in sides],
+        "unfairness, training set": [{p.config.seed: p.achieved for p in side} for side in sides],
+        "difference between groups, training set": [
+            {p.config.seed: p.difference_train for p in side} for side in sides
+        ],
+    }
+    for attacker in KINDS:
+        for step, title in _COMPARED_STEPS.items():
+            numbers[f"{attacker} attacker, {title}"] = [
+                {seed: right.value for seed, right in _by_seed(side, attacker, step).items()} for side in sides
+            ]
+    rows: list[Row] = []
+    for name, (with_mitigation, without_mitigation) in numbers.items():
+        seeds = sorted(set(with_mitigation) & set(without_mitigation))
+        if seeds:
+            means = [
+                share(sum(side[seed] for seed in seeds) / len(seeds)) for side in (with_mitigation, without_mitigation)
+            ]
+            mean_difference = change(
+                mean_over_repeats([with_mitigation[seed] - without_mitigation[seed] for seed in seeds])
+            )
+            rows.append({"measure": name, "with": means[0], "without": means[1], "difference": mean_difference})
+    return tuple(rows)
+
+
+def mitigation_truth(leak_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
+    """Return for how many of these models the disclosed tolerance holds."""
+    counts = []
+    for method in dict.fromkeys((config.method, "unmitigated")):
+        true = [p.attributions["published"].n_true for p in leak_points if p.config.method == method]
+        counts.append(f"{sum(true)} of {len(true)} {'without' if method == 'unmitigated' else 'with'} mitigation")
+    return Finding(
+        point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",
+        evidence=f"It holds in {', '.join(counts)}.",
+    )
+
+
+def control_findings(
+    leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig
+) -> tuple[Finding, Finding, Finding]:
+    """Return the controls over seeds: permuted predictions in the correction and in learning, a constraint estimated.
+
+    `method_points` are the points of the configuration's own method.
+    """
+    gains = {
+        name: [d.gain.value for p in method_points if (d := getattr(p, name)).gain is not None]
+        for name in ("real", "permuted")
+    }
+    corrected = "No correction meets the tolerance."
+    if gains["real"] and gains["permuted"]:
+        real, permuted = (_over(values) for values in gains.values())
+        corrected = f"The constraint changes the published attack by {real} points, with shuffled ones by {permuted}."
+    learned = []
+    for attacker in KINDS:
+        with_, shuffled, without = (
+            percent(over_seeds(method_points, attacker, step))
+            for step in ("predictions", "permuted_predictions", "features")
+        )
+        learned.append(
+            f"The {attacker} attacker reaches {with_} with the predictions, {shuffled} with shuffled ones, {without} "
+            "without any."
+        )
+    return (
+        Finding(point="Correction with permuted predictions.", evidence=corrected),
+        Finding(point="Learning from permuted predictions.", evidence=" ".join(learned)),
+        _estimated(leak_points, method_points, config),
+    )
+
+
+def _estimated(leak_points: Sequence[LeakPoint], method_points: Sequence[LeakPoint], config: AuditConfig) -> Finding:
+    """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
+    trained = config.metric if config.method in ("exponentiated_gradient", "threshold_optimizer") else None
+    estimates, n = [p.unknown.estimate for p in method_points], len(method_points)
+    twins = [p.unknown.estimate for p in leak_points if p.config.method == "unmitigated"]
+    compared = [
+        p for p in method_points if p.unknown.estimated.after and (p.unknown.trained is None or p.unknown.trained.after)
+    ]
+    after = [p.unknown.estimated.after.value for p in compared if p.unknown.estimated.after]
+    known_after = [p.unknown.trained.after.value for p in compared if p.unknown.trained and p.unknown.trained.after]
+    evidence = []
+    if trained is None:
+        shares = {metric: share_identified(estimates, metric).value for metric in METRIC_TITLES}
+        most = max(shares, key=shares.__getitem__)
+        evidence.append(
+            f"The attacker estimates {METRIC_TITLES[most].lower()} in {round(shares[most] * n)} of {n} seeds."
+        )
+    else:
+        chance = f"guessing one of three: {percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)}"
+        if twins:
+            chance += (
+                f"; {round(share_identified(twins, trained).value * len(twins))} of {len(twins)} without mitigation"
+            )
+        right = round(share_identified(estimates, trained).value * n)
+        evidence.append(f"The metric is right in {right} of {n} seeds ({chance}).")
+    if after:
+        evidence.append(f"Accuracy with the estimated constraint: {percent(mean_over_repeats(after).value)}.")
+    if known_after:
+        mean_difference = _over([a - b for a, b in zip(after, known_after, strict=True)])
+        evidence.append(
+            f"With the true one: {percent(mean_over_repeats(known_after).value)}, {mean_difference} points apart."
+        )
+    return Finding(
+        point="Unknown constraint: the attacker estimates metric and tolerance from records they know.",
+        evidence=" ".join(evidence),
+    )
+
+
+def signed(value: float, low: float, high: float) -> str:
+    """Write a change in points without the word, with the limits of its interval where they are known."""
+    change, *ends = (number_text(100 * number, "+.1f") for number in (value, low, high))
+    return change if math.isnan(low) else f"{change} ({ends[0]} to {ends[1]})"
+
+
+def tuning(forest: TunedForest) -> Finding:
+    """Return what the search for hyper-parameters found beside the published ones."""
+    best, published = forest.balanced, forest.pinned_balanced
+    is_distinct = best.low > published.high or best.high < published.low
+    return Finding(
+        point=f"The search finds a forest with balanced accuracy {percent(best)}, the published one has "
+        f"{percent(published)}",
+        evidence=f"Accuracy on held-out people: {percent(forest.accuracy)}, published "
+        f"{percent(forest.pinned_accuracy)}; baseline {percent(forest.majority)}."
+        f"{'' if is_distinct else ' The intervals of the balanced accuracies overlap.'} "
+        "Drawn: balanced accuracy on the tuning set, by trial.",
+    )
+
+
+_MORE = {
+    "bound": "the tolerance",
+    "bound_shares": "tolerance and group proportions",
+    "exact": "the exact unfairness",
+    "exact_shares": "exact unfairness and group proportions",
+    "all_metrics": "three metrics at once",
+}
+
+
+def stronger_disclosure(disclosures: Sequence[MoreDisclosed], tolerance: float) -> Finding:
+    """Return what disclosing more than a bound changes, and which answers are proved."""
+    by_name: Mapping[str, MoreDisclosed] = {more.known: more for more in disclosures}
+    bound, shares = by_name["bound"].after, by_name["bound_shares"].after
+    more_by_shares = bound is not None and shares is not None and shares.low > bound.high
+    proved = sum(more.certificate.status == "optimal" for more in disclosures)
+    return Finding(
+        point="Group proportions leak more than the tolerance" if more_by_shares else "Stronger disclosure",
+        evidence=f"{proved} of {len(disclosures)} answers are proved optimal. All start from one guess at one cost. "
+        f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
+        "of the attacked people. The three metrics have the smallest tolerances that hold. Only the interval of the "
+        "tolerance alone resamples the correction; the others take the changed guesses as given, which is narrower.",
+        caveats=tuple(
+            f"No correction with {_MORE[more.known]}: {more.reason}" for more in disclosures if more.after is None
+        ),
+    )
+
+
+# Tables
+
+_TITLES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss (nats a person)"}
+
+
+def tables(points: Sequence[LeakPoint], leaks: Sequence[Attribution], config: AuditConfig) -> Tables:
+    """Return the attribution of the leak over seeds, mitigation and controls."""
+    method = config.method.replace("_", " ")
+    steps = {f"What each piece of knowledge adds, {leak.attacker} attacker": list(step_rows(leak)) for leak in leaks}
+    return {
+        **steps,
+        f"With mitigation ({method}) and without, paired by seed": mitigation_rows(points, config),
+        "Corrections by seed": [row for point in points for row in _seed_rows(point)],
+        "Accuracy on the attackers' own validation sets": [
+            _of_seed(point) | {"attacker": kind, "accuracy": share(right)}
+            for point in points
+            for kind, right in point.held_out.items()
+        ],
+    }
+
+
+def step_rows(leak: Attribution) -> Iterator[Row]:
+    """Yield what an attacker reaches at each step, and what the step changes."""
+    for step in leak.steps:
+        row: dict[str, Any] = {"step": STEP_TITLES[step.step]}
+        for measure in MEASURES:
+            title, cell = _TITLES[measure], Quantity if measure == "log_loss" else share
+            row[title] = cell(step.values.get(measure))
+            unit = "" if measure == "log_loss" else "points"
+            changed = step.changes.get(measure)
+            row[f"{title}, change"] = Quantity(changed, unit, signed=True) if step.changes else None
+        row["builds on"] = STEP_TITLES[step.builds_on] if step.builds_on else ""
+        row |= {"seeds": step.n_seeds, "interval over": step.values[MEASURES[0]].over}
+        yield row | {"note": " ".join(step.reasons)}
+
+
+def disclosure_row(disclosure: Disclosure) -> dict[str, Any]:
+    """Return a correction of one guess."""
+    return {
+        "metric": disclosure.metric,
+        "disclosed tolerance": disclosure.told,
+        "tolerance used": disclosure.used,
+        "model's unfairness": disclosure.achieved,
+        "baseline": share(disclosure.majority),
+        "accuracy before": share(disclosure.before),
+        "accuracy after": share(disclosure.after),
+        "gain": change(disclosure.gain),
+        "balanced accuracy before": share(disclosure.balanced_before),
+        "balanced accuracy after": share(disclosure.balanced_after),
+        "guesses changed": disclosure.n_changed,
+        "correct changes": disclosure.n_right,
+        "exponent": disclosure.exponent,
+        "solver status": str(disclosure.certificate.status),
+    }
+
+
+def _seed_rows(point: LeakPoint) -> Iterator[Row]:
+    corrections = {
+        "with the model's predictions": point.real,
+        "with permuted predictions": point.permuted,
+        "with the true constraint": point.unknown.trained,
+        "with the estimated constraint": point.unknown.estimated,
+    }
+    for name, disclosure in corrections.items():
+        if disclosure is not None:
+            yield _of_seed(point) | {"correction": name} | disclosure_row(disclosure)
+
+
+def _of_seed(point: LeakPoint) -> dict[str, Any]:
+    return {"seed": point.config.seed, "method": point.config.method}

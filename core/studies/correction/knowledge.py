@@ -1,0 +1,306 @@
+"""Other knowledge than a true tolerance, and one model's leak over seeds, with the controls that keep it honest.
+
+Control. The constraint says something about people only through their predictions. Here the attacker corrects the very
+same guess with permuted predictions: shuffled within the row sets the metric compares groups on (everybody for
+statistical parity, each label for the others), so that the rates, the counts a correction may reach and the smallest
+tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the constraint stays
+true of them up to chance. A gain that survives this does not come from what the model said about anybody.
+
+More than a bound. Ferry et al. (2023, VII) leave the group proportions, the exact unfairness and several metrics as
+future work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the
+bound alone, so that only what is known differs.
+
+The unknown constraint: attackers without a disclosed tolerance measure one (Ferry et al. 2023, V-B). They know
+predictions, labels and the sensitive attribute on their own attack set, measure the four metrics there, and take the
+metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of predictive
+equality and equal opportunity, so it is never the smallest alone and, ties going to the metric named first, it is never
+taken; the paper says so too, and counts a model trained for it as never identified. What is taken instead may still be
+true of the people under attack, or false: the measured tolerance holds of the attack set. Beside the known one (tables
+IV and V) both corrections start from the same guess on the same records and differ only in metric and tolerance.
+
+`measure_leak` trains one configuration and asks all of this, and what each piece of knowledge adds. Repeated over seeds
+and set beside the unmitigated model it says how far any of it exceeds chance and what the mitigation itself changes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.adversaries import AttackedRecords, permuted_by_set
+from core.base.errors import InputError
+from core.base.serialize import Result
+from core.base.validation import binary_array, one_length
+from core.datasets.dataset import AuditDataset
+from core.stats.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
+from core.stats.fairness import METRICS, group_codes, row_sets, unfairness
+from core.studies.config import AuditConfig
+from core.studies.correction.attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, attack_model
+from core.studies.correction.attribution import Attribution
+from core.studies.correction.disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
+from core.studies.correction.exact import smallest_tolerance, true_tolerance
+from core.studies.correction.problem import Disclosed, SolverCertificate, correct_jointly
+from core.studies.subject import ModelPoint, subject_of
+
+KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
+"""The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
+
+_SECONDS_OF_MORE = 30.0
+"""Time each of these corrections may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreDisclosed(Result):
+    """What one more disclosure, `known` of `KNOWLEDGE`, changes.
+
+    Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
+    and `reason` says why, when there is no correction.
+    """
+
+    known: str
+    before: Estimate
+    after: Estimate | None
+    gain: Estimate | None
+    n_changed: int | None
+    certificate: SolverCertificate
+    reason: str
+
+
+def disclose_more(
+    result: CorrectionResult,
+    tolerance: float,
+    *,
+    adversary: str = "features",
+    cost: str = "published",
+    as_published: bool = False,
+) -> tuple[MoreDisclosed, ...]:
+    """Correct the same guess with every kind of knowledge.
+
+    The arguments are those of `CorrectionResult.disclose`; the tolerance, in [0, 1], is disclosed as it is. The exact
+    unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
+    two of them) each is disclosed with the smallest true bound in steps of 0.001.
+
+    The intervals of the bound are those of `CorrectionResult.disclose`; the others take the changed guesses as given,
+    which is narrower.
+    """
+    attack, metric = result.attack(adversary, as_published=as_published), result.config.metric
+    attacked, held_out = attack.attacked, attack.held_out
+    guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
+    prices, _ = prices_of(attacked, held_out, tolerance, metric, cost)
+    truth, before = attacked.truth, accuracy(attacked.truth, guess)
+    shares = (np.bincount(truth, minlength=attacked.n_groups) / truth.size).tolist()
+    exact = true_unfairness(attacked, truth, metric)
+    disclosures: dict[str, dict[str, Any]] = {
+        "bound": {"tolerance": tolerance},
+        "bound_shares": {"tolerance": tolerance, "group_shares": shares},
+        "exact": {"unfairness": exact},
+        "exact_shares": {"unfairness": exact, "group_shares": shares},
+    }
+    corrections = {
+        knowledge: corrected(attacked, guess, prices, metric, time_limit=_SECONDS_OF_MORE, **arguments)
+        for knowledge, arguments in disclosures.items()
+    }
+    bounds = [
+        Disclosed(
+            predictions=attacked.predictions,
+            metric=name,
+            tolerance=true_tolerance(0.0, true_unfairness(attacked, truth, name)),
+            labels=attacked.labels,
+        )
+        for name in IDENTIFIABLE
+    ]
+    corrections["all_metrics"] = correct_jointly(
+        guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE
+    )
+    bound, *further = (
+        MoreDisclosed(
+            known=knowledge,
+            before=before,
+            after=None if (after := correction.reconstruction) is None else accuracy(truth, after),
+            gain=None if after is None else accuracy_gain(truth, guess, after),
+            n_changed=correction.n_changed,
+            certificate=correction.certificate,
+            reason=correction.reason,
+        )
+        for knowledge, correction in corrections.items()
+    )
+    if bound.after is not None:
+        alone = result.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published, until_true=False)
+        bound = replace(bound, after=alone.after, gain=alone.gain)
+    return bound, *further
+
+
+IDENTIFIABLE = METRICS[:3]
+"""The metrics an estimate can name: all but equalized odds, which is two of them."""
+
+_TIE = 1e-12
+"""Violations closer than this are the same number, computed from different counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimatedConstraint(Result):
+    """The fairness constraint an attacker estimates from their own records.
+
+    The metric with the smallest violation, which is the tolerance, in [0, 1]; the first in the order of
+    `core.stats.fairness.METRICS` where several tie. `unfairness` is the violation of each metric on the attack set; nan
+    where it cannot be measured because a row set holds fewer than two groups.
+    """
+
+    metric: str
+    tolerance: float
+    unfairness: dict[str, float]
+    n: int
+
+
+def estimate_constraint(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike
+) -> EstimatedConstraint:
+    """Return the metric the model violates least on the attack set, and by how much.
+
+    Raises `InputError` if an argument breaks its rule, or no metric can be measured because there is only one group.
+
+    The audited model's answers for the attacker's own records and their labels, 0 or 1, and their groups, any number of
+    them from two, have the shape (n,).
+    """
+    answers, label_codes = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
+    _, groups = group_codes(sensitive)
+    n = one_length(predictions=answers, sensitive=groups, labels=label_codes)
+    measured = {}
+    for metric in METRICS:  # nan where one group, or nobody, is left to compare on a row set
+        sets = [groups if rows is None else groups[rows] for _, rows in row_sets(metric, label_codes, n)]
+        alone = any(np.unique(inside).size < 2 for inside in sets)
+        measured[metric] = math.nan if alone else unfairness(answers, groups, metric=metric, labels=label_codes)
+    defined = {metric: value for metric, value in measured.items() if not math.isnan(value)}
+    if not defined:
+        raise InputError(f"The attack records must hold at least two groups, got {np.unique(groups).size}.")
+    smallest = min(defined.values())
+    taken = next(metric for metric, value in defined.items() if value <= smallest + _TIE)
+    return EstimatedConstraint(metric=taken, tolerance=defined[taken], unfairness=measured, n=n)
+
+
+def share_identified(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
+    """Return in how many of some estimates, one a seed, a metric is named."""
+    return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstraintComparison(Result):
+    """The correction with the constraint the model was trained for beside that with the one the attacker measured.
+
+    There is none with the trained one for a model trained for none. `achieved` and `is_true` of the other say whether
+    the estimate holds of the people under attack; its `after` is None where no answer can meet the estimated tolerance,
+    with the reason in `smallest_tolerance` and `certificate`. The difference is corrected accuracy with the
+    estimate minus that with the real constraint, None where either is missing. Its interval is that of different
+    people; they are the same ones, which makes it wider than needed.
+    """
+
+    estimate: EstimatedConstraint
+    trained: Disclosure | None
+    estimated: Disclosure
+    difference: Estimate | None
+
+
+def compare_constraints(
+    attacked: AttackedRecords,
+    held_out: AttackedRecords,
+    estimate: EstimatedConstraint,
+    promised: tuple[str, float] | None,
+    *,
+    seed: int = 0,
+) -> ConstraintComparison:
+    """Correct the same guess with the real and with the estimated constraint, at the published cost.
+
+    Parameters
+    ----------
+    attacked, held_out : AttackedRecords
+        As for `core.studies.correction.disclose`, the same for both corrections.
+    estimate : EstimatedConstraint
+        From `estimate_constraint` on the attacker's own records. A tolerance that no answer can meet is raised to the
+        smallest that one can (the attacker knows all that this takes), but never for truth, which they cannot know.
+    promised : (metric, tolerance) or None
+        What the model was trained for, the tolerance raised until the model satisfies it, as published; None for a
+        method that is trained for nothing.
+    seed : int
+        Fixes the people resampled for the intervals.
+    """
+    real = None
+    if promised is not None:
+        real = disclose(attacked, held_out, tolerance=promised[1], metric=promised[0], raise_until_true=True, seed=seed)
+    needed = smallest_tolerance(
+        attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
+    )
+    tolerance = max(estimate.tolerance, needed) if needed <= 1 else estimate.tolerance
+    estimated = disclose(attacked, held_out, tolerance=tolerance, metric=estimate.metric, seed=seed)
+    accuracy_difference = None
+    if real is not None and real.after is not None and estimated.after is not None:
+        accuracy_difference = replace(difference(estimated.after, real.after), n=real.after.n)
+    return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=accuracy_difference)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakPoint(ModelPoint):
+    """One model, and where its leak comes from.
+
+    Its tolerance is disclosed, true or not; `real` is the paper's correction, and `permuted` its control,
+    with the tolerance the real one used, the exponent chosen on held-out records with permuted predictions. `achieved`
+    of the control is the unfairness of the permuted answers; above `used`, chance has made the constraint false of
+    them.
+    """
+
+    held_out: dict[str, Estimate]
+    """Attacker kind -> accuracy on the attacker's own held-out records."""
+    attributions: dict[str, Attribution]
+    """Attacker (`KINDS`) -> Attribution."""
+    real: Disclosure
+    permuted: Disclosure
+    unknown: ConstraintComparison
+    """The paper's correction with a tolerance raised until true, beside that with a measured one."""
+
+
+def leak_configs(config: AuditConfig, seeds: Sequence[int]) -> list[AuditConfig]:
+    """Return the configuration and its unmitigated twin for every seed: the fairness delta compares them."""
+    methods = dict.fromkeys((config.method, "unmitigated"))
+    return [replace(config, method=method, seed=seed) for seed in seeds for method in methods]
+
+
+def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
+    """Train one model and attack it in every way."""
+    started = time.perf_counter()
+    subject = subject_of(config, dataset)
+    seconds_model = time.perf_counter() - started
+    model, splits = subject.model, subject.splits
+    result = CorrectionResult.of(subject)
+    sets = {name: getattr(splits, name) for name in ("train", "attack", "validation", "test")}
+    dealt = permuted_by_set(model.predictions, dataset.labels, sets, seed=config.seed)
+    permuted = {
+        name: attack_model(kind, PROTOCOLS[0], dataset, splits, dealt, config=config)
+        for name, (_, kind) in KINDS.items()
+    }
+    paper, known_rows = result.attack("features"), splits.known
+    promises = config.method in ("exponentiated_gradient", "threshold_optimizer")
+    real = result.disclose(config.tolerance)
+    return LeakPoint.of(
+        config,
+        model,
+        held_out={kind: result.attack(kind).held_out_accuracy for kind in ATTACKERS},
+        attributions={name: result.attribution(name, config.tolerance, permuted=permuted[name]) for name in KINDS},
+        real=real,
+        permuted=result.disclose(real.used, permuted=True),
+        unknown=compare_constraints(
+            paper.attacked,
+            paper.held_out,
+            estimate_constraint(
+                model.predictions[known_rows], dataset.sensitive[known_rows], dataset.labels[known_rows]
+            ),
+            (config.metric, config.tolerance) if promises else None,
+            seed=config.seed,
+        ),
+        seconds=time.perf_counter() - started,
+        seconds_model=seconds_model,
+    )

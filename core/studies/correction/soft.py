@@ -1,0 +1,312 @@
+"""Soft correction: what a disclosed bound and group shares add to calibrated probabilities.
+
+Group g's rate of positive predictions lies within t of the overall rate P/N of a row set exactly when
+
+    (P/N - t) Σ s_g ≤ Σ ŷ s_g ≤ (P/N + t) Σ s_g,
+
+which is linear in the indicators s_g, and true of an empty group. So the correction is the information projection
+of the adversary's posterior on these bounds (`core.stats.projection`): it needs no guess, and where the bound is true
+the log-loss of the truth falls by at least the divergence moved; where the bound is false nothing is guaranteed.
+
+The bounds are multiplied by N, which makes N ŷ - P a whole number, and the tolerance is widened as in the hard
+correction, so that a truth that meets the bound in fractions meets it in floats.
+
+Other samples of the same people. With u_p the shift of a pattern's log-probabilities, the sum of its log-normalisers is
+taken as quadratic around everybody's shift, with the slope and curvature of the sample. Then the dual is quadratic in
+the multipliers, and its maximum over a box is one Newton step (`core.stats.projection`): to 1e-6 nats what projecting
+the sample again gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Floats, Ints, Mask
+from core.base.errors import InputError
+from core.base.validation import binary_array, one_length, unit_interval
+from core.stats.fairness import row_sets
+from core.stats.projection import Constraints, newton_direction, project
+from core.studies.correction.bootstrap import drawn_people
+from core.studies.correction.exact import WIDENING
+from core.studies.correction.problem import Shares, interval_of
+
+_Row = tuple[Floats, Floats, float, bool]
+"""Weights of the four patterns, weights of the groups, bound, equality."""
+
+
+def soft_correct(
+    probability: npt.ArrayLike,
+    predictions: npt.ArrayLike,
+    *,
+    tolerance: float | None,
+    metric: str = "statistical_parity",
+    labels: npt.ArrayLike | None = None,
+    group_shares: Shares | None = None,
+) -> Floats:
+    """Return the probabilities closest to the adversary's that agree with what was disclosed, in expectation.
+
+    Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were; if the
+    truth meets them, its log-loss -Σ log q'(s) never exceeds the one before.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n,) or (n, K), in [0, 1]
+        P(s = 1) of each record, or probabilities of K groups in rows that add up to 1.
+    predictions : array-like of shape (n,), 0 or 1
+        The audited model's predictions.
+    tolerance : float in [0, 1] or None
+        Disclosed bound on every group's distance from the overall rate; None for shares only.
+    metric : str
+        One of `core.stats.fairness.METRICS`.
+    labels : array-like of shape (n,), 0 or 1, optional
+        True labels; needed by all metrics but statistical parity.
+    group_shares : sequence of length K, optional
+        For each group (for two groups: group 0, then group 1) its share among the records, an interval
+        (low, high), or None where nothing is known. A rounded share is true only as an interval.
+    """
+    posterior = np.asarray(probability, dtype=np.float64)
+    if posterior.ndim not in (1, 2):
+        raise InputError(f"probability must have shape (n,) or (n, K), got {posterior.shape}.")
+    one_length(probability=posterior, predictions=np.asarray(predictions))
+    constraints = soft_constraints(
+        predictions,
+        n_groups=2 if posterior.ndim == 1 else posterior.shape[1],
+        tolerance=tolerance,
+        metric=metric,
+        labels=labels,
+        group_shares=group_shares,
+    )
+    return project(posterior, constraints).probability
+
+
+def soft_constraints(
+    predictions: npt.ArrayLike,
+    *,
+    n_groups: int,
+    tolerance: float | None,
+    metric: str = "statistical_parity",
+    labels: npt.ArrayLike | None = None,
+    group_shares: Shares | None = None,
+) -> Constraints:
+    """Return the disclosed bounds as statistics; the arguments are those of `soft_correct`."""
+    predicted = binary_array(predictions, name="predictions")
+    if n_groups < 2:
+        raise InputError(f"The soft correction needs at least 2 groups, got {n_groups}.")
+    sets = row_sets(metric, labels, predicted.size)
+    label_codes = np.zeros_like(predicted) if sets[0][1] is None else binary_array(np.asarray(labels), name="labels")
+    pattern = predicted + 2 * label_codes.astype(np.intp)
+    weights, groups, bound, equality = soft_statistics(
+        np.bincount(pattern, minlength=4),
+        parts=[None if mask is None else int(part[-1]) for part, mask in sets],
+        n_groups=n_groups,
+        tolerance=tolerance,
+        group_shares=group_shares,
+    )
+    return Constraints(pattern=pattern, weights=weights, groups=groups, bound=bound, equality=equality)
+
+
+def soft_statistics(
+    count: Ints,
+    *,
+    parts: Sequence[int | None],
+    n_groups: int,
+    tolerance: float | None,
+    group_shares: Shares | None,
+) -> tuple[Floats, Floats, Floats, Mask]:
+    """Return weights, groups, bounds and equalities of `core.stats.projection.Constraints`.
+
+    Records are counted by pattern, prediction + 2 · label; `parts` are the labels of the row sets the metric compares
+    groups on, None for all records.
+    """
+    units, sizes = np.eye(n_groups), [int(size) for size in count]
+    rows = _share_rows(group_shares, sum(sizes), units)
+    if tolerance is not None:
+        tolerance = unit_interval(tolerance, name="tolerance")
+        for label in parts:
+            inside = sizes if label is None else sizes[2 * label : 2 * label + 2]
+            rows += _fairness_rows(sum(inside), sum(inside[1::2]), label, tolerance, units)
+    return (
+        np.array([row[0] for row in rows], dtype=np.float64).reshape(-1, 4),
+        np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, n_groups),
+        np.array([row[2] for row in rows], dtype=np.float64),
+        np.array([row[3] for row in rows], dtype=np.bool_),
+    )
+
+
+def _fairness_rows(n: int, positives: int, label: int | None, tolerance: float, units: Floats) -> list[_Row]:
+    """Return the rows of one row set of n records, that with this label.
+
+    Patterns are numbered prediction + 2 · label. A bound no probabilities can break is left out.
+    """
+    in_set = np.array([label in (None, pattern >> 1) for pattern in range(4)])
+    gap = in_set * (n * np.array([0.0, 1.0, 0.0, 1.0]) - positives)
+    slack = in_set * (tolerance * WIDENING * n)
+    if tolerance == 0.0:
+        return [(gap, unit, 0.0, True) for unit in units if gap.any()]
+    sides = [side for side in (gap - slack, -gap - slack) if side.max() > 0]
+    return [(side, unit, 0.0, False) for side in sides for unit in units]
+
+
+def _share_rows(shares: Shares | None, n: int, units: Floats) -> list[_Row]:
+    """Return the rows that hold the groups' expected sizes at their known shares."""
+    rows: list[_Row] = []
+    for unit, (low, high) in zip(units, _intervals(shares, len(units)), strict=True):
+        ones = np.ones(4)
+        if low == high:
+            rows.append((ones, unit, _records(low, n), True))
+            continue
+        if low > 0.0:
+            rows.append((-ones, unit, -_records(low, n), False))
+        if high < 1.0:
+            rows.append((ones, unit, _records(high, n), False))
+    return rows
+
+
+def _records(share: float, n: int) -> float:
+    """Return n · share, without the rounding error of a share that is a fraction of n records."""
+    count = round(share * n)
+    return float(count) if abs(share * n - count) <= 1e-12 * n else share * n
+
+
+def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
+    """Return what is known of the K shares as intervals, (0, 1) where nothing is."""
+    if shares is None:
+        return [(0.0, 1.0)] * k
+    if len(shares) != k:
+        raise InputError(f"group_shares must have one entry a group ({k}), got {len(shares)}.")
+    intervals = [
+        (0.0, 1.0) if share is None else interval_of(share, name=f"group_shares of group {group}")
+        for group, share in enumerate(shares)
+    ]
+    least, most = sum(low for low, _ in intervals), sum(high for _, high in intervals)
+    if least > 1 + 1e-6 or most < 1 - 1e-6:
+        raise InputError(f"group_shares must allow a sum of 1, got shares that sum to {least:.6g} to {most:.6g}.")
+    if all(low == high for low, high in intervals):
+        return [(low / least, high / least) for low, high in intervals]
+    return intervals
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tilt:
+    """What everybody's posterior was projected on, and the multipliers that came out.
+
+    `parts` are the labels of the row sets the metric compares groups on, None for all records. The tolerance is None
+    where nothing was said of fairness; where `shares` were said, each sample gets its own.
+    """
+
+    constraints: Constraints
+    multipliers: Floats
+    parts: tuple[int | None, ...]
+    tolerance: float | None
+    shares: bool
+
+    @cached_property
+    def shift(self) -> Floats:
+        """What each group's log-probability gains in each pattern, (patterns, K)."""
+        return np.asarray(-(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups)
+
+    @cached_property
+    def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        return np.triu_indices(self.constraints.groups.shape[1])
+
+    def columns(self, logs: Floats, pattern: npt.NDArray[np.intp]) -> Floats:
+        """Return what `moved` wants summed: log-normaliser, probabilities after, and products of two of them.
+
+        `logs`, of shape (n, K), are logarithms of the posterior; `pattern` has the shape (n,).
+        """
+        tilted = logs + self.shift[pattern]
+        top = tilted.max(axis=1, keepdims=True)
+        tilted = np.exp(tilted - top)
+        total = tilted.sum(axis=1, keepdims=True)
+        tilted /= total
+        g, h = self._pairs
+        return np.hstack([top + np.log(total), tilted, tilted[:, g] * tilted[:, h]])
+
+    def moved(self, true: Floats, sums: Floats) -> tuple[Floats, float] | None:
+        """Return a sample's shift (patterns, K), and by how much it changes the log-loss a person.
+
+        None where a bound became one that nothing can break, or ceased to be one. `true`, of shape (patterns, K),
+        counts people by pattern and true group; `sums` has the shape (patterns, columns).
+        """
+        k = true.shape[1]
+        weights, groups, bound, equality = soft_statistics(
+            np.rint(true.sum(axis=1)).astype(np.int64),
+            parts=self.parts,
+            n_groups=k,
+            tolerance=self.tolerance,
+            group_shares=(true.sum(axis=0) / true.sum()).tolist() if self.shares else None,
+        )
+        if bound.size != self.multipliers.size:
+            return None
+        norm, mean, products = sums[:, 0], sums[:, 1 : 1 + k], sums[:, 1 + k :]
+        spread = np.zeros((len(true), k, k))
+        g, h = self._pairs
+        spread[:, g, h] = spread[:, h, g] = -products
+        spread[:, range(k), range(k)] += mean
+        scale = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1e-300)
+        features = (weights / scale[:, None])[:, :, None] * groups[:, None, :]  # statistic, pattern, group
+        flat, now, was = features.reshape(bound.size, true.size), self.multipliers * scale, self.shift
+        by = -(now @ flat).reshape(was.shape) - was
+        slope = flat @ (mean + (spread @ by[:, :, None])[:, :, 0]).ravel() - bound / scale
+        curvature = flat @ (spread @ features.transpose(1, 2, 0)).reshape(flat.shape[1], -1)
+        by = by - (newton_direction(slope, curvature, now, equality) @ flat).reshape(was.shape)
+        norms = norm.sum() + (mean * by).sum() + (by * (spread @ by[:, :, None])[:, :, 0]).sum() / 2
+        loss = float(norms - (true * (was + by)).sum()) / float(true.sum())
+        return (was + by, loss) if math.isfinite(loss) else None
+
+
+def steps_in_draws(
+    posterior: Floats,
+    surprise: Floats,
+    truth: npt.NDArray[np.intp],
+    pattern: npt.NDArray[np.intp],
+    tilts: Mapping[str, Tilt | None],
+    *,
+    draws: int = 30,
+    seed: int = 0,
+) -> dict[str, tuple[Floats, Floats, Floats]]:
+    """Measure an attacker after each of several pieces of knowledge, a tilt each; None is the posterior itself.
+
+    The posterior has the shape (n, K); `surprise` is each person's log-loss under it, `pattern` as in
+    `core.stats.projection`. Each step has people of each group and of them those inferred correctly, of shape (draws +
+    1, K), and the mean log-loss in nats: everybody in the first row, then each of the resamples; nan where unknown.
+    """
+    k = posterior.shape[1]
+    order = np.argsort(pattern, kind="stable")
+    with np.errstate(divide="ignore"):
+        logs = np.log(posterior[order])
+    truth, pattern = truth[order], pattern[order]
+    spans = list(itertools.pairwise(np.searchsorted(pattern, np.arange(5)).tolist()))
+    tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
+    table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
+    ends = np.cumsum([k + 1, *(columns.shape[1] for columns in tables.values())]).tolist()
+    column_slices = {name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)}
+    by_group = np.ascontiguousarray(logs.T)
+    is_correct = by_group.argmax(axis=0) == truth
+    size = np.empty((draws + 1, k))
+    right = {name: np.full((draws + 1, k), np.nan) for name in tilts}
+    loss = {name: np.full(draws + 1, np.nan) for name in tilts}
+    for number, people in enumerate(drawn_people(truth.size, draws, seed)):
+        weight = people.astype(np.float64)
+        sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
+        true, loss_sums = sums[:, :k], sums[:, k]
+        size[number] = true.sum(axis=0)
+        for name, tilt in tilts.items():
+            correct, change = is_correct, 0.0
+            if tilt is not None:
+                moved = tilt.moved(true, sums[:, column_slices[name]])
+                if moved is None:
+                    continue
+                shift, change = moved
+                guess = [(by_group[:, a:b] + shift[p][:, None]).argmax(axis=0) for p, (a, b) in enumerate(spans)]
+                correct = np.concatenate(guess) == truth
+            loss[name][number] = loss_sums.sum() / truth.size + change
+            right[name][number] = np.bincount(truth, weights=weight * correct, minlength=k)
+    return {name: (size, right[name], loss[name]) for name in tilts}

@@ -1,0 +1,349 @@
+"""The study of reconstruction correction: what attackers gain from a disclosed tolerance (Ferry et al. 2023).
+
+What attackers know of the model's fairness holds. One who believes a false tolerance is misled, and that they gain
+nothing says nothing about the release: where the disclosed tolerance is below the model's unfairness on these records,
+they use the smallest that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+
+import numpy as np
+
+from core.base.errors import InputError
+from core.base.fingerprint import fingerprint
+from core.base.param import Param
+from core.base.seeds import child_generator
+from core.base.settings import Settings
+from core.datasets.build import build_dataset
+from core.datasets.catalog import demo_table
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import split
+from core.models import GIVEN
+from core.stats.estimates import estimate_columns
+from core.stats.fairness import METRIC_TITLES
+from core.studies.config import AuditConfig
+from core.studies.correction import findings
+from core.studies.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
+from core.studies.correction.attribution import STEP_TITLES
+from core.studies.correction.disclosure import COSTS, Disclosure, gain_of_best
+from core.studies.correction.exact import true_tolerance
+from core.studies.planted import draw_people, posterior, subject_of
+from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from core.studies.subject import Progress, Subject, train_model
+
+DECLARED = (
+    Check(
+        name="correction_gain",
+        title="{attribute} inferred from the disclosed fairness constraint: gain",
+        unit="points",
+        definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
+        "et al. 2023) minus that of the best attacker before disclosure; the majority-class baseline is among both.",
+    ),
+)
+
+TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+"""Tolerances of the table of corrections, besides the disclosed one."""
+
+_MANY = (0.01, 0.05, 0.1)
+"""The same with more than two groups, where each takes a program of its own."""
+
+PUBLISHED_ATTACKERS = ("features", "predictions")
+"""Attackers of the paper: A without the predictions, A′ with them."""
+
+_MAJORITY = "the majority-class baseline"
+
+
+def applied_tolerance(result: CorrectionResult) -> float:
+    """Return the disclosed tolerance, raised in steps of 0.001 until it holds for the attacked records."""
+    return true_tolerance(result.config.tolerance, result.model.unfairness_train)
+
+
+def correction_gain(result: CorrectionResult) -> Measurement:
+    """Return what a true tolerance adds to the best attacker without it; see `core.studies.correction.gain_of_best`."""
+    subject, config = result.subject, result.config
+    disclosures = {kind: _disclosed(result, kind, None) for kind in ATTACKERS}
+    first_disclosure = next(iter(disclosures.values()))
+    unsolved = [ATTACKERS[kind] for kind, disclosure in disclosures.items() if disclosure.after is None]
+    if len(unsolved) == len(disclosures):
+        says = first_disclosure.certificate.status
+        reason = f"No correction with tolerance {first_disclosure.used:g} was found: the solver says {says}."
+        return not_run("correction_gain", reason)
+    if unsolved:
+        return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
+    before, after = (
+        {
+            **{ATTACKERS[kind]: getattr(disclosure, when) for kind, disclosure in disclosures.items()},
+            _MAJORITY: first_disclosure.majority,
+        }
+        for when in ("before", "after")
+    )
+    first, last = (max(reached, key=lambda who: reached[who].value) for reached in (before, after))
+    promised, difference = config.tolerance, subject.model.difference_train
+    false, truth = (
+        findings.false_promise(promised, first_disclosure.achieved),
+        findings.truth_of(first_disclosure, promised, difference),
+    )
+    instead = f" So the attackers used {first_disclosure.used:g}, the smallest that holds in steps of 0.001."
+    return Measurement(
+        check="correction_gain",
+        estimate=gain_of_best(
+            {kind: result.attack(kind).attacked for kind in disclosures}, disclosures, seed=config.seed
+        ),
+        control=before[first],
+        control_name="the best attacker before disclosure",
+        attacked=(
+            f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(disclosures)} "
+            f"attackers and the majority-class baseline: best before disclosure {first}, best after it {last}."
+        ),
+        knows=(
+            f"Features, label and prediction of everybody, the {subject.attribute} of {subject.splits.known.size:,} "
+            f"other people, and the disclosed constraint on {METRIC_TITLES[config.metric].lower()} "
+            f"within {first_disclosure.used:g}."
+        ),
+        assumptions=(
+            *subject.over_people,
+            f"{truth.point} {truth.evidence}{f' {truth.so_what}{instead}' if truth.so_what else ''}",
+            "The interval holds for the attackers tried together.",
+        ),
+        details={
+            f"{ATTACKERS[kind]}, {when}": getattr(disclosure, when).value
+            for kind, disclosure in disclosures.items()
+            for when in ("before", "after", "gain")
+        }
+        | {
+            "majority-class baseline": first_disclosure.majority.value,
+            "disclosed tolerance used": first_disclosure.used,
+            "unfairness on these records": first_disclosure.achieved,
+            "best before": before[first].value,
+            "best after": after[last].value,
+            "disclosed tolerance": promised,
+            "difference between groups on these records": difference,
+        },
+    )
+
+
+def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
+    """Yield what each piece of knowledge adds, for the published attack and the imputation baseline."""
+    for name in KINDS:
+        for step in result.attribution(name, applied_tolerance(result)).steps:
+            yield {
+                "attacker": f"The {name} attacker",
+                "step": STEP_TITLES[step.step],
+                **estimate_columns("accuracy", step.values["accuracy"]),
+                **estimate_columns("balanced accuracy", step.values["balanced_accuracy"]),
+                **estimate_columns("change", step.changes.get("accuracy")),
+            }
+
+
+def _disclosed(result: CorrectionResult, kind: str, tolerance: float | None) -> Disclosure:
+    """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
+    disclosed = result.config.tolerance if tolerance is None else tolerance
+    return result.disclose(disclosed, adversary=kind, until_true=tolerance is None)
+
+
+def _tolerance_rows(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
+    """Yield what every attacker gains from a tolerance as it is; from the disclosed one, raised, when left out."""
+    for kind, title in ATTACKERS.items():
+        disclosure = _disclosed(result, kind, tolerance)
+        yield {
+            "tolerance": disclosure.used,
+            "attacker": title,
+            "true": "yes" if disclosure.is_true else "no",
+            **estimate_columns("before", disclosure.before),
+            **estimate_columns("after", disclosure.after),
+            **estimate_columns("gain", disclosure.gain),
+        }
+
+
+def _published_rows(result: CorrectionResult, settings: CorrectionSettings) -> Iterator[Row]:
+    """Yield the corrections of the two published attackers by the paper's protocol, from the disclosed tolerance."""
+    tolerance = settings.tolerance
+    if tolerance is None:
+        tolerance = findings.first_tolerance(result)
+    for kind in PUBLISHED_ATTACKERS:
+        now = result.disclose(tolerance, adversary=kind, cost=settings.cost, as_published=True)
+        yield {
+            "disclosed tolerance": now.told,
+            "tolerance": now.used,
+            "attacker": ATTACKERS[kind],
+            **estimate_columns("before", now.before),
+            **estimate_columns("after", now.after),
+            **estimate_columns("gain", now.gain),
+            "exponent": now.exponent,
+        }
+
+
+Cost = Annotated[str, Param("Correction cost", "Weight of changing one guess: {options}.", options=COSTS)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionSettings(Settings):
+    """Which attacker knows which tolerance, and how they correct."""
+
+    adversary: Annotated[str, Param("Attack", "Attack whose guesses are corrected: {options}.", options=ATTACKERS)] = (
+        "features"
+    )
+    cost: Cost = "published"
+    as_published: Annotated[
+        bool,
+        Param(
+            "Paper's protocol",
+            "Paper's protocol: the exponent chosen on the test set, the tolerance raised until it holds.",
+        ),
+    ] = False
+    tolerance: Annotated[
+        float | None,
+        Param(
+            "Disclosed tolerance",
+            "Tolerance that the attacker knows; the model's own where none is given.",
+            least=0.0,
+            most=1.0,
+            step=0.001,
+            flag="--disclosed-tolerance",
+        ),
+    ] = None
+
+
+_SETS = (400, 400, 100)
+"""Training, attack and test records of the people the study is tried on."""
+
+
+def _people(seed: int, misled: bool) -> tuple[Subject, CorrectionSettings]:
+    """Return people, predictions by chance, and attackers who have done their guessing.
+
+    The misled ones take some people for group 1 because they were accepted, and are unsure of them. The model is fair,
+    so an attacker who knows this can find them all: about a quarter of the people.
+    """
+    rng, n = child_generator(seed, f"correction, misled: {misled}"), sum(_SETS)
+    people = draw_people(n, rng)
+    predictions = (rng.random(n) < 0.5).astype(np.uint8)
+    subject = subject_of(people, predictions, _SETS, seed=seed)
+    for kind in ATTACKERS:
+        p = posterior(people, noise=0.3 * rng.standard_normal(n))
+        if misled:
+            p = np.where(people.sensitive == 1, 0.9, 0.1)
+            wrong = (predictions != people.sensitive) & (rng.random(n) < 0.5)  # half of the unexpected answers mislead
+            p = np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
+        probabilities = np.column_stack([1.0 - p, p])
+        rows = subject.splits.train, subject.splits.validation
+        set_probabilities = probabilities[rows[0]], probabilities[rows[1]]
+        subject.once(
+            f"attack {kind} held_out",
+            partial(attack_saying, set_probabilities, set_probabilities, rows, subject.dataset, predictions),
+        )
+    return subject, CorrectionSettings()
+
+
+class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
+    """What is gained from a disclosed fairness constraint, by attackers who guess well or badly without it."""
+
+    name = "correction"
+    title = "Reconstruction correction"
+    settings = CorrectionSettings
+    declared = DECLARED
+
+    plants = (
+        Plant(
+            attack="Attribute inferred from the disclosed constraint",
+            told="Null: the constraint is about shuffled answers. Planted: a fair model, and attackers who "
+            "take accepted people for one group.",
+            make=_people,
+            limits={"correction_gain": 0.0},
+            share=0.5,
+        ),
+    )
+
+    def steps(self, subject: Subject, settings: CorrectionSettings) -> int:
+        """Return the number of attackers."""
+        return len(attacks_of(as_published=settings.as_published))
+
+    def run(
+        self, subject: Subject, settings: CorrectionSettings, report: Report | None = None
+    ) -> Iterator[CorrectionResult]:
+        """Train every attacker; under the paper's protocol too where the settings ask for it."""
+        yield CorrectionResult.of(subject, as_published=settings.as_published, report=report)
+
+    def findings(self, result: CorrectionResult, settings: CorrectionSettings) -> tuple[Finding, ...]:
+        """Return what disclosure changes, the constraint's part in it, its truth, the proof, two controls, the noise.
+
+        The last is there only where the model was trained with noise.
+        """
+        adversary, published = settings.adversary, settings.as_published
+        attacker = {"adversary": adversary, "cost": settings.cost, "as_published": published}
+        tolerance = findings.first_tolerance(result) if settings.tolerance is None else settings.tolerance
+        now = result.disclose(tolerance, **attacker)  # type: ignore[arg-type]
+        control = result.disclose(now.used, permuted=True, **attacker)  # type: ignore[arg-type]
+        effect = findings.constraint_effect(result.explained(adversary, now.used))
+        if published:
+            effect = replace(effect, evidence=f"{effect.evidence} By the {findings.HELD_OUT}.")
+        noise = findings.privacy_noise(result, now)
+        return (
+            findings.headline(result, now, adversary=adversary, as_published=published),
+            effect,
+            findings.truth_of(now, now.used, result.model.difference_train),
+            findings.certificate(now),
+            findings.permutation(control),
+            findings.held_out(result, adversary, published),
+            *(() if noise is None else (noise,)),
+        )
+
+    def checks(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, Measurement]:
+        """Return the gain of the best attacker from a true tolerance."""
+        return {"correction_gain": correction_gain(result)}
+
+    def tables(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return the steps of the attribution, and every attacker's corrections.
+
+        They are by the held-out protocol. Where the paper's is asked for, their titles say so, and its own corrections
+        come first.
+        """
+        plan = result.config.tolerance
+        tolerances = sorted({*(TOLERANCES if len(result.group_names) == 2 else _MANY), plan})
+        holds = applied_tolerance(result) == plan
+        held_out: dict[str, tuple[Row, ...]] = {
+            "Where the leak comes from": tuple(attribution_rows(result)),
+            "Corrections over tolerances": tuple(
+                row for tolerance in tolerances for row in _tolerance_rows(result, tolerance)
+            ),
+            "Correction with a true tolerance": () if holds else tuple(_tolerance_rows(result, None)),
+        }
+        if not settings.as_published:
+            return held_out
+        titled = {f"{title} ({findings.HELD_OUT})": rows for title, rows in held_out.items()}
+        return {"Correction by the paper's protocol": tuple(_published_rows(result, settings)), **titled}
+
+
+STUDY = CorrectionStudy()
+
+
+def audit_key(config: AuditConfig, dataset: AuditDataset) -> str:
+    """Return the fingerprint of an audit: data, settings, version."""
+    return fingerprint("audit", dataset.fingerprint, config)
+
+
+def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditDataset | None = None) -> CorrectionResult:
+    """Train a model and attack it under both protocols; the data may be left out only for the built-in demo.
+
+    `report` is called with (steps done, steps in all); it may raise `core.base.errors.Cancelled` to stop. Raises
+    `InputError` if the configuration or the data break a rule.
+    """
+    progress = Progress(len(attacks_of(as_published=True)) + 2, report)
+    if dataset is None:
+        if config.dataset != "demo":
+            raise InputError(f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in.")
+        table = demo_table()
+        dataset = build_dataset(table, config.roles or table.roles[0])
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    progress.tick()
+    subject = Subject(
+        config, dataset, splits, train_model(config, dataset, splits), progress, trainable=config.method != GIVEN
+    )
+    progress.tick()
+    result = CorrectionResult.of(subject, as_published=True, report=lambda done, total: progress.tick())
+    subject.progress = Progress(1)  # the result is kept, and must not keep whoever watched
+    return result

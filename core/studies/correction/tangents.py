@@ -1,0 +1,333 @@
+"""Certified correction of the counts by tangent cuts, with HiGHS.
+
+Each F_cg is bounded below by its tangents, F(k) + (cost of the next record) (outflow - k): valid everywhere and exact
+at whole counts k. Tangents are added where they are violated: first in the linear relaxation until it is settled, then
+around its solution in the integer program, whose dual bound then bounds the objective from below. Costs are scaled by
+the objective of a feasible solution, and groups keep at least the records that alone would cost more, because raw
+costs may span eighteen magnitudes. Where an exact unfairness can be attained in several ways, they are searched in the
+order of their relaxations, and those whose bound exceeds the best solution are left out.
+
+On a single row set the relaxation only gives multipliers to `core.studies.correction.enumeration`, which proves the
+optimum without HiGHS; the integer program is left with what that would take too long to list (many equal costs).
+
+A program holds the rows of one choice of alternatives; tangents are shared by all of them. Counts are handed on only
+if they meet every constraint in integers; HiGHS is believed for its lower bound alone.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Floats, Ints
+from core.base.solvers import rescaled
+from core.studies.correction.counts import Choice, CountProblem, Rows, Solved
+from core.studies.correction.enumeration import cheapest_counts, is_one_row_set
+
+TIGHTENING = 1e-5
+"""Margin on scaled rows when a solution within the solver's own row tolerance breaks a constraint."""
+
+_SCALE = 1e6
+"""Objective of the best known solution after scaling: HiGHS works to 1e-6 or so."""
+
+_SETTLED = 1e-9
+"""Share of the objective below which a violated tangent is not worth adding to the relaxation."""
+
+_SMALLEST = 1e-9
+"""Coefficients below this are dropped by HiGHS."""
+
+_AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
+"""Whole counts around a solution at which the integer program gets a tangent at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What HiGHS answers, in the costs' own unit: counts as `point`, and their costs as `heights`.
+
+    The prices are what one record more of each cell would cost, in a relaxation.
+    """
+
+    infeasible: bool = False
+    bound: float = 0.0
+    point: Floats | None = None
+    heights: Any = None
+    prices: Any = None
+
+    @property
+    def counts(self) -> Ints | None:
+        """The counts, rounded."""
+        return None if self.point is None else np.rint(self.point).astype(np.int64)
+
+
+_CLOSED = 2e-10
+"""Relative gap at which a search ends, well within what the certificate asks for."""
+
+_MOST_NODES = 20_000
+"""Nodes of integer programs, and programs, that one search may take: a bound that does not depend on the machine."""
+
+
+def solve_counts(problem: CountProblem, *, seconds: float) -> Solved:
+    """Return the cheapest counts with their lower bound.
+
+    The search may take so many seconds, infinitely many for what does not depend on the machine: it ends after
+    `_MOST_NODES` in any case; afterwards the best counts so far are returned with the bound reached.
+    """
+    search = _Search(problem, time.perf_counter() + seconds)
+    bound = search.start()
+    if problem.surely_possible():
+        bound = 0.0  # whatever HiGHS says
+    if search.best is not None:
+        run = search.enumerate if is_one_row_set(problem) else search.run
+        bound = rescaled(lambda: search.value, run, search.over)
+    return search.best, bound
+
+
+def relaxed_bound(problem: CountProblem, counts: Ints) -> float:
+    """Return the lower bound of the linear relaxation, given feasible counts."""
+    search = _Search(problem, math.inf)
+    search.accept(counts)
+    search.spread()
+    return search.relax(())
+
+
+class _Search:
+    """Best-first search over the alternatives; the tangents (j, k) of F_j at k changes are shared by all of them."""
+
+    def __init__(self, problem: CountProblem, deadline: float) -> None:
+        self.problem, self.deadline = problem, deadline
+        self.old: list[int] = problem.old.ravel().tolist()
+        self.best: Ints | None = None
+        self.value = math.inf
+        self.tangents: set[tuple[int, int]] = set()
+        self.relaxed: dict[Choice, Floats] = {}
+        self.nodes = _MOST_NODES
+        self.prices: Any = None
+
+    def add(self, j: int, k: int) -> bool:
+        """Add a tangent, if it is new and there is a next record."""
+        if not 0 <= k < self.old[j] or (j, k) in self.tangents:
+            return False
+        self.tangents.add((j, k))
+        return True
+
+    def spread(self) -> None:
+        """Add a few tangents over all numbers of changes that cost at most the best solution."""
+        for j, total in enumerate(self.problem.total):
+            most = int(np.searchsorted(total, self.value, side="right")) - 1
+            for k in {0, *np.geomspace(1, max(most, 1), 8).astype(int).tolist()}:
+                self.add(j, min(k, most))
+
+    def separate(self, point: Floats, heights: Floats) -> int:
+        """Add the tangents that a solution of the relaxation breaks; return how many."""
+        added = 0
+        for j, (x, height) in enumerate(zip(point.ravel().tolist(), heights.tolist(), strict=True)):
+            moved = self.old[j] - x
+            if moved > 0:
+                k = min(int(moved + 1e-9), self.old[j] - 1)
+                total = self.problem.total[j]
+                if total[k] + (total[k + 1] - total[k]) * (moved - k) > height + _SETTLED * self.value:
+                    added += self.add(j, k)
+        return added
+
+    def surround(self, point: npt.NDArray[Any]) -> int:
+        """Add tangents around a solution; return how many are new."""
+        added = 0
+        for j, x in enumerate(point.ravel().tolist()):
+            k = math.floor(self.old[j] - x)
+            added += sum([self.add(j, k + step) for step in _AROUND])
+        return added
+
+    def over(self) -> bool:
+        """Tell whether the search must end."""
+        return self.nodes <= 0 or self.deadline <= time.perf_counter()
+
+    def ask(
+        self,
+        choice: Choice,
+        cuts: Sequence[tuple[int, float, float]],
+        *,
+        unit: float = 1.0,
+        integral: bool = True,
+        margin: float = 0.0,
+        gap: float = 0.0,
+    ) -> Answer:
+        """Ask HiGHS for the counts of least height under some cuts, and count its work.
+
+        Unknowns are counts, heights (costs times the unit) and multipliers; in the relaxation none need be `integral`.
+        The margin tightens the rows. HiGHS may take what is left, nodes on any machine and seconds of this one, to a
+        relative gap.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+        from scipy.sparse import csr_array, vstack
+
+        rows, old = Rows(self.problem, choice, margin), self.problem.old.ravel()
+        if rows.impossible:
+            return Answer(infeasible=True)
+        size, low, high = old.size, rows.low, rows.high
+        empty = np.zeros((len(rows.matrix), size))
+        matrix = csr_array(np.hstack([rows.matrix[:, :size], empty, rows.matrix[:, size:]]))
+        width, columns = matrix.shape[1], np.array([j for j, _, _ in cuts], dtype=np.int64)
+        entries = np.concatenate([[-slope for _, slope, _ in cuts], np.full(len(cuts), -1.0)])
+        where = np.tile(np.arange(len(cuts)), 2), np.concatenate([columns, columns + size])
+        tangents, right = csr_array((entries, where), shape=(len(cuts), width)), np.array([cut[2] for cut in cuts])
+        heights = np.repeat([0.0, 1.0, 0.0], [size, size, width - 2 * size])
+        # Few enough records leave that none of them alone costs more than the best solution.
+        limit = self.value * (1 + 1e-9)
+        most = [int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total]
+        least = np.concatenate([old - np.array(most), np.zeros(size), np.ones(width - 2 * size)])
+        cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
+        highest = np.concatenate([cells, np.full(size, np.inf), np.array(rows.multipliers, dtype=float)])
+        if not integral:
+            same, above, below = low == high, np.isfinite(high) & (low < high), np.isfinite(low) & (low < high)
+            solution = linprog(
+                heights,
+                A_ub=vstack([matrix[above], -matrix[below], tangents]),
+                b_ub=np.concatenate([high[above], -low[below], right]),
+                A_eq=matrix[same],
+                b_eq=low[same],
+                bounds=np.column_stack([least, highest]),
+                method="highs-ds",
+            )
+            self.nodes -= 1
+            if solution.status != 0:  # 2: infeasible
+                return Answer(infeasible=solution.status == 2)
+            prices = solution.eqlin.marginals / unit  # the first rows are the cells'
+            costs = solution.x[size : 2 * size] / unit
+            return Answer(bound=solution.fun / unit, point=solution.x[:size], heights=costs, prices=prices)
+        options: dict[str, Any] = {"node_limit": max(self.nodes, 1), "mip_rel_gap": gap}
+        if math.isfinite(self.deadline):
+            options["time_limit"] = self.deadline - time.perf_counter()
+
+        def answered(**more: Any) -> Any:
+            return milp(
+                heights,
+                integrality=1 - heights,
+                bounds=Bounds(least, highest),
+                constraints=[LinearConstraint(matrix, low, high), LinearConstraint(tangents, -np.inf, right)],
+                options=options | more,
+            )
+
+        solution = answered()
+        if solution.status == 4:  # an error: its presolve fails on some problems with many equal costs
+            solution = answered(presolve=False)
+        self.nodes -= 1 + int(solution.mip_node_count or 0)
+        bound = solution.mip_dual_bound or 0.0
+        if solution.x is None:  # status 2: infeasible
+            return Answer(infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0)
+        return Answer(bound=max(0.0, float(bound)) / unit, point=solution.x[:size])
+
+    def fewest_changes(self, choice: Choice, margin: float = 0.0) -> Answer:
+        """Return feasible counts with nearly the fewest changes."""
+        return self.ask(choice, [(j, 1.0, -float(old)) for j, old in enumerate(self.old)], margin=margin, gap=0.2)
+
+    def cheapest(self, choice: Choice, *, integral: bool = True, margin: float = 0.0) -> Answer:
+        """Return the cheapest counts by the tangents there are: rows -slope new - height <= right, costs scaled.
+
+        A next record that alone would cost more than the best solution may not leave, so its tangent is left out.
+        """
+        unit, cuts = _SCALE / self.value, []
+        for j, k in sorted(self.tangents):
+            total = self.problem.total[j]
+            slope = (total[k + 1] - total[k]) * unit
+            if slope >= _SMALLEST and total[k + 1] * unit <= _SCALE * (1 + 1e-9):
+                cuts.append((j, slope, -(total[k] * unit + slope * (self.old[j] - k))))
+        return self.ask(choice, cuts, unit=unit, integral=integral, margin=margin)
+
+    def start(self) -> float:
+        """Look for feasible counts with few changes; return inf if there are none, else a bound of 0."""
+        everywhere = True
+        for choice in self.problem.choices():
+            if self.over():
+                return 0.0
+            answer = self.fewest_changes(choice)
+            if self.accept(answer.counts):
+                return 0.0
+            # the counts may break a constraint by a hair
+            if answer.counts is not None and self.accept(self.fewest_changes(choice, TIGHTENING).counts):
+                return 0.0
+            everywhere &= answer.infeasible
+        return math.inf if everywhere else 0.0
+
+    def accept(self, counts: Ints | None) -> bool:
+        """Keep counts that meet every constraint, if they are the cheapest so far; tell whether they do."""
+        counts = None if counts is None else counts.reshape(self.problem.old.shape)
+        if counts is None or not self.problem.meets(counts):
+            return False
+        value = self.problem.cost_of(counts)
+        if value < self.value:
+            self.best, self.value = counts, value
+        return True
+
+    def enumerate(self) -> float:
+        """Solve a single row set by enumeration, and by integer programs only where that lists too much."""
+        self.spread()
+        self.relax(())
+        enumerated = None
+        if self.prices is not None:
+            positive = int(np.flatnonzero(self.problem.rates[0].positive)[0])
+            multipliers = float(self.prices[positive]), float(self.prices[1 - positive])
+            enumerated = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
+        if enumerated is None:
+            return self.run()
+        self.accept(enumerated[0])
+        return min(enumerated[1], self.value)
+
+    def run(self) -> float:
+        """Search all choices; return the lower bound on the objective."""
+        self.spread()
+        alternatives, number, closed = self.problem.alternatives(), itertools.count(), math.inf
+        heap: list[tuple[float, int, Choice]] = [(self.relax(()), next(number), ())]
+        while heap and heap[0][0] < self.value * (1 - _CLOSED) and not self.over():
+            bound, _, choice = heapq.heappop(heap)
+            if len(choice) == len(alternatives):
+                closed = min(closed, max(bound, self.integer(choice)))
+                continue
+            for alternative in alternatives[len(choice)]:
+                further = (*choice, alternative)
+                heapq.heappush(heap, (max(bound, self.relax(further)), next(number), further))
+        return min(closed, self.value, *(bound for bound, _, _ in heap))
+
+    def relax(self, choice: Choice) -> float:
+        """Settle the linear relaxation; return its value, or the best solution's where nothing below it is left."""
+        bound = 0.0
+        while not self.over():
+            answer = self.cheapest(choice, integral=False)
+            if answer.infeasible:
+                return self.value
+            if answer.point is None:
+                break
+            bound, self.relaxed[choice], self.prices = max(bound, answer.bound), answer.point, answer.prices
+            if not self.separate(answer.point, answer.heights):
+                break
+        return bound
+
+    def integer(self, choice: Choice) -> float:
+        """Solve the integer program, adding tangents at its solutions; return its lower bound."""
+        bound, margin = 0.0, 0.0
+        self.surround(self.relaxed.get(choice, self.problem.old))
+        while not self.over():
+            answer = self.cheapest(choice, margin=margin)
+            if answer.infeasible:
+                return bound if margin else self.value
+            if not margin:
+                bound = max(bound, answer.bound)
+            if answer.counts is None or bound >= self.value * (1 - _CLOSED):
+                break
+            before = self.value
+            if self.accept(answer.counts):
+                closed = bound >= self.value * (1 - _CLOSED)
+                if closed or not (self.surround(answer.counts) or self.value < before * (1 - _CLOSED)):
+                    break
+            elif margin:
+                break
+            else:
+                margin = TIGHTENING
+        return min(bound, self.value)

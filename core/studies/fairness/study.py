@@ -1,0 +1,244 @@
+"""The study of a model's fairness: what it reaches without any attacker, on training and test records.
+
+A ratio of two rates has the interval of its logarithm, a difference of logarithms, each with its Wilson limits. A rate
+of 0 has no logarithm; the ratio is then 0, and its upper end the largest of the one rate over the smallest of the
+other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.base.seeds import child_generator
+from core.base.settings import Settings
+from core.stats.estimates import (
+    Estimate,
+    min_estimate,
+    percent,
+    weighted_sum,
+)
+from core.stats.fairness import METRIC_TITLES, difference_title, group_rates
+from core.studies.fairness.absence import ABSENCE, absence, absence_finding
+from core.studies.fairness.findings import (
+    METRICS_TABLE,
+    RATES_TABLE,
+    cautions,
+    headline,
+    metric_rate_rows,
+    metric_rows,
+    rate_rows,
+)
+from core.studies.planted import draw_people, subject_of
+from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from core.studies.subject import Subject
+
+DECLARED = (
+    Check(
+        name="unfairness",
+        title="Unfairness on the test set",
+        unit="gap",
+        folded=True,
+        definition="Largest deviation of a group's rate from the overall rate on the test set, by the audited metric. "
+        "The difference between groups is at least as large; it stands beside, without a limit.",
+    ),
+    Check(
+        name="four_fifths",
+        title="Selection-rate ratio (four-fifths rule)",
+        unit="ratio",
+        at_least=True,
+        folded=True,
+        definition="Lowest selection rate of a group over the highest, on the test set. The four-fifths rule asks "
+        "for 0.8 (29 CFR 1607).",
+    ),
+    ABSENCE,
+)
+
+
+_FEW = 3
+"""Groups whose rates a sentence names, at most."""
+
+_ASSUMED = "The test records are a sample of the people the model will decide about."
+_MAYBE_SEEN = "No column says who trained the model, so the test records were drawn at random and may have trained it."
+
+
+def _assumed(subject: Subject) -> tuple[str, ...]:
+    return (_ASSUMED,) if subject.sets_known else (_ASSUMED, _MAYBE_SEEN)
+
+
+def _compared(subject: Subject) -> str:
+    """Return what is compared: the selection rates of few groups, or the metric and whom it is about."""
+    names = [row.group for row in subject.dataset.groups()]
+    if subject.config.metric == "statistical_parity" and len(names) <= _FEW:
+        rates = {
+            subject.dataset.group_names[int(group_rate.group)]: group_rate.rate
+            for group_rate in subject.model.rates_test
+        }
+        return f"Selected are {' and '.join(f'{percent(rates[name])} of {name}' for name in names)},"
+    groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {subject.attribute}"
+    return f"{METRIC_TITLES[subject.config.metric]} between {groups}"
+
+
+def unfairness(subject: Subject) -> Measurement:
+    """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
+    model = subject.model
+    difference = difference_title(subject.config.metric)
+    seen = "training records" if subject.sets_known else "people attacked"
+    between = model.difference_test
+    return Measurement(
+        check="unfairness",
+        estimate=model.unfairness_test,
+        attacked=(
+            f"{_compared(subject)} on {subject.splits.test.size:,} test records: largest deviation of a "
+            f"group from the overall rate. {difference}: {between.value:.3f}, 95% CI {between.low:.3f} to "
+            f"{between.high:.3f}."
+        ),
+        knows="There is no attacker.",
+        assumptions=_assumed(subject),
+        details={
+            difference: between.value,
+            f"{difference}, low": between.low,
+            f"{difference}, high": between.high,
+            f"{difference}, on the {seen}": model.difference_train,
+            f"on the {seen}": model.unfairness_train,
+            "target tolerance": subject.config.tolerance,
+        },
+    )
+
+
+def four_fifths(subject: Subject) -> Measurement:
+    """Return the smallest ratio of two groups' selection rates on the test set."""
+    test = subject.splits.test
+    predictions, groups = subject.model.predictions[test], subject.dataset.sensitive[test]
+    test_rates = group_rates(predictions, groups, metric="statistical_parity")
+    rates = {subject.dataset.group_names[int(rate.group)]: rate.rate for rate in test_rates}
+    if not any(rate.value for rate in rates.values()):
+        return not_run(
+            "four_fifths", f"The model accepts nobody on the {test.size:,} test records, so there is no ratio."
+        )
+    pairs = [sorted(pair, key=lambda name: rates[name].value) for pair in itertools.combinations(rates, 2)]
+    ratios = {f"{lower} over {upper}": rate_ratio(rates[lower], rates[upper]) for lower, upper in pairs}
+    name, estimate = min_estimate(ratios)
+    return Measurement(
+        check="four_fifths",
+        estimate=estimate.within(0.0, 1.0),
+        attacked=f"Selection rates on {test.size:,} test records, {name}.",
+        knows="There is no attacker.",
+        assumptions=_assumed(subject),
+        details={f"selection rate, {group}": rate.value for group, rate in rates.items()},
+    )
+
+
+def rate_ratio(lower: Estimate, upper: Estimate) -> Estimate:
+    """Return the smaller of two rates over the larger, at most 1, with its interval.
+
+    Both have Wilson intervals at one level. Both 0 is a ratio of 1 of which nothing is known.
+    """
+    n = lower.n + upper.n
+    if not upper.value:
+        return Estimate(value=1.0, low=0.0, high=1.0, n=n, level=upper.level)
+    if not lower.value:
+        return Estimate(value=0.0, low=0.0, high=min(1.0, lower.high / upper.low), n=n, level=upper.level)
+    ratio = weighted_sum([(1.0, _logarithm(lower)), (-1.0, _logarithm(upper))])
+    low, high = math.exp(ratio.low), math.exp(ratio.high)
+    if high >= 1.0:  # the other group may be the one accepted less
+        low, high = min(low, 1.0 / high), 1.0
+    return replace(ratio, value=lower.value / upper.value, low=low, high=high)
+
+
+def _logarithm(rate: Estimate) -> Estimate:
+    return replace(rate, value=math.log(rate.value), low=math.log(rate.low), high=math.log(rate.high))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairnessSettings(Settings):
+    """Nothing: metric and tolerance are the audit's."""
+
+
+def _accepting(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
+    """Return a model that accepts by chance, or one group much more often."""
+    sizes, lean = (400, 400, 400), 0.2 if planted else 0.0
+    rng = child_generator(seed, f"fairness, lean {lean:g}")
+    people = draw_people(sum(sizes), rng)
+    chance = 0.5 + lean * (2.0 * people.sensitive - 1.0)
+    answers = (rng.random(sum(sizes)) < chance).astype(np.uint8)
+    return subject_of(people, answers, sizes, seed=seed), FairnessSettings()
+
+
+def _unanswering(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
+    """Return a model that leaves a tenth of the people without an answer, or three in ten of one group."""
+    sizes = (400, 400, 400)
+    rng = child_generator(seed, f"absence, planted {planted}")
+    people = draw_people(sum(sizes), rng)
+    predictions = (rng.random(sum(sizes)) < 0.5).astype(np.uint8)
+    chance = np.where(people.sensitive == 1, 0.3, 0.1) if planted else np.full(sum(sizes), 0.1)
+    answered = rng.random(sum(sizes)) >= chance
+    subject = subject_of(people, predictions, sizes, seed=seed)
+    everybody = subject.splits
+    subject = replace(
+        subject,
+        dataset=replace(subject.dataset, answered=answered),
+        splits=everybody.part(answered),
+        with_unanswered=everybody,
+    )
+    return subject, FairnessSettings()
+
+
+class FairnessStudy(Study[FairnessSettings, Subject]):
+    """How far the groups' rates are from the overall rate; the subject itself is the result."""
+
+    name = "model_fairness"
+    title = "Fairness of the model"
+    settings = FairnessSettings
+    declared = DECLARED
+
+    plants = (
+        Plant(
+            attack="Unfairness of the model",
+            told="Null: a model that accepts by chance. Planted: one that accepts one group much more often.",
+            make=_accepting,
+            limits={"unfairness": 0.05, "four_fifths": 0.8},
+        ),
+        Plant(
+            attack="Group named by who has no answer",
+            told="Null: absent answers by chance. Planted: three times as many of them in one group.",
+            make=_unanswering,
+            limits={ABSENCE.name: 0.0},
+        ),
+    )
+
+    def steps(self, subject: Subject, settings: FairnessSettings) -> int:
+        """Return 0: a subject's model is measured already."""
+        return 0
+
+    def run(self, subject: Subject, settings: FairnessSettings, report: Report | None = None) -> Iterator[Subject]:
+        """Yield the subject, whose model is measured as it is trained."""
+        yield subject
+
+    def findings(self, result: Subject, settings: FairnessSettings) -> tuple[Finding, ...]:
+        """Return whether the constraint holds, and what a user of the model must know."""
+        warnings = tuple(Finding(point=caution) for caution in cautions(result))
+        return (headline(result), *absence_finding(result), *warnings)
+
+    def checks(self, result: Subject, settings: FairnessSettings) -> Mapping[str, Measurement]:
+        """Return unfairness and selection-rate ratio on the test set, and what absent answers tell."""
+        return {
+            "unfairness": unfairness(result),
+            "four_fifths": four_fifths(result),
+            ABSENCE.name: absence(result),
+        }
+
+    def tables(self, result: Subject, settings: FairnessSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return the groups' rates by the audited metric, and all four metrics."""
+        return {
+            "Rates by group": tuple(rate_rows(result)),
+            METRICS_TABLE: tuple(metric_rows(result)),
+            RATES_TABLE: tuple(metric_rate_rows(result)),
+        }
+
+
+STUDY = FairnessStudy()

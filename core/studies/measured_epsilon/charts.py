@@ -1,0 +1,30 @@
+"""Chart of privacy budgets: promised, spent, and the least that is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.charts.drawing import Drawing, Scale
+from core.charts.rows import Mark, Row, draw_rows
+from core.studies.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettings
+
+
+def drawings(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Drawing]:
+    """Return the one chart of the study's page, by what is drawn."""
+    quantity = f"Bar: measured, {settings.level} lower bound; hollow: spent, where that is proved; line: promised"
+    return {quantity: draw_budgets(result, settings)}
+
+
+def draw_budgets(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Drawing:
+    """Draw each mechanism: a bar up to the lower bound measured, the ε spent hollow, the ε promised as a line."""
+    rows = []
+    for audited in result.audited:
+        bound = audited.measured(settings.confidence)
+        marks = [Mark(of=bound, color="leak", name="measured", symbol="", bar=0.0)]
+        if audited.spent is not None:
+            marks.append(Mark(of=audited.spent, color="before", symbol="circle-open", name="spent"))
+        rows.append(Row(name=audited.mechanism, marks=marks, value=f"<b>at least {bound:.2f}</b>"))
+    promised = Mark(of=settings.epsilon, color="ink", symbol="diamond", name="promised")
+    rows.append(Row(name="promised", bold=True, marks=[promised], dash="dot", value=f"{settings.epsilon:g}"))
+    axis = Scale(title="Privacy budget ε", start=0.0)
+    return draw_rows("Privacy budget by mechanism", rows, axis, first="mechanism")

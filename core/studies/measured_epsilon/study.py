@@ -1,0 +1,232 @@
+"""The study of privacy budgets: what is promised, what is spent, and the least that is measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from core.base.param import Param
+from core.base.seeds import child_generator
+from core.base.serialize import Result
+from core.base.settings import Settings
+from core.stats.estimates import certain, count_text, epsilon_text, joined
+from core.studies.measured_epsilon.audits import MechanismAudit, audits
+from core.studies.measured_epsilon.bounds import OneRun
+from core.studies.planted import draw_people, subject_of
+from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from core.studies.subject import Subject
+
+SURE = 0.9999
+"""Confidence at which a mechanism counts as measured above the ε that is promised."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredEpsilonSettings(Settings):
+    """What is promised, and how hard it is tested."""
+
+    epsilon: Annotated[
+        float,
+        Param(
+            "Promised ε",
+            "Privacy budget that every mechanism is run with.",
+            least=0.1,
+            most=10.0,
+            flag="--promised-epsilon",
+        ),
+    ] = 1.0
+    canaries: Annotated[
+        int, Param("Canaries", "Records put into the private tree's table or not, at random.", least=50, most=5_000)
+    ] = 1_000
+    repeats: Annotated[
+        int,
+        Param("Repeats", "Outputs of each other mechanism on each of two tables.", least=200, most=100_000),
+    ] = 5_000
+    confidence: Annotated[
+        float, Param("Confidence", "Confidence of each lower bound.", least=0.5, most=SURE, step=0.01)
+    ] = 0.95
+    noise: Annotated[
+        float,
+        Param(
+            "Noise, as a share of what ε needs",
+            "Noise as a share of what the promised ε needs; below 1 the guarantee is broken on purpose.",
+            least=0.1,
+            most=1.0,
+            step=0.1,
+        ),
+    ] = 1.0
+
+    @property
+    def level(self) -> str:
+        """The confidence in words: "95%"."""
+        return f"{100 * self.confidence:.4g}%"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredEpsilon(Result):
+    """The mechanisms audited so far, the private tree first."""
+
+    audited: tuple[MechanismAudit, ...]
+
+    @property
+    def above(self) -> tuple[MechanismAudit, ...]:
+        """Those whose bound is above what is promised, at the confidence `SURE`."""
+        return tuple(audit for audit in self.audited if audit.seen.bound(SURE) > audit.promised)
+
+    @property
+    def able(self) -> tuple[MechanismAudit, ...]:
+        """Those of which so many outputs could show more than is promised, however little noise there were."""
+        return tuple(audit for audit in self.audited if audit.seen.clearest.bound(SURE) > audit.promised)
+
+
+_SETS = (100, 100, 100)
+"""Training, attack and test records of the people it is tried on, who play no part."""
+
+
+def _people(seed: int, planted: bool) -> tuple[Subject, MeasuredEpsilonSettings]:
+    people = draw_people(sum(_SETS), child_generator(seed, "people without a part"))
+    subject = subject_of(people, np.arange(sum(_SETS), dtype=np.uint8) % 2, _SETS, seed=seed)
+    return subject, MeasuredEpsilonSettings(canaries=500, repeats=2_000, noise=0.5 if planted else 1.0)
+
+
+_TABLES = "The tables are built so that one person shows most; they do not depend on the audited data."
+_NO_PROOF = "A lower bound below the promised ε proves nothing more: another attack may show more."
+
+
+class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
+    """Whether the mechanisms with a privacy budget keep it."""
+
+    name = "measured_epsilon"
+    title = "Measured privacy budgets"
+    settings = MeasuredEpsilonSettings
+    plants = (
+        Plant(
+            attack="Privacy budget that is not kept",
+            told="Null: the noise that ε needs. Planted: half of it, which no ledger shows.",
+            make=_people,
+            limits={"measured_epsilon": 0.0},
+        ),
+    )
+    declared = (
+        Check(
+            name="measured_epsilon",
+            title="FairLeak's mechanisms above their promised ε",
+            unit="percent",
+            definition="Share of FairLeak's own mechanisms with a privacy budget whose measured ε, a 99.99% lower "
+            "bound, is above the promised one; of those of which that can be shown. The audited model is none of them.",
+            needs=(),
+        ),
+    )
+
+    def steps(self, subject: Subject, settings: MeasuredEpsilonSettings) -> int:
+        """Return how many mechanisms there are."""
+        return len(list(self._audits(subject, settings)))
+
+    def _audits(self, subject: Subject, settings: MeasuredEpsilonSettings) -> Iterator[Callable[[], MechanismAudit]]:
+        sizes = {"canaries": settings.canaries, "repeats": settings.repeats}
+        return audits(settings.epsilon, noise=settings.noise, **sizes, seed=subject.config.seed)
+
+    def run(
+        self, subject: Subject, settings: MeasuredEpsilonSettings, report: Report | None = None
+    ) -> Iterator[MeasuredEpsilon]:
+        """Yield the mechanisms audited, one after the other."""
+        mechanism_audits: tuple[MechanismAudit, ...] = ()
+        total = self.steps(subject, settings)
+        for audit in self._audits(subject, settings):
+            mechanism_audits = (*mechanism_audits, audit())
+            if report is not None:
+                report(len(mechanism_audits), total)
+            yield MeasuredEpsilon(audited=mechanism_audits)
+
+    def findings(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> tuple[Finding, ...]:
+        """Return what is measured of the private tree, or what is above its promised ε; then the others."""
+        tree, *answer_audits = result.audited
+        promised = epsilon_text(settings.epsilon)
+        tree_sentence = f"an audit in one run shows at least {_bound(tree, settings)} for FairLeak's private tree"
+        point = f"At ε = {promised} promised, {tree_sentence}."
+        able, n = result.able, len(result.audited)
+        so_what = "No mechanism is measured above its promised ε."
+        to_do = "Raise canaries and repeats for a sharper bound."
+        if result.above:
+            which = ", ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in result.above)
+            point = f"At ε = {promised} promised, more is measured of FairLeak's mechanisms, at least: {which}."
+            so_what = "The guarantee does not hold: the noise is too small."
+            to_do = "Release nothing of it before the noise is right."
+        caveats = [_NO_PROOF, _TABLES]
+        if len(able) < n:
+            caveats.append(_cap(result, settings))
+            blind = count_text(n - len(able)) if able else "all"
+            so_what = so_what if result.above else f"{so_what[:-1]}; of {blind} it cannot be shown."
+        chance = [audit for audit in result.audited if audit.seen.bound(settings.confidence) > audit.promised]
+        if chance and not result.above:
+            caveats.append(f"Of {len(result.audited)} bounds at {settings.level}, one may be above by chance.")
+        if settings.noise < 1:
+            caveats.append(f"The noise is {settings.noise:g} times what the promised ε needs, on purpose.")
+        headline = Finding(
+            point=point,
+            evidence=f"{settings.level} lower bound: {tree.seen.counts}. Spent by the tree's ledger: "
+            f"ε = {epsilon_text(tree.spent or 0.0)}.",
+            so_what=so_what,
+            to_do=to_do,
+            caveats=tuple(caveats),
+            attacker_knows="The mechanism, every record but one, and what is released. Of a canary everything but "
+            "whether it is in the table.",
+        )
+        if not answer_audits:
+            return (headline,)
+        tight = max(answer_audits, key=lambda audit: audit.seen.bound(settings.confidence))
+        point = f"Outside the tree the largest measured is {_bound(tight, settings)}: {tight.mechanism}."
+        listed = "; ".join(f"{audit.mechanism} {_bound(audit, settings)}" for audit in answer_audits)
+        evidence = f"{settings.level} lower bounds, {settings.repeats:,} outputs on each of two tables: {listed}."
+        return headline, Finding(point=point, evidence=evidence)
+
+    def checks(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Measurement]:
+        """Return how many mechanisms are above; certain, as each bound leaves out no more than one in 10,000."""
+        n, finding = len(result.able), self.findings(result, settings)[0]
+        if not n:
+            return {"measured_epsilon": not_run("measured_epsilon", _cap(result, settings))}
+        measured = Measurement(
+            check="measured_epsilon",
+            estimate=certain(len(result.above) / n, 0),  # no person is behind it
+            attacked=f"{n} of FairLeak's own mechanisms with a privacy budget of ε = {epsilon_text(settings.epsilon)}.",
+            knows=finding.attacker_knows,
+            assumptions=(*finding.caveats, "A mechanism counts as above where its 99.99% lower bound is."),
+            details={f"{audit.mechanism}, 99.99% lower bound": audit.seen.bound(SURE) for audit in result.audited},
+        )
+        return {"measured_epsilon": measured}
+
+    def tables(self, result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return what is promised, spent and measured of each mechanism."""
+        rows = tuple(
+            {
+                "mechanism": audit.mechanism,
+                "promised ε": audit.promised,
+                "spent ε": audit.spent,
+                "spent by": audit.spends if audit.spent is not None else "not proved",
+                f"measured ε ({settings.level} lower bound)": audit.measured(settings.confidence),
+                "measured by": "one run" if isinstance(audit.seen, OneRun) else "two tables",
+                "counted": audit.seen.counts,
+                "δ": audit.delta,
+            }
+            for audit in result.audited
+        )
+        return {self.title: rows}
+
+
+def _cap(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> str:
+    """Say of which mechanisms nothing above the promised ε can be shown, and how much can be."""
+    blind = [audit for audit in result.audited if audit not in result.able]
+    most = math.floor(100 * max(audit.seen.clearest.bound(SURE) for audit in blind)) / 100
+    which = f" ({joined([audit.mechanism for audit in blind])})" if result.able else ""
+    promised = f"the promised ε = {epsilon_text(settings.epsilon)}"
+    return f"So many outputs cannot show more than {promised}{which}: at most {most:.2f}, at 99.99% confidence."
+
+
+def _bound(audit: MechanismAudit, settings: MeasuredEpsilonSettings) -> str:
+    return f"ε = {audit.measured(settings.confidence):.2f}"
+
+
+STUDY = MeasuredEpsilonStudy()

@@ -1,0 +1,105 @@
+"""Membership inference: who was in the training data, and for which groups it is easier to infer."""
+
+from core.studies.membership.attack import NEEDS, MemberGuess
+from core.studies.membership.attacks import ATTACKS, REGISTRY
+from core.studies.membership.curves import (
+    EPSILONS,
+    THETAS,
+    AccountingFindings,
+    CurveBand,
+    CurvePoint,
+    accountings,
+    epsilon_curve,
+    fairpick_curve,
+    summarise_curve,
+)
+from core.studies.membership.disparity import (
+    DisparityResult,
+    GapTest,
+    disparities,
+    recall_by_range,
+    vulnerability_disparity,
+)
+from core.studies.membership.evidence import (
+    Evidence,
+    MembershipSplit,
+    Train,
+    judging_everybody,
+    member_split,
+    split_between,
+    true_label_probability,
+)
+from core.studies.membership.fairpick import DELETION_REMINDER, fairpick_counts
+from core.studies.membership.inference import (
+    AttackFindings,
+    Audit,
+    MembershipFindings,
+    TrainedTarget,
+    attack_steps,
+    attacked_as,
+    evaluate_attack,
+    iter_audits,
+    run_attacks,
+    train_target,
+)
+from core.studies.membership.people import MemberPeople, column_grouping, grouped_by, member_people, table_grouping
+from core.studies.membership.roc import area, is_muted, roc
+from core.studies.membership.settings import FEWEST_SHADOWS, TARGET_TITLES, TARGETS, MembershipPlan, MembershipSettings
+from core.studies.membership.targets import default_depth, ledger_of, most_caught, target_of
+
+__all__ = [
+    "ATTACKS",
+    "DELETION_REMINDER",
+    "EPSILONS",
+    "FEWEST_SHADOWS",
+    "NEEDS",
+    "REGISTRY",
+    "TARGETS",
+    "TARGET_TITLES",
+    "THETAS",
+    "AccountingFindings",
+    "AttackFindings",
+    "Audit",
+    "CurveBand",
+    "CurvePoint",
+    "DisparityResult",
+    "Evidence",
+    "GapTest",
+    "MemberGuess",
+    "MemberPeople",
+    "MembershipFindings",
+    "MembershipPlan",
+    "MembershipSettings",
+    "MembershipSplit",
+    "Train",
+    "TrainedTarget",
+    "accountings",
+    "area",
+    "attack_steps",
+    "attacked_as",
+    "column_grouping",
+    "default_depth",
+    "disparities",
+    "epsilon_curve",
+    "evaluate_attack",
+    "fairpick_counts",
+    "fairpick_curve",
+    "grouped_by",
+    "is_muted",
+    "iter_audits",
+    "judging_everybody",
+    "ledger_of",
+    "member_people",
+    "member_split",
+    "most_caught",
+    "recall_by_range",
+    "roc",
+    "run_attacks",
+    "split_between",
+    "summarise_curve",
+    "table_grouping",
+    "target_of",
+    "train_target",
+    "true_label_probability",
+    "vulnerability_disparity",
+]

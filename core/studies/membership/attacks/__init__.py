@@ -1,0 +1,34 @@
+"""Attacks on membership, one a file.
+
+Each says of the judged people how much speaks for their having been trained on. A file is named as its attack and
+declares it as `ATTACK`; that is all it takes to be used by page, command and audit, and to be listed in the docs.
+"""
+
+import importlib
+import pkgutil
+from dataclasses import replace
+
+from core.studies.membership.attack import Attack
+
+__all__ = ["ATTACKS", "REGISTRY", "attacks_in", "attacks_on"]
+
+
+def attacks_in(folders: list[str]) -> dict[str, Attack]:
+    """Return the attacks that the files of this package declare, by name, the quickest first."""
+    names = [file.name for file in pkgutil.iter_modules(folders)]
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    attacks: list[Attack] = [replace(module.ATTACK, name=name) for name, module in modules.items()]
+    return {attack.name: attack for attack in sorted(attacks, key=lambda attack: attack.turn)}
+
+
+REGISTRY = attacks_in(list(__path__))
+"""Name of an attack -> the attack."""
+
+ATTACKS = tuple(name for name, attack in REGISTRY.items() if "study" in attack.uses)
+"""Attacks of page and command, in the order they finish; a release audit has others beside them."""
+
+
+def attacks_on(released: str, *, shadows: bool, queries: bool = True) -> tuple[Attack, ...]:
+    """Return the attacks of an audit of "scores" or "labels", with or without shadow models and query access."""
+    lacking = {name for name, available in (("shadows", shadows), ("queries", queries)) if not available}
+    return tuple(attack for attack in REGISTRY.values() if released in attack.uses and not attack.needs & lacking)

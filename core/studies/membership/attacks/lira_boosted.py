@@ -1,0 +1,38 @@
+"""LiRA's shadows, boosted: half of the people teach what members look like.
+
+Unlike LiRA it assumes no normal law, and knows who is a member of the half of the judged that teaches.
+"""
+
+from __future__ import annotations
+
+import numpy.typing as npt
+
+from core.adversaries.cross_fitting import cross_fitted
+from core.studies.membership.attack import Attack, AttackOutput
+from core.studies.membership.attacks import lira
+from core.studies.membership.evidence import Evidence, logit
+
+
+def scores(evidence: Evidence) -> AttackOutput:
+    """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ."""
+    shadows, (rows, member) = evidence.shadow_models, evidence.split.judged_records
+    phi = logit(evidence.label_probability)[rows]
+    columns: list[npt.ArrayLike] = [phi, evidence.labels[rows]]
+    for used in (~shadows.inside, shadows.inside)[: 1 + shadows.online]:  # offline there are none with
+        mean, deviation = shadows.normal(used, True)
+        columns += [mean, deviation, phi - mean]
+    if shadows.online:
+        columns.append(lira.scores(evidence)[0])
+    score, verdict = cross_fitted(columns, member, seed=evidence.seed, name="boosting on shadows")
+    return score, verdict
+
+
+ATTACK = Attack(
+    title="LiRA's shadows, boosted",
+    phrase="boosting on LiRA's shadows",
+    glossary="Learns by boosting how members differ from what shadow models say of them.",
+    needs=frozenset({"labels", "scores", "shadows", "halves"}),
+    uses=frozenset({"scores"}),
+    turn=70,
+    scores=scores,
+)

@@ -1,0 +1,101 @@
+"""The published attack, a network a label (Zhang et al. 2020, section 3.1).
+
+The target is its own shadow. The attacker asks it about people whose membership they know and fits, for each label, a
+network with one hidden layer of 300 units on the pair of probabilities the target answers. A person whom the network
+gives at least one half is classified as a member.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from core.base.arrays import Codes, Floats
+from core.base.seeds import child_seed
+from core.studies.membership.attack import Attack, AttackOutput
+from core.studies.membership.evidence import Evidence
+
+HIDDEN = 300
+"""Units of the hidden layer, as published."""
+
+_STEPS = 150
+_RATE = 0.01
+_BATCH = 400
+"""Steps of the training, their length, and the most distinct answers a step looks at."""
+
+_NO_PROGRESS = 1e9
+"""A loss that falls by less is not falling: always."""
+
+
+def scores(evidence: Evidence) -> AttackOutput:
+    """Judge people by what a network learned from the target's answers about known people.
+
+    To balance is to let members and non-members of a label weigh the same. It is needed once members of one label were
+    deleted from the training data: else the networks learn how many were. A label all of whose known people are
+    members, or non-members, has nothing to learn from: its verdict is constant. People with the same answer and label
+    get the same score, as the networks are asked about each answer once.
+    """
+    p, y, split = evidence.probability, evidence.labels, evidence.split
+    (known_rows, member), rows = split.known_records, split.judged_rows
+    score = np.empty(rows.size)
+    for label in (0, 1):
+        learn, queried = y[known_rows] == label, y[rows] == label
+        answers, index = np.unique(p[rows[queried]], return_inverse=True)
+        child = child_seed(evidence.seed, f"membership network {label}")
+        score[queried] = _learned(p[known_rows[learn]], member[learn], answers, child, evidence.balance)[index]
+    return score, score >= 0.5
+
+
+def _learned(known_answers: Floats, member: Codes, queried: Floats, seed: int, balance: bool) -> Floats:
+    """Return the probability of being a member for the answers asked about, of one label."""
+    if not queried.size or np.unique(member).size < 2:
+        return np.full(queried.size, member.mean() if member.size else 0.5)
+    weights = np.ones(member.size)
+    if balance:  # members and non-members count the same, one on average
+        share = float(member.mean())
+        weights = np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
+    network = _fitted(known_answers, member, weights, seed)
+    return np.asarray(network.predict_proba(_pairs(queried))[:, 1], dtype=np.float64)
+
+
+def _pairs(p: Floats) -> Floats:
+    return np.column_stack([1.0 - p, p])
+
+
+def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
+    """Return a trained network. Each distinct pair of answer and membership enters once, with its people's weight.
+
+    The loss is the one of all people, but there are few distinct answers. No pass over them counts as progress, so
+    that training stops after as many passes as it is given patience for, and has nothing to warn of.
+    """
+    from sklearn.neural_network import MLPClassifier
+    from threadpoolctl import threadpool_limits
+
+    pairs, index = np.unique(np.column_stack([p, member]), axis=0, return_inverse=True)
+    mass = np.bincount(index.ravel(), weights=weights)
+    batch = min(_BATCH, mass.size)
+    passes = max(2, round(_STEPS / np.ceil(mass.size / batch)))
+    network = MLPClassifier(
+        (HIDDEN,),
+        random_state=seed,
+        batch_size=batch,
+        learning_rate_init=_RATE,
+        tol=_NO_PROGRESS,
+        n_iter_no_change=passes - 1,
+        max_iter=passes + 1,
+    )
+    with threadpool_limits(limits=1):  # so small a network is slower on many threads
+        return network.fit(_pairs(pairs[:, 0]), pairs[:, 1].astype(np.uint8), sample_weight=mass / mass.mean())
+
+
+ATTACK = Attack(
+    title="The published attack",
+    phrase="the published attack",
+    paper="Zhang et al. 2020",
+    glossary="Learns for each label which scores members get, from people whose membership is known.",
+    needs=frozenset({"labels", "scores"}),
+    uses=frozenset({"study"}),
+    turn=30,
+    scores=scores,
+)

@@ -1,0 +1,489 @@
+"""Charts of membership attacks: gaps between groups, ROC curves, VD by probability, and curves over many targets.
+
+The attack that calls more people of a group members is not yet one that knows more about them: it may call non-members
+members as well. The vulnerability disparity (VD, Zhang et al. 2020) therefore stands above the same gap among
+non-members, and below, shaded, stand the two gaps that speak of leakage.
+
+The axis of epsilon is logarithmic; epsilon = infinity has a place of its own at the right end, behind a break, because
+no line leads there. What is measured is drawn, every target with a dot and its interval over repeats.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from core.charts.drawing import Axis, Drawing, Scale, decades, gap_text, gaps, percents, value_of
+from core.charts.lines import Curve, Dot, draw_lines, level
+from core.charts.rows import Mark, Row, draw_rows
+from core.charts.theme import group_style
+from core.charts.words import plain_name, short
+from core.stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
+from core.studies.membership.attacks import REGISTRY
+from core.studies.membership.curves import EPSILONS, THETAS, CurveBand
+from core.studies.membership.disparity import DisparityResult, GapTest, RangeTable
+from core.studies.membership.fairpick import FairPickFindings
+from core.studies.membership.findings import Reading
+from core.studies.membership.inference import AttackFindings, MembershipFindings
+from core.studies.membership.roc import Roc
+
+_WAITING = "being measured"
+_CHANCE = "AUC not above 0.5"
+_GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
+
+
+def draw_gaps_between(read: Reading) -> Drawing:
+    """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals, of the verdicts that are read."""
+    rows = [*_verdict_rows(read), _lira_row(read.found, read.sides[0])]
+    first, second = (plain_name(name) for name in read.sides)
+    sides = [(f"← higher for {second}", group_style(0).color), (f"higher for {first} →", group_style(1).color)]
+    decides = read.attack.disparities is not None
+    by = f" in membership inference, verdicts by {REGISTRY[read.attack.name].title}" if decides else ""
+    return draw_rows(f"Group differences{by}", rows, gaps(f"{first} − {second} (difference of rates)"), sides=sides)
+
+
+def _gap_row(
+    name: str,
+    below: str,
+    *,
+    leaks: bool = True,
+    estimate: Estimate | None = None,
+    test: GapTest | None = None,
+    note: str = "",
+    muted: bool = False,
+) -> Row:
+    """Return a gap's row with its interval and value, or with the reason why there is none; shaded where it `leaks`."""
+    look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks}
+    if estimate is None or math.isnan(estimate.value):
+        return Row(value="…" if note == _WAITING else "n/a", note=note, **look)
+    hover = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}" if test is not None else ""
+    mark = Mark(
+        of=estimate, hover=hover, stroke=4, **_more_exposed(estimate, decided=estimate.low > 0 or estimate.high < 0)
+    )
+    if not muted:
+        return Row(marks=[mark], **look)
+    mark = replace(mark, color="muted", symbol="circle-open", stroke=2, dash="dot")
+    return Row(value=gap(estimate.value), color="muted", marks=[mark], **look)
+
+
+def _more_exposed(estimate: Estimate, *, decided: bool) -> dict[str, Any]:
+    """Return the look of the group that a gap is larger for; grey where that is not decided."""
+    style = group_style(int(estimate.value > 0))
+    return {"color": style.color, "symbol": style.symbol} if decided else {"color": "chance", "symbol": "circle"}
+
+
+def _detectable(test: GapTest) -> str:
+    return f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
+
+
+def _verdict_rows(read: Reading) -> Iterable[Row]:
+    """Yield the three gaps of an attack's verdicts."""
+    result, reason = read.result, read.why_not or _WAITING
+    muted = read.attack.muted and read.attack.disparities is not None
+    flagged = f"greyed out: {_CHANCE}" if muted else "TPR gap"
+    captions = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
+    for field, name in _GAPS.items():
+        leaks = field == "advantage_gap"
+        if result is None:
+            yield _gap_row(
+                name, captions[field], leaks=leaks, note=reason if reason == _WAITING or field == "vd" else ""
+            )
+        else:
+            numbers: dict[str, Any] = {"estimate": getattr(result, field), "test": result.tests.get(field)}
+            yield _gap_row(name, captions[field], leaks=leaks, muted=muted and field == "vd", **numbers)
+
+
+def _lira_row(findings: MembershipFindings, group: str) -> Row:
+    """Return LiRA's gap in TPR at 1% FPR."""
+    lira = findings.attacks.get("lira")
+    result = next((candidate for candidate in (lira.low_fpr if lira else ()) if candidate.group == group), None)
+    if result is not None:
+        below = f"TPR at {100 * result.fpr:g}% FPR"
+        return _gap_row("LiRA gap", below, estimate=result.estimate, test=result.test, note=result.reason)
+    missing = "not run" if "lira" in findings.not_run else _WAITING
+    return _gap_row("LiRA gap", "TPR at 1% FPR", note="n/a, the group is too small" if lira else missing)
+
+
+def draw_group_gaps(findings: AttackFindings) -> Drawing:
+    """Draw the membership-advantage gap of every group that was measured, and VD as a thin mark beside it.
+
+    Groups whose gap is significant, with all groups reckoned with, are in colour. The attack gives verdicts.
+    """
+    results = findings.disparities.results if findings.disparities is not None else ()
+    lines = [_group_line(result, muted=findings.muted) for result in results]
+    title, axis = "Membership-advantage gap of each group", gaps("Group − all others (difference of rates)", parts=3)
+    return draw_rows(title, lines, axis, value="gap, p", pitch=46, empty="no group is large enough")
+
+
+def _group_line(result: DisparityResult, *, muted: bool) -> Row:
+    real, test = result.advantage_gap, result.tests["advantage_gap"]
+    clear = test.significant and not muted
+    p = f"{test.p_adjusted:.2g}" if test.p_adjusted >= 0.001 else "&lt; 0.001"
+    look = _more_exposed(real, decided=test.significant) | ({} if clear else {"color": "chance"})
+    vd = Mark(of=result.vd.value, color="muted" if muted else "before", symbol="line-ns", size=13, hover="VD")
+    return Row(
+        name=result.group,
+        value=f"<b>{gap(real.value)}</b> p {p}" if clear else f"{gap(real.value)} p {p}",
+        marks=[vd, Mark(of=real, stroke=4, hover=f"p {p}<br>{_detectable(test)}", **look)],
+    )
+
+
+_LEAST = 0.001  # where the axes begin
+_ALARMS = 10  # false positives an FPR should rest on
+_SMALLEST = 100  # members and non-members of a group that gets a curve of its own
+_POINTS = 300
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": "first", "width": 2.5},
+    {"color": "second", "dash": "dash", "symbol": "diamond", "width": 2.5},
+    {"color": "leak", "width": 3.0},
+)
+
+
+def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int = 0) -> Drawing:
+    """Draw an attack's curve: of both groups, of one group of many and all, or of all alone.
+
+    All stand alone where the groups are too small for curves of their own. Between two thresholds the curve shows what
+    breaking ties at random reaches. Left of the point where a curve has fewer than ten false positives the plot is
+    shaded, because there the sample says next to nothing.
+
+    Parameters
+    ----------
+    attack : str
+        One of `core.studies.membership.ATTACKS`; before it has finished the chart is empty and says so.
+    group : int
+        Of more than two groups, which one.
+    """
+    attack_findings = findings.attacks.get(attack)
+    rocs = [] if attack_findings is None else _rocs(findings, attack_findings, group)
+    fewest = min((roc.n_outsiders for _, roc, _ in rocs), default=_ALARMS)
+    edge = min(1.0, _ALARMS / fewest)
+    at = next((rate for rate in (0.01, 0.1) if rocs and edge <= rate * (1 + 1e-9)), math.nan)
+    marks, ends = (0.1, 1, 10, 100), (math.log10(_LEAST) + 2, 2)
+    look: dict[str, Any] = {"write": percent, "place": _decades_of_percent}
+    x = decades(ends, marks, "False-positive rate (%, log)", **look)
+    y = decades((ends[0], ends[1] + 0.04), marks, "True-positive rate (%, log)", **look)
+    few = [(x.ends[0], math.log10(edge) + 2)] if rocs and edge > _LEAST else []
+    return draw_lines(
+        f"ROC curve of {REGISTRY[attack].title}",
+        [_roc_curve(name, roc, look, at) for name, roc, look in reversed(rocs)],
+        x=x,
+        y=y,
+        head="" if math.isnan(at) else f"TPR at {100 * at:g}% FPR",
+        shaded=(f"fewer than {_ALARMS} false positives", few),
+        diagonal=True,
+    )
+
+
+def _rocs(
+    findings: MembershipFindings, attack_findings: AttackFindings, group: int
+) -> list[tuple[str, Roc, dict[str, Any]]]:
+    """Return name, curve and look of each curve, the first group first."""
+    names, rocs = findings.group_names, attack_findings.roc_by_group
+    large = [roc.n_outsiders >= _SMALLEST and roc.n_members >= _SMALLEST for roc in rocs]
+    everybody = ("all", attack_findings.roc, _LOOKS[2])
+    if len(rocs) == 2 and all(large):
+        return [(names[1], rocs[1], _LOOKS[0]), (names[0], rocs[0], _LOOKS[1])]
+    if len(rocs) > 2 and large[group]:
+        return [(names[group], rocs[group], _LOOKS[0]), everybody]
+    return [everybody]
+
+
+def _decades_of_percent(rate: float) -> float:
+    """Return where a rate stands on a logarithmic axis that begins at 0.1%; what is less just below its end."""
+    return rate if math.isnan(rate) else math.log10(max(rate, _LEAST / 10)) + 2
+
+
+def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:
+    """Return a curve no finer than can be seen, with a dot at one FPR."""
+    grid = np.logspace(math.log10(_LEAST), 0, _POINTS + 1)  # 1% is among them
+    value, dots = "" if math.isnan(at) else "one score for all", []
+    if roc.fpr.size > 2 and not math.isnan(at):
+        caught = float(roc.reached(at))
+        value, hover = percent(caught), f"{short(name)}: TPR at {100 * at:g}% FPR"
+        dots = [Dot(x=at, of=caught, hover=hover)]
+    x, y = grid.tolist(), roc.reached(grid).tolist()
+    return Curve(x=x, of=y, name=name, value=value, dots=dots, size=12, **look)
+
+
+def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
+    """Draw the ten steps up to VD with both groups' numbers; greyed out where the attack is no better than chance.
+
+    Each step is the first group's share of flagged members within one range of the probability the model gave to the
+    true label, minus the others'.
+    """
+    lines, reached = [], 0.0
+    for row in ranges.rows:
+        end = reached + row.difference
+        color, text = group_style(int(end > reached)).color, _signed(row.difference)
+        quiet = muted or text == "0"
+        value = f"{100 * row.group:.1f}, {100 * row.others:.1f}, {text if quiet else f'<b>{text}</b>'}"
+        step = Mark(of=end, bar=reached, symbol="", color=f"{color} 45" if muted else color)
+        look: dict[str, Any] = {"color": "grey" if quiet else color, "marks": [step]}
+        lines.append(Row(name=f"{row.low:g} to {row.high:g}", value=value, **look))
+        reached = end
+    style, text = group_style(int(ranges.vd > 0)), _signed(ranges.vd)
+    color, symbol = ("muted", f"{style.symbol}-open") if muted else (style.color, style.symbol)
+    mark, name = (
+        Mark(of=reached, color=color, symbol=symbol, size=13),
+        f"VD, greyed out: {_CHANCE}" if muted else "VD",
+    )
+    lines.append(Row(name=name, bold=True, value=text if muted else f"<b>{text}</b>", marks=[mark], separated=True))
+    axis = Scale(
+        title=f"{plain_name(ranges.group, 16)} − {plain_name(ranges.others, 16)} (points)",
+        span=30.0,
+        holds=(-15.0, 15.0),
+        place=lambda share: 100 * share,
+        words=lambda mark: gap(mark, decimals=0) if mark else "0",
+        write=lambda share: _signed(value_of(share)),
+    )
+    head = f"{short(ranges.group, 9)} %, {short(ranges.others, 9)} %, points"
+    return draw_rows("VD by predicted probability of the true label", lines, axis, value=head)
+
+
+def _signed(difference: float) -> str:
+    text = gap(100 * difference, decimals=1)
+    return "0" if float(text.replace("−", "-")) == 0 else text
+
+
+# ------------------------------------------------------------------------------------- over epsilon and theta
+
+_FIRST, _LAST = -2.0, 2.0  # decades of the finite budgets
+_INFINITY = 2.75
+_EPSILONS = (0.01, 0.1, 1, 10, 100, math.inf)
+_ENOUGH = 3  # repeats; the interval of two is so wide that it would squash the curves
+
+
+def _budget_position(epsilon: float) -> float:
+    """Return where a budget stands on the axis."""
+    return _INFINITY if math.isinf(epsilon) else min(max(math.log10(epsilon), _FIRST), _LAST)
+
+
+_X = Axis(
+    ends=(-2.15, 2.95),
+    marks=[_budget_position(e) for e in _EPSILONS],
+    words=[epsilon_text(e) for e in _EPSILONS],
+    title="Privacy budget ε of the tree (log)",
+    broken=(2.28, 2.44),
+    place=_budget_position,
+)
+
+
+def _value(band: CurveBand, field: str) -> Estimate:
+    """Return a field of a band; nan where it has none."""
+    return band.values.get(field) or not_measured()
+
+
+def _by_chance(band: CurveBand) -> bool:
+    """Whether the interval of the attack's AUC is not above 0.5; unknown, and so False, without an interval."""
+    return _value(band, "auc").low <= 0.5
+
+
+def _held(bands: Iterable[CurveBand], *names: str) -> list[float]:
+    """Return what an axis must hold: values, and their limits once they rest on enough repeats."""
+    estimates = [(band.repeats >= _ENOUGH, _value(band, name)) for band in bands for name in names]
+    return [number for enough, e in estimates for number in ((e.low, e.value, e.high) if enough else (e.value,))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Field:
+    """What is drawn of the bands: its name, its look, and whether it says nothing where the attack is at chance."""
+
+    field: str
+    name: str
+    color: str
+    dash: str = "solid"
+    symbol: str = "circle"
+    width: float = 2
+    mutable: bool = False
+
+    def curves(self, bands: Sequence[CurveBand], grid: Sequence[float], *, now: float, size: float = 6) -> list[Curve]:
+        """Return its curve with a dot for each target; a dotted one without a band leads to infinity.
+
+        `grid` has the places of all targets, also of those that are not measured yet.
+        """
+        measured = [(b, _value(b, self.field)) for b in bands if not math.isnan(_value(b, self.field).value)]
+        if not measured:
+            return []
+        quiet = {b.at: self.mutable and _by_chance(b) for b, _ in measured}
+        look: dict[str, Any] = {"color": self.color, "symbol": self.symbol, "size": size}
+        finite = [(b.at, e) for b, e in measured if math.isfinite(b.at)]
+        dots = [
+            Dot(
+                x=b.at,
+                of=e,
+                hover=self.name,
+                interval=len(measured) == 1 or math.isinf(b.at),
+                hollow=quiet[b.at],
+                color="muted" if quiet[b.at] else "",
+            )
+            for b, e in measured
+        ]
+        current = next(((b, e) for b, e in measured if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)), None)
+        name = self.name
+        if current is not None:
+            muted = quiet[current[0].at]
+            name = f"{self.name}, greyed out" if muted else self.name
+            look |= {"current": current[1], "hollow": muted}
+        places = [at for at in grid if math.isfinite(at)]
+        curve = Curve(
+            x=[at for at, _ in finite],
+            of=[e for _, e in finite],
+            grid=places,
+            band=True,
+            dash=self.dash,
+            width=self.width,
+            dots=dots,
+            name=name,
+            **look,
+        )
+        ends = [dot for dot in dots if dot.x in (places[-1], math.inf)]
+        if math.inf not in grid or len(ends) < 2:
+            return [curve]
+        x, of = [dot.x for dot in ends], [dot.of for dot in ends]
+        return [curve, Curve(x=x, of=of, color=self.color, width=1.5, dash="dot")]
+
+
+def _over_epsilon(
+    title: str,
+    bands: Iterable[CurveBand],
+    fields: Sequence[_Field],
+    y: Scale,
+    compared: Curve,
+    *,
+    now: float,
+    shaded: str = "",
+) -> Drawing:
+    """Draw fields over epsilon, with what they are compared with where that is known; `now` is in (0, inf].
+
+    What is shaded follows from all budgets, and is left out until they are measured.
+    """
+    done = sorted((b for b in bands if b.variant == "epsilon"), key=lambda b: b.at)
+    curves = [curve for field in fields for curve in field.curves(done, EPSILONS, now=now)]
+    floor = value_of(compared.of[0])
+    head = f"at ε = {epsilon_text(now)}" if any(curve.current is not None for curve in curves) else ""
+    axis = y.over([*_held(done, *(field.field for field in fields)), floor])
+    curves = [*([compared] if curves and not math.isnan(floor) else []), *curves]
+    complete = {*EPSILONS} <= {b.at for b in done}
+    part = (shaded, _chance_spans(done) if shaded and complete else [])
+    return draw_lines(f"{title} over epsilon", curves, x=_X, y=axis, at=now, head=head, shaded=part)
+
+
+def _chance_spans(done: Sequence[CurveBand]) -> list[tuple[float, float]]:
+    """Return the parts of the axis that belong to budgets no better than chance: up to halfway to the next budget."""
+    places = [_budget_position(b.at) for b in done]
+    edges = [_X.ends[0], *((a + b) / 2 for a, b in pairwise(places)), _X.ends[1]]
+    joined: list[tuple[float, float]] = []
+    for band, (start, end) in zip(done, pairwise(edges), strict=True) if done else ():
+        if _by_chance(band):
+            begin = joined.pop()[0] if joined and joined[-1][1] == start else start
+            joined.append((begin, end))
+    return joined
+
+
+def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
+    """Draw VD, the FPR gap and their difference over epsilon, with intervals over repeats.
+
+    Where the interval of the attack's AUC is not above 0.5 the plot is shaded and VD is greyed out.
+
+    Parameters
+    ----------
+    bands : sequence of CurveBand
+        What is finished, in any order; only those of the variant "epsilon" are drawn.
+    now : float
+        Where the slider stands, in (0, inf].
+    """
+    fields = (
+        _Field(field="vd", name="VD", color="before", mutable=True),
+        _Field(field="fpr_gap", name="FPR gap", color="chance", dash="dash"),
+        _Field(field="advantage_gap", name="advantage gap", color="leak", width=3),
+    )
+    title, zero, y = "Gaps between the groups", level(0.0, "ink", dash="solid"), gaps("Difference of rates")
+    return _over_epsilon(title, bands, fields, y, zero, now=now, shaded=_CHANCE)
+
+
+def draw_accuracy_by_epsilon(bands: Sequence[CurveBand], *, now: float, majority: Estimate | None = None) -> Drawing:
+    """Draw the target's accuracy on training and test set over epsilon.
+
+    `majority` is the accuracy of the more frequent label on the test set, a dotted line; the rest as in
+    `draw_epsilon_curve`.
+    """
+    fields = (
+        _Field(field="accuracy_train", name="training", color="grey", dash="dash"),
+        _Field(field="accuracy_test", name="test", color="ink", width=3),
+    )
+    line = level(majority or not_measured(), "chance", "majority class")
+    return _over_epsilon("Accuracy of the target", bands, fields, percents("Accuracy (%)"), line, now=now)
+
+
+def draw_attack_by_epsilon(bands: Sequence[CurveBand], *, now: float) -> Drawing:
+    """Draw the attack's precision and recall over epsilon beside random guessing; as `draw_epsilon_curve`."""
+    fields = (
+        _Field(field="recall", name="recall", color="before", dash="dash"),
+        _Field(field="precision", name="precision", color="leak", width=3),
+    )
+    title, line = "Precision and recall of the attack", level(0.5, "chance", "random guess")
+    return _over_epsilon(title, bands, fields, percents("Precision, recall (%)"), line, now=now)
+
+
+_SHORTEST = 0.15  # how long the axis of gaps is at least
+
+
+def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd") -> Drawing:
+    """Draw a gap over theta after FairPick and after deleting as many rows at random, with intervals over repeats.
+
+    Parameters
+    ----------
+    bands : sequence of CurveBand
+        Of the variants "fairpick" and "random", in any order; theta = 1 deletes nobody and is the gap before.
+    now : float
+        Where the slider stands, in (0, 1].
+    measure : {"vd", "fpr_gap", "advantage_gap"}
+    """
+    ways = {
+        "random": _Field(field=measure, name="random", color="chance", dash="dash", symbol="square"),
+        "fairpick": _Field(field=measure, name="FairPick", color="leak", width=3),
+    }
+    done = sorted((b for b in bands if b.variant in ways), key=lambda b: b.at)
+    before = next((_value(b, measure) for b in reversed(done) if b.at == 1.0), not_measured())
+    y = Scale(
+        title=f"{_GAPS[measure]} (difference of rates)",
+        span=_SHORTEST,
+        start=0.0,
+        words=lambda height: gap(height, decimals=2) if abs(height) > 1e-9 else "0",
+        write=gap_text,
+    )
+    curves = [level(0.0, "ink", dash="solid")]
+    if not math.isnan(before.value):
+        curves.append(level(before, "before", "before", dash="dash"))
+    for variant, way in ways.items():
+        curves += way.curves([b for b in done if b.variant == variant], THETAS, now=now, size=11)
+    head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
+    title, x = f"{_GAPS[measure]} after FairPick and after random deletion", _thetas([*THETAS, now])
+    return draw_lines(title, curves, x=x, y=y.over(_held(done, measure)), at=now, head=head)
+
+
+def _thetas(values: Sequence[float]) -> Axis:
+    """Return the axis of theta, from the first value or below it up to 1, with some room at both ends."""
+    start = 0.2 * math.floor(min(values) / 0.2 + 1e-9)
+    axis = Scale(title="Share of the groups' differences kept (θ)", span=0.0, parts=5).over([start, 1.0])
+    room = 0.05 * (1.0 - start)
+    return replace(axis, ends=(start - room, 1 + room))
+
+
+def draw_deleted(findings: FairPickFindings) -> Drawing:
+    """Draw the records deleted of each group, the first group above."""
+    total, lines = sum(findings.deleted.values()), []
+    for code, (name, number) in reversed(list(enumerate(findings.deleted.items()))):
+        color = group_style(code).color
+        hover = f"{100 * number / total:.0f}% of the records deleted" if total else ""
+        mark = Mark(of=number, bar=0, color=color, symbol="", hover=hover, name="records deleted")
+        lines.append(Row(name=name, value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
+    axis = Scale(title="Records deleted", start=0.0, words="{:,.0f}".format)
+    return draw_rows(
+        f"Records deleted of each group at θ = {findings.theta:g}", lines, axis, first="group", empty="none"
+    )

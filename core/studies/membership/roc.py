@@ -1,0 +1,297 @@
+"""ROC curve of a membership attack: the curve, the AUC, and the TPR at a given FPR.
+
+Trees give many people the same score. The curve has one point a distinct score; between two points lies what breaking
+ties at random reaches, which is how the TPR at a given FPR is read, see `core.studies.membership.roc`.
+
+TPR at a given FPR. Take n non-members and m members whose scores tell nothing: ordered from the highest score down,
+ties in random order, m j / (n + 1) members are expected above the j-th non-member. So an FPR of f is read at j = f (n +
+1), between whole j by interpolation, and the TPR is then f on average where nothing leaks, whatever n and whatever the
+ties. A threshold that takes all of a tie or none does not have that: it reads 0 where the highest tie is larger than f.
+With A non-members and B members above a tie of a and b, its i-th non-member has B + b i / (a + 1) members above it on
+average over the orders of the tie. That is a real attack: an attacker with these scores can break ties at random.
+
+Interval: the true FPR of a threshold at the j-th of n non-members is a Beta(j, n + 1 - j) variable, whatever the
+scores, and of m members drawn again a binomial number lies above it. The percentiles of this mixture are those of a
+bootstrap over both, computed instead of drawn. The mixture is a little too narrow where few non-members lie above the
+threshold; so the distances to its ends are stretched by 1 + `_WIDER` / j.
+
+Membership advantage: TPR - FPR at the threshold that is best on other people (Yeom et al. 2018, definition 4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from core.adversaries.cross_fitting import halves
+from core.base.arrays import Codes, Floats, Ints
+from core.base.errors import InputError
+from core.base.serialize import Result
+from core.stats.estimates import Estimate, difference, normal_quantile, not_measured, proportion
+from core.studies.membership.attack import best_threshold
+from core.studies.membership.evidence import FEWEST
+
+_SPARSE = 10
+"""Fewest members above, and below, the threshold with which the percentiles stand by themselves."""
+
+_WIDER = 1.0
+"""At ten false positives an interval is a tenth wider, at a hundred a hundredth."""
+
+_CELLS = 400
+"""Equally likely thresholds that stand for all."""
+
+
+def members_above(rank: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
+    """Return the expected number of members above the non-member at each place, ties broken at random.
+
+    A place is 1 for the highest of n non-members; between whole places it is interpolated, at n + 1 everybody is above.
+    False and true positives, of shape (k,), are non-members and members at or above each distinct score, falling, after
+    a 0 each.
+    """
+    ranks = np.asarray(rank, dtype=np.float64)
+    below = np.floor(ranks)
+    share = ranks - below
+    return (1.0 - share) * _above(below, false_positives, true_positives) + share * _above(
+        below + 1.0, false_positives, true_positives
+    )
+
+
+def _above(rank: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
+    n = int(false_positives[-1])
+    inside = np.clip(rank, 1, n)
+    tie = np.searchsorted(false_positives, inside, side="left")  # the last cut of the tie that holds the place
+    before, a = false_positives[tie - 1], false_positives[tie] - false_positives[tie - 1]
+    b = true_positives[tie] - true_positives[tie - 1]
+    expected = true_positives[tie - 1] + b * (inside - before) / (a + 1.0)
+    return np.where(rank < 1, 0.0, np.where(rank > n, float(true_positives[-1]), expected))
+
+
+def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, level: float) -> Estimate:
+    """Return the TPR at an FPR in (0, 1], and its interval; false and true positives are those of `members_above`.
+
+    Where fewer than 10 members lie above the threshold, or below it, the interval is widened to hold Wilson's: so few
+    show too little variance, none shows none.
+    """
+    from scipy.special import betaincinv
+
+    n, m = int(false_positives[-1]), int(true_positives[-1])
+    j = fpr * (n + 1)
+    if j >= n + 1:
+        return proportion(m, m, level=level)
+    caught = float(members_above(j, false_positives, true_positives))
+    rate = betaincinv(j, n + 1 - j, (np.arange(_CELLS) + 0.5) / _CELLS)
+    shares = members_above((n + 1) * rate, false_positives, true_positives) / m
+    low, high = (_quantile(q, shares, m) / m for q in (0.5 - level / 2, 0.5 + level / 2))
+    value, wider = caught / m, 1.0 + _WIDER / j
+    low, high = value - wider * (value - low), value + wider * (high - value)
+    if min(caught, m - caught) < _SPARSE:
+        wilson = proportion(caught, m, level=level)
+        low, high = min(low, wilson.low), max(high, wilson.high)
+    return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m, level=level)
+
+
+def _quantile(q: float, shares: Floats, members: int) -> int:
+    """Return the smallest number that a mixture of binomials, all as likely, stays at or below with probability q."""
+    from scipy.special import bdtr
+
+    below, at = -1, members
+    while at - below > 1:
+        middle = (at + below) // 2
+        if float(bdtr(middle, members, shares).mean()) >= q:
+            at = middle
+        else:
+            below = middle
+    return at
+
+
+RESOLUTION = 10
+"""Fewest false positives an FPR must allow to be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roc(Result):
+    """A curve.
+
+    `fpr` and `tpr` rise from 0 to 1, one point a distinct score, and are empty where too few people were judged; the
+    AUC is the probability that a member scores above a non-member, ties counting half.
+    """
+
+    fpr: Floats = field(repr=False)
+    tpr: Floats = field(repr=False)
+    auc: Estimate
+    n_members: int
+    n_outsiders: int
+
+    def tpr_at(self, fpr: float) -> Estimate:
+        """Return the TPR at this FPR with its interval, see `core.studies.membership.roc`.
+
+        All is nan where `resolution_reason` gives a reason.
+        """
+        if self.resolution_reason(fpr):
+            return not_measured(level=self.auc.level)
+        return tpr_estimate(fpr, *self._counts, level=self.auc.level)
+
+    def reached(self, fpr: npt.ArrayLike) -> Floats:
+        """Return the values of `tpr_at` at many FPRs, in [0, 1], however few people they rest on."""
+        places = np.asarray(fpr, dtype=np.float64) * (self.n_outsiders + 1)
+        return members_above(places, *self._counts) / self.n_members
+
+    @property
+    def _counts(self) -> tuple[Ints, Ints]:
+        """Non-members and members at or above each distinct score, falling, after a 0 each."""
+        false, true = np.rint(self.fpr * self.n_outsiders), np.rint(self.tpr * self.n_members)
+        return false.astype(np.int64), true.astype(np.int64)
+
+    def resolution_reason(self, fpr: float) -> str:
+        """Return why the TPR at this FPR, in (0, 1], cannot be read off these people, or "" if it can.
+
+        An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then a
+        TPR would say something of the random order alone.
+        """
+        needed = math.ceil(RESOLUTION / fpr - 1e-9)
+        if self.n_outsiders < needed:
+            return f"n/a, needs at least {needed:,} non-members, got {self.n_outsiders:,}"
+        if not self.fpr.size:
+            return f"n/a, needs at least {FEWEST} members, got {self.n_members:,}"
+        if self.fpr.size == 2:
+            return "n/a, ties prevent it: the attack gives everybody the same score"
+        return ""
+
+
+def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> Roc:
+    """Return the curve of a score, shape (m,), finite; a higher one speaks for a member (m,), 0 or 1.
+
+    The level, in (0, 1), is that of the area's interval. With fewer than `FEWEST` members or non-members the curve is
+    empty and its area nan. Raises `InputError` if a score is not finite.
+    """
+    scores, inside = np.asarray(score, dtype=np.float64), np.asarray(member, dtype=np.uint8)
+    if (odd := scores[~np.isfinite(scores)]).size:
+        raise InputError(f"Every score must be a finite number, got {odd[0]}.")
+    members = int(inside.sum())
+    outsiders = inside.size - members
+    fpr = tpr = np.empty(0)
+    auc = not_measured(level=level)
+    if min(members, outsiders) >= FEWEST:
+        alarms, caught = counts_above(scores, inside)
+        fpr, tpr = alarms / outsiders, caught / members
+        auc = area(scores[inside == 1], scores[inside == 0], level=level)
+    return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=members, n_outsiders=outsiders)
+
+
+def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
+    """Return non-members and members at or above each distinct score, falling, after a 0 each."""
+    order = np.argsort(-score, kind="stable")
+    ordered, inside = score[order], member[order]
+    last = np.append(np.flatnonzero(np.diff(ordered)), ordered.size - 1)  # of each run of ties
+    caught = np.cumsum(inside, dtype=np.int64)[last]
+    return np.append(0, last + 1 - caught), np.append(0, caught)
+
+
+def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
+    """Return the probability that a member scores above a non-member, ties counting half, with its interval.
+
+    There are at least two scores of members and of non-members.
+
+    The variance is that of DeLong, DeLong and Clarke-Pearson (1988): a member's placement is the share of non-members
+    below, ties half, and the variances of both sides' placements add, each divided by its number. Midranks give the
+    placements with ties exactly (Sun and Xu 2014). The interval is set on the logit of the area, so that it stays
+    inside [0, 1]. At 0 and 1 the placements do not vary; there it is Newcombe's score interval (2006, method 5). Where
+    fewer than 10 of a side are placed other than the rest of it, so few show too little variance, and none shows none:
+    there the interval is widened to hold the normal one with a placement of 0 and one of 1 added to either side.
+    """
+    from scipy.stats import rankdata
+
+    z = normal_quantile(level)
+    m, n = members.size, outsiders.size
+    ranks = rankdata(np.concatenate([members, outsiders]))
+    above = (ranks[:m] - rankdata(members)) / n
+    below = 1.0 - (ranks[m:] - rankdata(outsiders)) / m
+    value = float(above.mean())
+    if value in (0.0, 1.0):
+        low, high = _separated(value, m, n, z)
+    else:
+        low, high = _logit_interval(value, z * _error(above, below))
+        if min(_varied(above), _varied(below)) < _SPARSE:
+            half = z * _error(*(np.append(side, (0.0, 1.0)) for side in (above, below)))
+            low, high = max(0.0, min(low, value - half)), min(1.0, max(high, value + half))
+    return Estimate(value=value, low=low, high=high, n=m + n, level=level)
+
+
+def _error(above: Floats, below: Floats) -> float:
+    """Return the standard error of an area by the placements of both sides."""
+    return math.sqrt(sum(float(side.var(ddof=1)) / side.size for side in (above, below)))
+
+
+def _varied(placements: Floats) -> int:
+    """Return how many of a side are not placed as most of it are."""
+    return int(placements.size - np.unique(placements, return_counts=True)[1].max())
+
+
+def _logit_interval(value: float, half: float) -> tuple[float, float]:
+    """Return the interval of an area inside (0, 1), half its width given at first order."""
+    centre, reach = math.log(value / (1.0 - value)), half / (value * (1.0 - value))
+    low, high = (1.0 / (1.0 + math.exp(-min(max(limit, -700.0), 700.0))) for limit in (centre - reach, centre + reach))
+    return min(low, value), max(high, value)
+
+
+def _separated(value: float, m: int, n: int, z: float) -> tuple[float, float]:
+    """Return the interval of an area of 0 or 1: the areas from which it is not too far for their own variance."""
+    from scipy.optimize import brentq
+
+    half = (m + n) / 2 - 1
+
+    def excess(a: float) -> float:
+        """Squared distance of 1 from an area a, less z² times its variance (Newcombe 2006, method 5)."""
+        variance = a * (1 - a) * (1 + half * ((1 - a) / (2 - a) + a / (1 + a))) / (m * n)
+        return (1.0 - a) ** 2 - z * z * variance
+
+    limit = float(brentq(excess, 0.0, 1.0 - 1e-12)) if excess(1.0 - 1e-12) < 0 else 1.0
+    return (limit, 1.0) if value == 1.0 else (0.0, 1.0 - limit)
+
+
+def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None = None) -> Estimate:
+    """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
+
+    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average.
+
+    The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
+    taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
+
+    Parameters
+    ----------
+    score : ndarray of shape (n,)
+        A higher one speaks for a member.
+    member : ndarray of shape (n,), 0 or 1
+        At least one of either.
+    verdict : ndarray of shape (n,), 0 or 1, optional
+        Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
+        the other half they come from a fit that knows the membership of this one.
+    """
+    called = verdict
+    if called is None:
+        second, called = halves(member, seed=seed), np.zeros(member.size, dtype=np.uint8)
+        for half in (second, ~second):
+            called[half] = score[half] >= best_threshold(score[~half], member[~half])
+    true, false = (proportion(int(called[member == kind].sum()), int((member == kind).sum())) for kind in (1, 0))
+    return difference(true, false)
+
+
+def precision_recall(verdict: Codes, member: Codes, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
+    """Return members among those classified as members, and those classified as members among members.
+
+    With nobody classified as a member there is no precision: it is nan with n = 0.
+    """
+    right = int(np.count_nonzero(verdict & member))
+    precision = proportion(right, int(verdict.sum()), level=level)
+    return precision, proportion(right, int(member.sum()), level=level)
+
+
+def is_muted(auc: Estimate) -> bool:
+    """Return whether gaps of verdicts say nothing of leakage, the attack not being measurably better than chance.
+
+    So it is unless the interval of its AUC lies above 0.5: where it holds 0.5, lies below, or is not there.
+    """
+    return not auc.low > 0.5

@@ -1,0 +1,500 @@
+"""The study of membership: who of the training and test records is a training record, by what is released.
+
+Members are the training records, non-members the test records. Everybody is judged: thresholds and shadow models use
+nobody's membership, and boosting learns from the other half. A policy may limit the best of the attacks tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from core.adversaries.cross_fitting import MAX_TEACHERS, cross_fitted_interval
+from core.base.arrays import Codes, Floats, Ints
+from core.base.errors import InputError
+from core.base.seeds import child_generator
+from core.stats.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
+from core.studies.membership.attack import MemberGuess
+from core.studies.membership.attacks import REGISTRY, attacks_on
+from core.studies.membership.disparity import COMPLEMENT, GapResult, NetGap, lira_gaps, net_gaps
+from core.studies.membership.evidence import Evidence, Train, judging_everybody
+from core.studies.membership.findings import release_findings
+from core.studies.membership.roc import Roc, advantage, roc
+from core.studies.membership.settings import MembershipPlan
+from core.studies.membership.targets import audited_access, audited_target, most_caught
+from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from core.studies.subject import SETS_UNKNOWN, Subject
+
+FALSE_ALARMS = 0.01
+"""FPR at which a TPR is read."""
+
+DECLARED = (
+    Check(
+        name="membership_caught",
+        title="Training records identified (TPR at 1% FPR)",
+        unit="percent",
+        definition="Share of the training records that the best membership attack tried identifies while it flags 1% "
+        "of the non-members; ties are broken at random, so that 1% is chance.",
+        needs=("scores",),
+    ),
+    Check(
+        name="membership_auc",
+        title="Training records distinguished from others (AUC)",
+        unit="ratio",
+        definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
+        "where nothing leaks.",
+    ),
+    Check(
+        name="membership_advantage",
+        title="Membership advantage (TPR − FPR)",
+        unit="points",
+        definition="Largest TPR − FPR of the best membership attack tried, its threshold chosen on other people "
+        "(Yeom et al. 2018); 0 where nothing leaks.",
+    ),
+    Check(
+        name="membership_gap",
+        title="Training records identified: difference between groups",
+        unit="points",
+        definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group. Of a "
+        "group with fewer than 1,000 non-members also in TPR − FPR where 1% of all non-members are flagged.",
+        folded=True,
+        needs=("scores",),
+    ),
+)
+"""The four checks, in the order of a policy."""
+
+
+TARGET = "membership target"
+"""Under which a subject keeps what its model can be trained again with."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MembershipResult:
+    """What each attack says of a subject's training and test records."""
+
+    subject: Subject
+    shadows: int
+    guesses: Mapping[str, MemberGuess] = field(repr=False)
+    """By attack, in the order of the registry."""
+
+    @cached_property
+    def curves(self) -> dict[str, Roc]:
+        """Each attack's ROC curve."""
+        rocs = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
+        return {
+            name: replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if REGISTRY[name].learns else curve
+            for name, curve in rocs.items()
+        }
+
+    @cached_property
+    def advantages(self) -> dict[str, Estimate]:
+        """Each attack's TPR - FPR at a threshold chosen on other people."""
+        seed, estimates = self.subject.config.seed, {}
+        for name, guess in self.guesses.items():
+            learns = REGISTRY[name].learns
+            estimate = advantage(guess.score, self.inside(guess), seed=seed, verdict=guess.verdict if learns else None)
+            estimates[name] = cross_fitted_interval(estimate, 0.0) if learns else estimate
+        return estimates
+
+    @cached_property
+    def gaps(self) -> dict[str, tuple[GapResult, ...]]:
+        """For each attack the TPR of each group less that of the others, each at its own threshold."""
+        dataset = self.subject.dataset
+        return {
+            name: lira_gaps(
+                guess.score,
+                dataset.sensitive[guess.rows],
+                self.inside(guess),
+                names=dataset.group_names,
+                fpr=FALSE_ALARMS,
+                seed=self.subject.config.seed,
+            )
+            for name, guess in self.guesses.items()
+        }
+
+    @cached_property
+    def net_gaps(self) -> dict[str, tuple[NetGap, ...]]:
+        """For each attack the gaps of small groups at one threshold for everybody."""
+        dataset = self.subject.dataset
+        return {
+            name: net_gaps(
+                guess.score,
+                dataset.sensitive[guess.rows],
+                self.inside(guess),
+                names=dataset.group_names,
+                fpr=FALSE_ALARMS,
+            )
+            for name, guess in self.guesses.items()
+        }
+
+    def inside(self, guess: MemberGuess) -> Codes:
+        """Return whether each of those judged was trained on."""
+        return np.isin(guess.rows, self.subject.splits.train).astype(np.uint8)
+
+
+def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | None = None) -> Evidence:
+    """Return what attackers are given of a subject's training and test records, all of whom are judged.
+
+    InputError if it is unknown which records the model was trained on, or there are too few.
+    """
+    if not subject.sets_known:
+        raise InputError(SETS_UNKNOWN)
+    splits, decimals = subject.splits, subject.outputs.decimals
+    target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
+    return Evidence(
+        released=subject.released_scores,
+        features=subject.dataset.features,
+        predictions=subject.model.predictions,
+        access=audited_access(subject),
+        labels=subject.dataset.labels,
+        split=judging_everybody(splits.train, splits.test, aside=splits.known),
+        seed=subject.config.seed,
+        # a shadow's scores have the decimals of those that are released
+        train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
+        shadows=settings.shadows,
+        report=report,
+    )
+
+
+# People and models of which it is known who is remembered. The AUC is tried on real trees, grown until every training
+# record is right: the plainest case of overfitting. A TPR at 1% FPR needs scores that tell people apart, and LiRA many
+# trainings; there the target is a law: a model that answers about each person by their own record, a little chance,
+# and, for those it was trained on, how well it remembers them.
+
+_SIDE = 1000
+"""Members, and as many non-members, where a TPR at 1% FPR is read: 1% of these must be ten or more."""
+
+_NOT_EVALUATED = 200
+"""Attack records, which no membership attack looks at."""
+
+_REMEMBERED = 4.0
+"""How far a law's answers move for those trained on; from training to training their standard deviation is 1."""
+
+
+def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
+    rng, n = child_generator(seed, f"ties, planted {planted}"), 2 * _SIDE + _NOT_EVALUATED
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
+    scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
+    remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _SIDE)
+    scores[remembered & planted] = 1.0
+    return _subject(np.zeros((n, 1)), labels, scores, _SIDE, seed=seed), MembershipPlan(shadows=0)
+
+
+def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a tree that knows every training record; or one that was trained on none of those judged."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng, side = child_generator(seed, f"grown tree, planted {planted}"), 300
+    features = rng.random((3 * side, 3))
+    labels = (rng.random(len(features)) < 0.2 + 0.6 * features[:, 0]).astype(np.uint8)
+    trained = slice(0, side) if planted else slice(side, 2 * side)
+    tree = DecisionTreeClassifier(random_state=0).fit(features[trained], labels[trained])
+    scores = tree.predict_proba(features)[:, 1]
+    return _subject(features, labels, scores, side, seed=seed, aside=side), MembershipPlan(shadows=0)
+
+
+def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a law that remembers whom it was trained on, or nobody, and that can be trained again."""
+    subject, again = _lawful(
+        seed, f"remembered, planted {planted}", _SIDE, (_REMEMBERED,) * 2 if planted else (0.0, 0.0)
+    )
+    subject.trainable = True
+    subject.once(TARGET, lambda: again)
+    return subject, MembershipPlan(shadows=4)
+
+
+def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a law that remembers one of two groups, or both alike."""
+    remembered = (0.0, _REMEMBERED) if planted else (_REMEMBERED / 2,) * 2
+    return _lawful(seed, f"groups remembered, planted {planted}", 2 * _SIDE, remembered)[0], MembershipPlan(shadows=0)
+
+
+def _lawful(seed: int, name: str, side: int, remembered: tuple[float, float]) -> tuple[Subject, Train]:
+    """Return answers of a law by how well it remembers group 0 and group 1, and the law as an attacker thinks it is."""
+    rng, n = child_generator(seed, name), 2 * side + _NOT_EVALUATED
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    level = rng.standard_normal(n)
+    memory = np.where(np.arange(n) % 2 == 1, remembered[1], remembered[0])
+    scores = _law(level, memory, labels)(np.arange(side), seed)
+    subject = _subject(np.zeros((n, 1)), labels, scores, side, seed=seed)
+    return subject, _law(level, np.full(n, _REMEMBERED / 2), labels)
+
+
+def _law(level: Floats, remembered: Floats, labels: Codes) -> Train:
+    """Return a target made of chance: everybody's level, a draw, and what is remembered of those trained on."""
+
+    def train(rows: Ints, seed: int) -> Floats:
+        logits = level + np.random.default_rng(seed).standard_normal(level.size)
+        logits[rows] += remembered[rows]
+        return np.asarray(1.0 / (1.0 + np.exp(np.where(labels == 1, -logits, logits))))
+
+    return train
+
+
+def _subject(
+    features: Floats, labels: Codes, scores: Floats, side: int, *, seed: int, aside: int = _NOT_EVALUATED
+) -> Subject:
+    """Return scores of so many members and non-members, every other one of group 1."""
+    people = SyntheticRecords(features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8))
+    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, aside, side), seed=seed, scores=scores)
+
+
+PLANTED = (
+    Plant(
+        attack="Members identified by ties of score and label (TPR at 1% FPR)",
+        told="Null: scores that tie alike for members and others. Planted: half of the members with label 1 score 1.",
+        make=_tied,
+        limits={"membership_caught": 0.01},
+        share=0.5,
+    ),
+    Plant(
+        attack="Members distinguished from non-members (AUC)",
+        told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
+        make=_grown,
+        limits={"membership_auc": 0.5, "membership_advantage": 0.0},
+        share=0.5,
+    ),
+    Plant(
+        attack="Members identified (TPR at 1% FPR)",
+        told="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
+        make=_remembering,
+        limits={"membership_caught": 0.01},
+    ),
+    Plant(
+        attack="Gap between groups in members identified (TPR at 1% FPR)",
+        told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
+        make=_remembering_one_group,
+        limits={"membership_gap": 0.0},
+        share=0.5,
+    ),
+)
+"""What the study is tried on."""
+
+
+class Membership(Study[MembershipPlan, MembershipResult]):
+    """Every attack for which there is evidence, each on everybody in training and test records."""
+
+    name = "membership"
+    title = "Membership inference"
+    settings = MembershipPlan
+    declared = DECLARED
+    plants = PLANTED
+
+    def steps(self, subject: Subject, settings: MembershipPlan) -> int:
+        """Return how many steps `run` reports: one for each shadow model."""
+        return settings.shadows if subject.trainable and subject.released_scores is not None else 0
+
+    def run(
+        self, subject: Subject, settings: MembershipPlan, report: Report | None = None
+    ) -> Iterator[MembershipResult]:
+        """Yield the result after each attack; shadow models are trained once for all of them.
+
+        InputError if it is unknown which records the model was trained on, or there are too few.
+        """
+        evidence = evidence_of(subject, settings, report)
+        guesses, released = {}, "labels" if evidence.released is None else "scores"
+        trained_again = subject.trainable and settings.shadows > 0
+        for attack in attacks_on(released, shadows=trained_again, queries=evidence.access is not None):
+            guesses[attack.name] = attack.judge(evidence)
+            yield MembershipResult(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
+
+    def findings(self, result: MembershipResult, settings: MembershipPlan) -> tuple[Finding, ...]:
+        """Return whether membership inference succeeds, how many are identified, and the gap between groups."""
+        return release_findings(measured(result))
+
+    def checks(self, result: MembershipResult, settings: MembershipPlan) -> Mapping[str, Measurement]:
+        """Return the best attack's numbers."""
+        return measured(result)
+
+    def tables(self, result: MembershipResult, settings: MembershipPlan) -> Mapping[str, tuple[Row, ...]]:
+        """Return each attack's AUC, advantage and TPR at 1% FPR, the last of everybody and of each group."""
+        rows: list[Row] = []
+        for name, curve in result.curves.items():
+            rates = {"everybody": curve.tpr_at(FALSE_ALARMS)}
+            for gap in result.gaps[name]:
+                rates[gap.group] = gap.rates[0]
+                if gap.others != COMPLEMENT:  # of more than two groups the others differ from group to group
+                    rates[gap.others] = gap.rates[1]
+            common: Row = {
+                "attack": REGISTRY[name].title,
+                "AUC": curve.auc.value,
+                "advantage": result.advantages[name].value,
+            }
+            for people, rate in rates.items():
+                rows.append({**common, "people": people, **estimate_columns("TPR at 1% FPR", rate)})
+        return {"Membership attacks": tuple(rows)}
+
+
+STUDY = Membership()
+
+
+_AVERAGE = (
+    "1% FPR is an average over people; for some non-members the chance of being classified as a member is far higher."
+)
+"""What a rate pooled over people does not say (Jälkö et al. 2026)."""
+
+
+def _assumptions(members: MembershipResult) -> tuple[str, ...]:
+    """Return what the numbers take for granted."""
+    subject, tried = members.subject, [REGISTRY[name].phrase for name in members.guesses]
+    sentences = [
+        "The interval is over members and non-members; the model and its training are taken as they are.",
+        "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
+        f"The interval holds for the attacks tried together: {joined(tried)}.",
+    ]
+    decimals = subject.outputs.decimals
+    if subject.released_scores is None:
+        sentences.append("The attacker sees labels; where scores are released, more is found.")
+    elif decimals is None:
+        sentences.append("The attacker sees scores; where only decisions are published, less is found.")
+    else:
+        sentences.append(
+            f"The attacker sees scores with {decimals} decimal{'' if decimals == 1 else 's'}; more may tell more."
+        )
+    if subject.splits.train.size + subject.splits.test.size > 2 * MAX_TEACHERS:
+        sentences.append(
+            f"Boosting learns from {count(MAX_TEACHERS)} people of each half, drawn at random, and judges all."
+        )
+    if subject.released_scores is None and "boundary" not in members.guesses:
+        sentences.append("The boundary attack needs a model that can be asked again; only predictions are given.")
+    untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
+    if untried:
+        names = joined([attack.phrase for attack in untried])
+        names = names[:1].upper() + names[1:]
+        if subject.released_scores is None:
+            sentences.append(f"{names} need scores; they were not tried.")
+        elif not subject.trainable:
+            sentences.append(f"{names} need a model that can be trained again; only predictions are given.")
+        else:
+            sentences.append(f"{names} are left out by the plan; they may find more.")
+    return tuple(sentences)
+
+
+def measured(members: MembershipResult) -> dict[str, Measurement]:
+    """Return a measurement for each check."""
+    why = _without_scores(members)
+    return {
+        "membership_caught": not_run("membership_caught", why) if why else membership_caught(members),
+        "membership_auc": _best("membership_auc", members, {k: c.auc for k, c in members.curves.items()}, chance=0.5),
+        "membership_advantage": _best("membership_advantage", members, members.advantages, chance=0.0, least=-1.0),
+        "membership_gap": not_run("membership_gap", why) if why else membership_gap(members),
+    }
+
+
+def _knows(members: MembershipResult, name: str) -> str:
+    """Return what the attacker knows who uses this attack."""
+    return REGISTRY[name].knows(scores=members.subject.released_scores is not None, shadows=members.shadows)
+
+
+def _without_scores(members: MembershipResult) -> str:
+    """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them; else ""."""
+    if not members.subject.has_scores:
+        return "Scores are needed; only predicted labels are given."
+    if members.subject.released_scores is None:
+        return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
+    return ""
+
+
+def membership_caught(members: MembershipResult) -> Measurement:
+    """Return the share of members that the best attack tried identifies at 1% FPR, of released scores."""
+    curves, config = members.curves, members.subject.config
+    reasons = {key: curve.resolution_reason(FALSE_ALARMS) for key, curve in curves.items()}
+    if all(reasons.values()):
+        return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
+    rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
+    details = {f"{REGISTRY[key].phrase}, AUC": curve.auc.value for key, curve in curves.items()}
+    details |= {f"{REGISTRY[key].phrase}, advantage": estimate.value for key, estimate in members.advantages.items()}
+    details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": rate.value for key, rate in rates.items()}
+    if config.method == "dp_id3":
+        details["guaranteed at most"] = most_caught(FALSE_ALARMS, config.epsilon)
+    best = _best("membership_caught", members, rates, chance=FALSE_ALARMS, n=members.subject.splits.test.size)
+    return replace(best, assumptions=(*best.assumptions, _AVERAGE), details=details)
+
+
+def _best(
+    check: str,
+    members: MembershipResult,
+    estimates: dict[str, Estimate],
+    *,
+    chance: float,
+    least: float = 0.0,
+    n: int = 0,
+) -> Measurement:
+    """Return the best attack's number beside chance, which is over `n` people, the number's own if it is 0."""
+    name, estimate = strongest(estimates, within=(least, 1.0))
+    inside, outside = members.subject.splits.train.size, members.subject.splits.test.size
+    return Measurement(
+        check=check,
+        estimate=estimate,
+        control=certain(chance, n or estimate.n),
+        control_name="random guessing",
+        attacked=(
+            f"Who of {inside + outside:,} people is among the {inside:,} the model was trained on, by "
+            f"{REGISTRY[name].phrase}, the best of {len(members.guesses)} attacks tried."
+        ),
+        knows=_knows(members, name),
+        assumptions=_assumptions(members),
+        details={REGISTRY[key].phrase: rate.value for key, rate in estimates.items()},
+    )
+
+
+def membership_gap(members: MembershipResult) -> Measurement:
+    """Return the largest difference between a group and the others in who is identified, by released scores.
+
+    Each group has its own threshold with 1% FPR; of small groups one threshold for everybody is tried besides. The
+    first gap of a group with too few people may be as large as 1, and so the interval then ends there: the others, and
+    the second gap, can break a limit, and do not keep it for all.
+    """
+    every = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
+    gaps: dict[str, tuple[str, GapResult | NetGap]] = {}
+    for (name, group), gap in every.items():
+        if not gap.reason:
+            gaps[f"{REGISTRY[name].phrase}, {group}"] = (name, gap)
+    for name, small_groups in members.net_gaps.items():
+        for net_gap in small_groups:
+            gaps[f"{REGISTRY[name].phrase}, one threshold, {net_gap.group}"] = (name, net_gap)
+    small = [gap for gap in every.values() if gap.reason]
+    reason = f"TPR at 1% FPR {small[0].reason.removeprefix('n/a, ')}." if small else ""
+    if not gaps:
+        return not_run("membership_gap", reason)
+    key, estimate = strongest({key: gap.estimate.folded() for key, (_, gap) in gaps.items()}, within=(0.0, 1.0))
+    assumptions = (*_assumptions(members), _AVERAGE, "Each group has a threshold of its own.")
+    if any(members.net_gaps.values()):
+        assumptions += ("Groups with fewer than 1,000 non-members are also compared at one threshold for everybody.",)
+    if small:
+        estimate, names = replace(estimate, high=1.0), joined(list(dict.fromkeys(f"“{gap.group}”" for gap in small)))
+        assumptions += (f"The difference of {names} is unknown, so the interval ends at 100 points. {reason}",)
+    name, largest = gaps[key]
+    splits = members.subject.splits
+    return Measurement(
+        check="membership_gap",
+        estimate=estimate,
+        control=certain(0.0, largest.estimate.n),
+        control_name="no difference",
+        attacked=(
+            f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
+            f"{REGISTRY[name].phrase}: {_rates_text(largest)}."
+        ),
+        knows=_knows(members, name),
+        assumptions=assumptions,
+        reason=reason,
+        details={f"{title}, minus {gap.others}": gap.estimate.value for title, (_, gap) in gaps.items()},
+    )
+
+
+def _rates_text(gap: GapResult | NetGap) -> str:
+    """Return the rates behind a gap: "TPR at 1% FPR 9.0% among women and 1.2% among men"."""
+    if isinstance(gap, GapResult):
+        first, second = (percent(rate.value) for rate in gap.rates)
+        return f"TPR at 1% FPR {first} among {gap.group} and {second} among {gap.others}"
+    sides = [
+        f"TPR {percent(tpr.value)} and FPR {percent(fpr.value)} among {side}"
+        for side, tpr, fpr in zip((gap.group, gap.others), gap.tpr, gap.false_positives, strict=True)
+    ]
+    return f"where 1% of all non-members are flagged, {' and '.join(sides)}"

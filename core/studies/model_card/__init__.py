@@ -1,0 +1,70 @@
+"""The release meter: how much a set of published fairness numbers tells about people's sensitive attribute.
+
+An attacker knows everybody's features and the predictions of one or many models, and so has a posterior over the
+attribute of each of n people. A model card publishes gaps, rates and group sizes. Each number is a linear equation in
+the memberships s, exact, within an interval (rounded) or with a variance (privacy noise). From there:
+
+- `meter` says, before any true attribute is seen, how many bits the numbers are worth, `predict` how many of them an
+  attacker will gain;
+- `project` moves the posterior the least that the numbers ask for;
+- `measured` and `pinned` compare with the truth where it is at hand;
+- `advise` finds the finest precision that discloses nobody;
+- `ceiling` says what no attacker with this prior can exceed;
+- `measure_card` does all of it for one card, `findings` words it, and `study.STUDY` does so for an audited model.
+"""
+
+from core.studies.model_card.card_people import ReleasedPeople, released_people
+from core.studies.model_card.ceiling import Ceiling, accuracy_under, ceiling
+from core.studies.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
+from core.studies.model_card.leakage import ReleaseStudy, drawn_again, measure_card, release_of
+from core.studies.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
+from core.studies.model_card.pinned_people import (
+    DRAWS,
+    Advice,
+    Draws,
+    InCommon,
+    Pinned,
+    Tried,
+    advise,
+    in_common,
+    pinned,
+)
+from core.studies.model_card.published_counts import STATISTIC_TITLES, STATISTICS
+from core.studies.model_card.release import MOST_MODELS, Published, Release
+from core.studies.model_card.settings import ReleaseSettings
+
+__all__ = [
+    "DISTANCE_MEDIAN",
+    "DISTANCE_WORST",
+    "DRAWS",
+    "MOST_MODELS",
+    "STATISTICS",
+    "STATISTIC_TITLES",
+    "Advice",
+    "Ceiling",
+    "Draws",
+    "InCommon",
+    "Measured",
+    "Meter",
+    "Pinned",
+    "Prediction",
+    "Published",
+    "Release",
+    "ReleaseSettings",
+    "ReleaseStudy",
+    "ReleasedPeople",
+    "Tried",
+    "accuracy_under",
+    "advise",
+    "ceiling",
+    "drawn_again",
+    "in_common",
+    "measure_card",
+    "measured",
+    "meter",
+    "pinned",
+    "predict",
+    "project",
+    "release_of",
+    "released_people",
+]

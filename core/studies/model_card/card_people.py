@@ -1,0 +1,326 @@
+"""The people of a release: the attacker's posterior of them and the models' predictions.
+
+The posterior before the release is that of the best attacker without it (`core.studies.subject.prior_of`). One that is
+off by a little in the mean gains bits from the group sizes alone, so that calibration matters more here than elsewhere.
+
+Natural models are what a developer trains on the way to one model. None of them sees the attribute when it predicts.
+Trees, gradient boosting, logistic regressions and small forests take turns; only fair models, over a sweep of
+tolerances, have it while they learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.base.arrays import Codes, Floats, Ints, Mask
+from core.base.caveats import CaveatKind
+from core.base.errors import InputError
+from core.base.seeds import child_generator
+from core.base.serialize import Result
+from core.base.validation import choice
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import Splits, split
+from core.models import fit_model
+from core.studies.config import AuditConfig
+from core.studies.model_card.settings import FAMILIES, NATURAL, SETS, ReleaseSettings
+from core.studies.study import Report
+from core.studies.subject import Progress, prior_of, train_model
+
+if TYPE_CHECKING:
+    import pandas
+
+EVERYBODY_ELSE = "everybody else"
+"""What those are called who are not in the group, where there are more than two groups."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReleasedPeople(Result):
+    """Everything a release study starts from; slow to make, to be kept."""
+
+    title: str
+    attribute: str
+    group: str
+    """The group that counts as s = 1."""
+    group_names: tuple[str, ...]
+    """All groups, by code."""
+    rows: Ints = field(repr=False)
+    """Row numbers in the dataset."""
+    posteriors: Floats = field(repr=False)
+    """(n, K): what the attacker knows without the release, the probability of each group."""
+    codes: Codes = field(repr=False)
+    """(n,): which group everybody is in."""
+    predictions: Codes = field(repr=False)
+    """(k, n)"""
+    names: tuple[str, ...] = field(repr=False)
+    labels: Codes = field(repr=False)
+    """(n,)"""
+    columns: pandas.DataFrame = field(repr=False)
+    """Features as they read, to say what disclosed people have in common."""
+    left_out: tuple[str, ...] = ()
+    """One sentence for each reason why records of the table are not looked at, with their number."""
+    rows_read: int = 0
+    """Records of the table, those left out included."""
+
+    @property
+    def n(self) -> int:
+        """Number of people."""
+        return int(self.labels.size)
+
+    @property
+    def _code(self) -> int:
+        return self.group_names.index(self.group)
+
+    @property
+    def other(self) -> str:
+        """What to call everybody else."""
+        return self.group_names[1 - self._code] if len(self.group_names) == 2 else EVERYBODY_ELSE
+
+    @property
+    def posterior(self) -> Floats:
+        """(n,): the attacker's probability of the group without the release."""
+        return np.ascontiguousarray(self.posteriors[:, self._code], dtype=np.float64)
+
+    @property
+    def sensitive(self) -> Codes:
+        """(n,): 1 = the group, 0 = everybody else."""
+        return (self.codes == self._code).astype(np.uint8)
+
+    def some(self, most: int, *, seed: int) -> ReleasedPeople:
+        """Return so many of the people, drawn with a seed; 0 is all."""
+        drawn = drawn_people(self.n, most, seed=seed)
+        return replace(
+            self,
+            rows=self.rows[drawn],
+            posteriors=self.posteriors[drawn],
+            codes=self.codes[drawn],
+            predictions=self.predictions[:, drawn],
+            labels=self.labels[drawn],
+            columns=self.columns.iloc[drawn].reset_index(drop=True),
+        )
+
+
+def released_people(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    settings: ReleaseSettings,
+    *,
+    audited: Codes | None = None,
+    given: Codes | None = None,
+    names: Sequence[str] = (),
+    report: Report | None = None,
+) -> ReleasedPeople:
+    """Train attacker and models with the splits and seed of the config; what is published of them does not matter.
+
+    The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
+    (`ModelFindings.predictions`); else it is trained. Prediction columns, shape (k, dataset.n), with their names are
+    for the family "given". `report` is called with (done, total); it may raise `core.base.errors.Cancelled` to stop.
+    Raises `InputError` before anything is trained if there is no such family, group or feature.
+    """
+    family, count = choice(settings.family, FAMILIES, name="family"), settings.count
+    groups = dataset.group_names
+    group = choice(settings.group or groups[1], groups, name="group")
+    kept_columns(dataset, settings.without)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    rows = released_rows(config, dataset, on=settings.on)
+    steps = Progress(2 + (count if family in NATURAL else 0), report)
+    posteriors = prior_of(dataset, splits, rows, seed=config.seed)
+    steps.tick()
+    if family == "given":
+        predictions, called = _given(given, names, rows, dataset.n)
+    else:
+        own = audited if audited is not None else train_model(config, dataset, splits).predictions
+        predictions, called = np.asarray(own)[None, rows], ("audited model",)
+    steps.tick()
+    if family in NATURAL and count > 1:
+        more, more_names = natural_models(
+            dataset,
+            splits,
+            rows,
+            count=count - 1,
+            family=family,
+            metric=config.metric,
+            without=settings.without,
+            seed=config.seed,
+            report=lambda done, _: steps.reach(2 + done),
+        )
+        predictions, called = np.vstack([predictions, more]), (*called, *more_names)
+    steps.reach(steps.total)
+    people = ReleasedPeople(
+        group=group,
+        title=dataset.title,
+        attribute=dataset.roles.attribute,
+        group_names=groups,
+        posteriors=posteriors,
+        codes=dataset.sensitive[rows],
+        rows=rows,
+        predictions=predictions,
+        names=called,
+        labels=dataset.labels[rows],
+        columns=_readable(dataset, rows),
+        left_out=_left_out(dataset),
+        rows_read=dataset.rows_read,
+    )
+    return people.some(settings.people, seed=config.seed)
+
+
+def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> Ints:
+    """Return the row numbers of the people whose numbers are published."""
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    return splits.test if choice(on, SETS, name="on") == "test" else splits.train
+
+
+def drawn_people(n: int, most: int, *, seed: int) -> Ints:
+    """Return which of n people are looked at; 0 is all of them."""
+    some = most if 0 < most < n else n
+    return np.sort(child_generator(seed, "released people").choice(n, some, replace=False))
+
+
+def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
+    """Return why records are left out: what was noted when the table was read, and who has no prediction."""
+    told = [caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED]
+    lost = dataset.rows_read - dataset.n
+    if lost and not told:
+        told.append(f"{lost:,} records are left out." if lost > 1 else "1 record is left out.")
+    if dataset.answered is not None:
+        told.append(f"{int((~dataset.answered).sum()):,} without an answer of the model are left out.")
+    return tuple(told)
+
+
+def _given(given: Codes | None, names: Sequence[str], rows: Ints, n: int) -> tuple[Codes, tuple[str, ...]]:
+    """Return the prediction columns that were handed in, for the released records."""
+    columns = np.zeros((0, n), dtype=np.uint8) if given is None else np.asarray(given)
+    if not len(columns) or columns.shape[1:] != (n,):
+        raise InputError(f"Given models need predictions for all {n} records, got an array of {columns.shape}.")
+    return columns[:, rows], tuple(names)
+
+
+def _readable(dataset: AuditDataset, rows: Ints) -> pandas.DataFrame:
+    """Return the features of some records as they read: categories by name, a missing one as "missing"."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(dataset.feature_names):
+        values = dataset.features[rows, j]
+        if dataset.categorical[j] and dataset.categories:
+            values = np.array([*dataset.categories[j], "missing"], dtype=object)[values.astype(np.intp)]
+        columns[name] = values
+    columns[dataset.roles.label] = np.array(dataset.label_names, dtype=object)[dataset.labels[rows]]
+    return pd.DataFrame(columns)
+
+
+# Natural models
+
+_DEPTHS = (4, 8, 12, 3, 6, 10, 14, 5, 7, 16)
+
+_TOLERANCES = 0.2
+"""The sweep runs from 0 to here."""
+
+
+def natural_models(
+    dataset: AuditDataset,
+    splits: Splits,
+    rows: Ints,
+    *,
+    count: int = 20,
+    family: str = "mixed",
+    metric: str = "statistical_parity",
+    without: Sequence[str] = (),
+    seed: int = 0,
+    report: Report | None = None,
+) -> tuple[Codes, tuple[str, ...]]:
+    """Train 1 to 200 models on the training records; return their predictions (count, rows) and their names.
+
+    The fair models of "tolerances" are fair in the metric; no model sees the features `without`. The first models of
+    two counts are the same, but for "tolerances", whose sweep is as fine as the count. `report` is called with (done,
+    count) and may raise `core.base.errors.Cancelled` to stop.
+    """
+    columns, train = kept_columns(dataset, without), splits.train
+    x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
+    predictions, names, steps = [], [], Progress(count, report)
+    for i in range(count):
+        if family == "tolerances":
+            tolerance = _TOLERANCES * i / max(count - 1, 1)
+            model = fit_model(
+                "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
+            )
+            name, answers = f"fair, tolerance {tolerance:.3f}", model.predict(x[rows], s[rows], seed=seed)
+        else:
+            name, answers = _trained(dataset, train, rows, columns, family, i, seed)
+        predictions.append(answers)
+        names.append(f"{i + 1} {name}")
+        steps.tick()
+    return np.array(predictions, dtype=np.uint8), tuple(names)
+
+
+def kept_columns(dataset: AuditDataset, without: Sequence[str]) -> Ints:
+    """Return the columns of all features but some."""
+    for name in without:
+        choice(name, dataset.feature_names, name="without")
+    columns = np.array([j for j, name in enumerate(dataset.feature_names) if name not in without], dtype=np.intp)
+    if not columns.size:
+        raise InputError("Natural models need at least one feature, got none.")
+    return columns
+
+
+def _recipe(family: str, i: int) -> tuple[str, str, int]:
+    """Return how one model is made: what is varied ("seeds", "depths" or "features"), the learner and its depth."""
+    kind = ("seeds", "depths", "features")[i % 3] if family == "mixed" else family
+    turn = i // 3 if family == "mixed" else i
+    if kind == "depths":
+        return kind, ("tree", "boosting", "forest")[turn % 3], _DEPTHS[turn % len(_DEPTHS)]
+    return kind, ("tree", "boosting", "logistic", "forest")[turn % 4], 8
+
+
+def _trained(
+    dataset: AuditDataset, train: Ints, rows: Ints, columns: Ints, family: str, i: int, seed: int
+) -> tuple[str, Codes]:
+    """Return name and predictions of one model."""
+    kind, learner, depth = _recipe(family, i)
+    rng = child_generator(seed, f"natural model {i}")
+    y, name = dataset.labels, learner
+    if learner != "logistic":
+        name += f", depth {depth}"
+    if kind == "seeds":  # as many records drawn with replacement, within each label
+        train = np.concatenate([rng.choice(own, own.size) for own in (train[y[train] == label] for label in (0, 1))])
+        name += ", resampled"
+    if kind == "features":
+        share = rng.uniform(0.5, 0.9)
+        kept = rng.choice(columns, size=max(1, round(share * columns.size)), replace=False)
+        name += f", {kept.size} of {columns.size} features"
+        columns = np.sort(kept)
+    x = dataset.features[:, columns]
+    estimator = _estimator(learner, depth, dataset.categorical[columns], int(rng.integers(2**31)))
+    return name, estimator.fit(x[train], y[train]).predict(x[rows]).astype(np.uint8)
+
+
+def _estimator(learner: str, depth: int, categorical: Mask, seed: int) -> Any:
+    if learner == "tree":
+        from sklearn.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(max_depth=depth, random_state=seed)
+    if learner == "forest":
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(n_estimators=20, max_depth=depth, random_state=seed)
+    if learner == "boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(max_iter=40, max_depth=depth, early_stopping=False, random_state=seed)
+    # Logistic regression on standardised numbers and one column a category.
+    from sklearn.compose import ColumnTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    coded, numbers = np.flatnonzero(categorical), np.flatnonzero(~categorical)
+    prepared = ColumnTransformer(
+        [
+            ("numbers", StandardScaler(), numbers),
+            ("categories", OneHotEncoder(handle_unknown="ignore", max_categories=30), coded),
+        ]
+    )
+    return make_pipeline(prepared, LogisticRegression(max_iter=2000))

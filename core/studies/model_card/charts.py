@@ -1,0 +1,257 @@
+"""Charts of a model card: information gain, people before and after, published precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
+from core.charts.lines import Curve, draw_lines, level
+from core.charts.rows import Mark, Row, draw_rows
+from core.charts.scatter import Points, draw_scatter
+from core.charts.theme import group_style
+from core.charts.words import plain_name
+from core.stats.estimates import percent
+from core.studies.model_card import Advice, ReleasedPeople, ReleaseStudy
+from core.studies.model_card.findings import bits_text
+from core.studies.model_card.pinned_people import SETTLED, UNSURE
+from core.studies.model_card.settings import precision_text
+
+_MOST_SHARE = 1.25
+"""End of the axis of shares; a share beyond it is drawn there with an arrow."""
+
+
+def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
+    """Draw the information gain measured and the expected one, by the number of models.
+
+    Parameters
+    ----------
+    studies : sequence of ReleaseStudy
+        The same release with more and more models, in this order; they stand at equal distances.
+    now : ReleaseStudy
+        Where the slider stands: one of them.
+    counts : sequence of int
+        All numbers of models the axis has; those of the studies when left out.
+    """
+    grid = range(len(counts or studies))
+    xs, bits = grid[: len(studies)], [study.measured.bits for study in studies]
+    meter = [study.prediction.bits.value for study in studies]
+    curves = [
+        Curve(x=xs, of=meter, grid=grid, color="before", name="expected", dash="dash"),
+        Curve(x=xs, of=bits, grid=grid, color="leak", band=True, name="measured", width=3),
+    ]
+    y = Scale(
+        title="Information gain (bits)",
+        start=0.0,
+        words=lambda mark: bits_text(mark).removesuffix(".0"),
+        write=lambda number: bits_text(value_of(number)),
+    )
+    return _by_models("Information gain by number of models", curves, studies, now, y, counts)
+
+
+def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
+    """Draw the share of the uncertainty that all numbers together resolve, by the number of models."""
+    marks = (0, 0.25, 0.5, 0.75, 1)
+    y = Axis(
+        ends=(0, _MOST_SHARE),
+        marks=marks,
+        words=[f"{mark:g}" for mark in marks],
+        title="Share of uncertainty resolved",
+        place=lambda share: min(share, _MOST_SHARE),
+        write=lambda share: f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else ""),
+    )
+    found, grid = [study.meter.share for study in studies], range(len(counts or studies))
+    curve = Curve(x=grid[: len(studies)], of=found, grid=grid, color="leak", width=3, name="resolved")
+    limit = level(1.0, "fail", "all determined", "1", dash="solid")
+    return _by_models("Share of uncertainty resolved", [limit, curve], studies, now, y, counts)
+
+
+def _by_models(
+    title: str,
+    curves: Sequence[Curve],
+    studies: Sequence[ReleaseStudy],
+    now: ReleaseStudy,
+    y: Axis | Scale,
+    counts: Sequence[int],
+) -> Drawing:
+    """Draw curves over the number of models, which stand at equal distances."""
+    rows = [
+        {
+            "models": study.n_models,
+            "numbers": study.n_numbers,
+            **cells("measured bits", study.measured.bits),
+            "expected bits": study.prediction.bits.value,
+            "low by chance": study.prediction.low,
+            "high by chance": study.prediction.high,
+            "joint bits": study.meter.joint_bits,
+            "bits to know": study.meter.prior_bits,
+            "share": study.meter.share,
+            "person bits": study.meter.person_bits,
+            "exposed": study.pinned.count,
+        }
+        for study in studies
+    ]
+    numbers = counts or [study.n_models for study in studies]
+    words = [f"{number:,}" for number in numbers]
+    x = Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), words=words, title="Models on the card")
+    at = [study.n_models for study in studies].index(now.n_models)
+    head = f"{now.n_models:,} model{'' if now.n_models == 1 else 's'}"
+    return draw_lines(title, curves, x=x, y=y, rows=rows, at=at, head=head)
+
+
+_EDGE = 7.0  # log-odds at the ends of the axes: 0.09% and 99.91%
+_TICKS = (0.005, 0.05, 0.5, 0.95, 0.995)
+_CELLS = 140  # of the grid on which the others are drawn once
+
+
+def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
+    """Draw everybody's probability before and after; the exposed stand in a shaded region, counted beside it.
+
+    Near-certain inferences that are correct have the marker of their group, wrong ones are crosses. Everybody else is
+    drawn once where many are at one place.
+    """
+    found, before, after = study.pinned, people.posterior, study.probability
+    marks, words = _log_odds(np.array(_TICKS)).tolist(), [f"{100 * tick:g}" for tick in _TICKS]
+    x, y = (
+        Axis(
+            ends=(-_EDGE, _EDGE),
+            marks=marks,
+            words=words,
+            title=f"Probability of {plain_name(people.group, 16)} {when} (%)",
+            place=_log_odds,
+        )
+        for when in ("before", "after")
+    )
+    others = np.ones(people.n, dtype=bool)
+    others[found.people] = False
+    grid = _once(before[others], after[others])
+    points = [Points(x=grid[0], y=grid[1], color="before", size=4, opacity=0.55, name="others")]
+    said, truth = found.said, people.sensitive[found.people]
+    (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
+    beside = []
+    for code, name in ((1, people.group), (0, people.other)):
+        style = group_style(code)
+        for hit, color, symbol in ((True, *style), (False, style.color, "x")):
+            some = found.people[(said == code) & ((said == truth) == hit)]
+            hover = [f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some]
+            look: dict[str, Any] = {"color": color, "symbol": symbol, "size": 10, "name": "right" if hit else "wrong"}
+            points.append(Points(x=before[some].tolist(), y=after[some].tolist(), hover=hover, **look))
+        number, wrong = int((said == code).sum()), int(((said == code) & (truth != code)).sum())
+        shown = f"near-certain: {number} {plain_name(name, 12)}" + (f", {wrong} wrong" if wrong else "")
+        beside.append(((high + _EDGE) / 2 * (1 if code else -1), shown, style.color if number else "grey"))
+    names = np.array([people.other, people.group])
+    return draw_scatter(
+        f"Who is exposed: probability of being one of {plain_name(people.group)}",
+        points,
+        x=x,
+        y=y,
+        beside=beside,
+        rows={
+            "row": people.rows[found.people],
+            "before": found.before,
+            "after": found.after,
+            "inferred": names[said],
+            "in truth": names[truth],
+        },
+        regions=[((left, right), (high, _EDGE)), ((left, right), (-_EDGE, low))],
+        diagonal=True,
+    )
+
+
+def _log_odds(probability: Any) -> Any:
+    """Return log-odds, kept inside the axes."""
+    with np.errstate(divide="ignore"):
+        odds = np.log(probability) - np.log1p(-probability)
+    return np.clip(odds, 0.15 - _EDGE, _EDGE - 0.15)
+
+
+def _once(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """Return points of a grid of log-odds, each once, as probabilities."""
+    scale = _CELLS / (2 * _EDGE)
+    odds = _log_odds(np.column_stack([x, y]))
+    cells = np.unique(np.rint(odds * scale).astype(np.int64), axis=0) / scale
+    shown = 1.0 / (1.0 + np.exp(-cells))
+    return shown[:, 0].tolist(), shown[:, 1].tolist()
+
+
+def _certain(probability: float) -> str:
+    """Write a probability next to 0 or 1 with the decimals that tell it from them."""
+    for places in (1, 2, 3):
+        if 0.0 < round(100 * probability, places) < 100.0:
+            return f"{100 * probability:.{places}f}%"
+    return "under 0.001%" if probability < 0.5 else "over 99.999%"
+
+
+def draw_recognised(study: ReleaseStudy) -> Drawing:
+    """Draw the accuracy before and after, plain and balanced, with the baseline as a diamond."""
+    found = study.measured
+    kinds = (
+        ("Accuracy", "of all people", found.accuracy_before, found.accuracy_after, found.majority),
+        ("Balanced", "mean of both groups", found.balanced_before, found.balanced_after, found.majority_balanced),
+    )
+    lines = [
+        Row(
+            name=name,
+            bold=True,
+            below=words,
+            value=f"{percent(before)} → <b>{percent(after)}</b>",
+            marks=[
+                Mark(of=majority, color="chance", symbol="diamond-open", name="baseline"),
+                Mark(of=before, color="before", symbol="circle-open", up=-7, name="before"),
+                Mark(of=after, color="leak", up=7, name="after"),
+            ],
+        )
+        for name, words, before, after, majority in kinds
+    ]
+    title, axis = "Average accuracy", percents("Accuracy (%)")
+    return draw_rows(title, lines, axis, first="measure", value="before → after", head="◇ baseline")
+
+
+def draw_in_common(study: ReleaseStudy) -> Drawing:
+    """Draw the column values that the exposed have more often than the rest: both shares with their intervals."""
+    lines = [
+        Row(
+            name=value.value,
+            bold=True,
+            below=value.column,
+            value=f"<b>{percent(value.among_pinned)}</b> · {percent(value.among_rest)}",
+            marks=[
+                Mark(of=value.among_rest, color="before", symbol="circle-open", up=-6, name="among the rest"),
+                Mark(of=value.among_pinned, color="leak", up=6, name="among exposed"),
+            ],
+            facts={"column": value.column},
+        )
+        for value in study.in_common.values
+    ]
+    axis = shares("Share who have it (%)")
+    title, empty = "What exposed people have in common", "no value is clearly more frequent among them"
+    return draw_rows(title, lines, axis, first="value", value="exposed · rest", least=2, empty=empty)
+
+
+_FEWEST = 4.0  # people at the end of the axis at least
+
+
+def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> Drawing:
+    """Draw a bar a precision tried: the people it exposes, and the bits expected beside it.
+
+    The row of `chosen`, the precision (decimals, epsilon) of the controls, is set off where it was tried.
+    """
+    advised, lines = {(advice.decimals, None), (None, advice.epsilon)}, []
+    if not advice.exact:
+        advised.discard((None, None))
+    for row in advice.tried:
+        now = (row.decimals, row.epsilon) == chosen
+        people = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.known else "not known"
+        if people == "nobody" and (row.decimals, row.epsilon) in advised:
+            people = "<b>✓ nobody</b>"
+        look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.known else None}
+        bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)
+        look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
+        name, facts = precision_text(row.decimals, row.epsilon), {"expected bits": row.df_bits}
+        lines.append(Row(name=name, marks=[bar], facts=facts, **look))
+    axis = Scale(title="People exposed", start=0.0, words="{:,.0f}".format, span=_FEWEST)
+    title, head = "People exposed by published precision", "exposed · expected bits"
+    return draw_rows(title, lines, axis, first="precision", value=head)

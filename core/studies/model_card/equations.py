@@ -1,0 +1,370 @@
+"""Published numbers as linear equations in the memberships; the projection on them, and their independent modes.
+
+Σ_i a_i s_i lies in [low, high], or equals a value up to noise. With group sizes known the features are the
+predictions, h_i on the people of the part, and the limits whole numbers (`core.studies.model_card.published_counts`).
+Without:
+
+- a rate r1 says Σ s_i (h_i − r1) = 0 and a rate r0 says Σ s_i (h_i − r0) = P − n r0; rounded, each limit of the rate
+  gives one inequality, and none of it is an approximation;
+- a gap d says Σ s_i (h_i − P/n) = d n1 (n − n1) / n, which is not linear in n1 = Σ s_i. With μ and V the mean and the
+  variance of n1 under the posterior, n1 (n − n1)/n = μ²/n + n1 (n − 2μ)/n − (n1 − μ)²/n, so
+
+      Σ s_i (h_i − P/n − d (n − 2μ)/n) = d μ²/n − d (n1 − μ)²/n,
+
+  and the last term lies between 0 and −d z² V/n unless n1 is more than z = 4 standard deviations off. Up to 300
+  people that is an interval; beyond, where it is a fraction of a person, its mean −d V/n and its variance 2 d² V²/n²
+  are taken. The projection repeats it around its own μ.
+
+With the features A (one row a number, in people), the posterior q, K = A diag(q(1 − q)) Aᵀ their covariance before the
+release, and R the diagonal matrix of what the precision leaves open (in people²: step²/12 when rounded, the variance of
+the privacy noise; at least 1/(2πe), which makes ½ log₂(K/R) the entropy of a count), the modes are the eigenvectors of
+R^(−½) K R^(−½).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Codes, Floats, Ints
+from core.base.validation import probabilities
+from core.stats.projection import Constraints, Projection
+from core.stats.projection import project as project_on
+from core.studies.model_card.published_counts import Cells, Counts, number_names, part_of, told_of
+from core.studies.model_card.release import Published, Release
+
+_SIZE_REACH = 4.0
+"""Standard deviations z within which the unknown size of a group is taken to lie."""
+
+_FEW = 300
+"""People of a part up to whom the curvature of a gap is an interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Equations:
+    """Linear equations in the memberships: Σ a s lies in [low, high], infinite where there is no limit, up to noise."""
+
+    pattern: Ints  # (n,): cell of each person; everybody in a cell has the same features
+    features: Floats  # (rows, cells)
+    low: Floats
+    high: Floats
+    variance: Floats  # of the noise; 0 for numbers without
+    curved: bool = False  # whether they depend on the posterior they were made with
+
+    def constraints(self) -> Constraints:
+        """Return them as constraints of the projection."""
+        both = np.isfinite(self.low) & np.isfinite(self.high)
+        only_low = np.isfinite(self.low) & ~both
+        sign = np.where(only_low, -1.0, 1.0)
+        low, high = np.where(both, self.low, 0.0), np.where(both, self.high, 0.0)
+        return Constraints(
+            pattern=self.pattern,
+            weights=self.features * sign[:, None],
+            groups=np.tile([0.0, 1.0], (self.low.size, 1)),
+            bound=np.where(both, (low + high) / 2, np.where(only_low, -self.low, self.high)),
+            equality=both,
+            width=(high - low) / 2,
+            variance=self.variance,
+        )
+
+
+class _Row(NamedTuple):
+    features: Floats
+    low: float
+    high: float
+    variance: float = 0.0
+
+
+def equations(published: Published, posterior: Floats) -> Equations:
+    """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
+    cells, noise, counts, curved = published.release.cells, published.noise, published.counts, False
+    if noise is not None:
+        value = np.concatenate([noise.sizes, noise.sums.ravel()])
+        features, low, high = _noisy_features(published.release), value, value
+        variance = np.full(value.size, noise.variance)
+    else:
+        assert counts is not None
+        unsized = {name: limits for name, limits in published.limits.items() if part_of(name) not in counts.sizes}
+        curved = any(name.endswith("_gap") for name in unsized)
+        rows = [*_size_rows(cells, counts), *_count_rows(cells, counts), *_unsized_rows(cells, unsized, posterior)]
+        features = np.array([row.features for row in rows]).reshape(-1, cells.people.size)
+        low, high, variance = (np.array([row[column] for row in rows]) for column in (1, 2, 3))
+    return Equations(pattern=cells.pattern, features=features, low=low, high=high, variance=variance, curved=curved)
+
+
+def _noisy_features(release: Release) -> Floats:
+    """Return what noisy numbers count: group 1 in each stratum, then those of them each model accepts."""
+    inside = np.stack([release.cells.inside(part) for part in release.strata]).astype(np.float64)
+    accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
+    return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
+
+
+def _size_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
+    """Yield the group sizes; that of everybody only where it does not follow from the others."""
+    for part, size in counts.sizes.items():
+        if part != "all" or not {"label 1", "label 0"} <= set(counts.sizes):
+            yield _Row(cells.inside(part).astype(np.float64), float(size), float(size))
+
+
+def _count_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
+    """Yield the counts of accepted people; once for models alike, and not where they follow from others."""
+    settled = {part: counts.told[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
+    within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
+    for part, limits in counts.limits.items():
+        inside = cells.inside(part)
+        wanted = counts.told[part] & ~within if part == "all" else counts.told[part]
+        seen: set[bytes] = set()
+        for i in np.flatnonzero(wanted):
+            row = cells.predictions[i] * inside
+            alike = row if row[inside][0] == 0 else inside - row
+            if alike.any() and alike.tobytes() not in seen:
+                seen.add(alike.tobytes())
+                yield _Row(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
+
+
+def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Iterator[_Row]:
+    """Yield the numbers about groups of unknown size at the posterior `q`."""
+    expected, spread = cells.expected(q), cells.expected(q * (1.0 - q))
+    for name, limits in unsized.items():
+        part, gap = part_of(name), name.endswith("_gap")
+        inside = cells.inside(part).astype(np.float64)
+        people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)
+        for i in np.flatnonzero(told_of(limits)):
+            low, high = limits[i]
+            accepted = cells.predictions[i] * inside
+            if gap:
+                size = float(expected @ inside), float(spread @ inside)
+                yield _gap_row(accepted, inside, (low, high), float(positives[i]), people, size)
+            elif name.endswith("_1"):
+                yield from _rate_rows(accepted, inside, (low, high), (0.0, 0.0))
+            else:
+                limit = (positives[i] - people * low, positives[i] - people * high)
+                yield from _rate_rows(accepted, inside, (low, high), limit)
+
+
+def _rate_rows(
+    accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
+) -> Iterator[_Row]:
+    """Yield Σ s (h − r) at both limits of a rate: falling in r for group 1, and for group 0 against P − n r.
+
+    For group 1 the sum is at most 0 at the upper limit and at least 0 at the lower. For group 0 it is the other way
+    round: Σ (1 − s)(h − r) changes the sign of s.
+    """
+    low, high = (accepted - end * inside for end in rate)
+    if rate[0] == rate[1]:
+        yield _Row(low, limit[0], limit[0])
+    elif limit == (0.0, 0.0):
+        yield from (_Row(high, -np.inf, 0.0), _Row(low, 0.0, np.inf))
+    else:
+        yield from (_Row(low, -np.inf, limit[0]), _Row(high, limit[1], np.inf))
+
+
+def _gap_row(
+    accepted: Floats,
+    inside: Floats,
+    gap: tuple[float, float],
+    positives: float,
+    people: float,
+    size: tuple[float, float],
+) -> _Row:
+    """Return a gap, made straight around mean and variance of the unknown size of group 1."""
+    (mean, variance), d, half = size, (gap[0] + gap[1]) / 2, (gap[1] - gap[0]) / 2
+    slope = (people - 2 * mean) / people
+    most = min(mean * (people - mean) / people + abs(slope) * _SIZE_REACH * np.sqrt(variance), people / 4)
+    middle, slack = d * mean**2 / people, half * most
+    features, bend = accepted - (positives / people + d * slope) * inside, d * variance / people
+    if people <= _FEW:
+        furthest = -bend * _SIZE_REACH**2
+        return _Row(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
+    return _Row(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
+
+
+_ROUNDS = 6
+"""Times gaps of groups of unknown size are linearised again, at most."""
+
+_STILL = 0.01
+"""Change of the expected size, in its standard deviations, at which there is no need to."""
+
+DISTANCE_MEDIAN = 0.05
+"""How far the projection is from the exact posterior: |projected − exact| averaged over the people of a small random
+release (6 to 12 people, 1 to 3 models, group sizes known; exact, rounded or with little noise), median over releases.
+
+Without published sizes exact numbers are no farther, because they tell the sizes
+(`core.studies.model_card.published_counts`); rounded ones are, 0.1 in the median and up to 0.45. The more people
+share a number, the nearer the projection."""
+
+DISTANCE_WORST = 0.25
+"""The largest of these distances."""
+
+
+def project(posterior: npt.ArrayLike, published: Published) -> Projection:
+    """Return the information projection of a posterior (n,), in [0, 1], on the published numbers.
+
+    logit q'_i = logit q_i + Σ_k λ_k a_ki, one multiplier a statistic. Exact numbers are met in expectation, rounded
+    ones within their interval, noisy ones at the price of their variance (normal, though the noise is Laplace's).
+
+    Without noise, and with known group sizes, the log-loss of the truth falls by at least KL(q'‖q), and by exactly that
+    where all numbers are exact. Where nothing meets the numbers, the posterior is as it was and the status
+    "infeasible"; the others are "converged" and "not_converged". The value is in nats.
+    """
+    q = probabilities(posterior, published.release.n, name="posterior")
+    told = equations(published, q)
+    found = project_on(q, told.constraints())
+    for _ in range(_ROUNDS if told.curved else 0):
+        if found.status == "infeasible":
+            break
+        told = equations(published, found.probability)
+        again = project_on(q, told.constraints())
+        moved = abs(float(again.probability.sum() - found.probability.sum()))
+        found = again
+        if moved <= _STILL * float(np.sqrt((found.probability * (1.0 - found.probability)).sum())):
+            break
+    return found
+
+
+LATTICE = 1.0 / (2.0 * math.pi * math.e)
+"""Least variance of a number in people²: a normal law of this variance has entropy 0, as a known count has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Modes:
+    """The modes of a release at a posterior (n,)."""
+
+    release: Release
+    posterior: Floats
+    values: Floats  # (modes,): variance before the release over what is left open of it
+    features: Floats  # (modes, cells): R^(−½) A, turned to the modes
+
+    @property
+    def weight(self) -> Floats:
+        """Share of each mode that is disclosed, values / (values + 1)."""
+        return self.values / (self.values + 1.0)
+
+    @property
+    def df_bits(self) -> float:
+        """Return tr(K (K + R)⁻¹) / (2 ln 2)."""
+        return float(self.weight.sum()) / (2 * math.log(2))
+
+    @property
+    def person(self) -> Floats:
+        """Return a_iᵀ (K + R)⁻¹ a_i of each person, shape (n,)."""
+        own = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
+        return np.asarray(own[self.release.cells.pattern])
+
+    def distance(self, sensitive: Codes) -> float:
+        """Return xᵀ (K + R)⁻¹ x / (2 ln 2), x = A (s − q): the formula's own gain; its mean over s ~ q is `df_bits`."""
+        cells = self.release.cells
+        off = self.features @ (cells.members(sensitive) - cells.expected(self.posterior))
+        return float((off**2 / (self.values + 1.0)).sum()) / (2 * math.log(2))
+
+
+def modes_of(posterior: npt.ArrayLike, released: Release | Published) -> Modes:
+    """Return the modes at a posterior (n,); of a `Published` one at its own numbers, else at the expected ones."""
+    release = released if isinstance(released, Release) else released.release
+    q = probabilities(posterior, release.n, name="posterior")
+    rows, variance = _expected_rows(released, q) if isinstance(released, Release) else _published_rows(released, q)
+    if release.epsilon is None:  # otherwise each has noise of its own
+        rows, variance = _once(rows, variance)
+    features = rows / np.sqrt(variance)[:, None]
+    values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)
+    return Modes(release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features)
+
+
+def _published_rows(published: Published, q: Floats) -> tuple[Floats, Floats]:
+    """Return the features (rows, cells) of published numbers, and the variance (rows,) each leaves open, in people².
+
+    Of w + 1 whole numbers the variance is ((w + 1)² − 1)/12. The two limits of a rounded rate follow each other and
+    count as one number, between them; it leaves open as many people as they differ by in expectation.
+    """
+    told = equations(published, q)
+    width = told.high - told.low
+    single = np.isfinite(width)
+    rounding = ((width[single] + 1.0) ** 2 - 1.0) / 12.0
+    features = [told.features[single]]
+    variance = [np.maximum(told.variance[single] + rounding, LATTICE)]
+    if not single.all():
+        pairs = told.features[~single].reshape(-1, 2, told.features.shape[1])
+        apart = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))
+        features.append(pairs.mean(axis=1))
+        variance.append(np.maximum(apart**2 / 12.0, LATTICE))
+    return np.vstack(features), np.concatenate(variance)
+
+
+def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
+    """Return features and variances at the group sizes and counts a posterior (n,) expects."""
+    if release.epsilon is not None:
+        rows = _noisy_features(release)
+        return rows, np.full(len(rows), max(2 * release.noise_scale**2, LATTICE))
+    expected, spread = release.cells.expected(q), release.cells.expected(q * (1.0 - q))
+    step = 0.0 if release.decimals is None else 10.0**-release.decimals
+    features: list[Floats] = []
+    variance: list[Floats] = []
+    if release.sizes:
+        sized = [part for part in release.size_parts.values() if part != "all"]
+        for part in sized if len(sized) == 2 else ["all", *sized]:
+            features.append(release.cells.inside(part)[None, :].astype(np.float64))
+            variance.append(np.array([LATTICE]))
+    blocks = {part: _part_rows(release, part, expected, spread, step) for part in release.parts}
+    settled = all(part in blocks and blocks[part][1].max() <= LATTICE for part in ("label 1", "label 0"))
+    for part, (rows, open_) in blocks.items():
+        if not (part == "all" and settled and release.sizes):
+            features.append(rows)
+            variance.append(open_)
+    return np.vstack(features), np.concatenate(variance)
+
+
+_DECIMALS = 9
+"""Rows that differ less are equal but for rounding."""
+
+
+def _once(rows: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """Return rows that are equal, or opposite, once, with the least variance of them."""
+    alike = np.round(rows, _DECIMALS)
+    first = np.take_along_axis(alike, (alike != 0).argmax(axis=1)[:, None], axis=1)
+    alike = np.where(first < 0, -alike, alike) + 0.0  # no negative zeros
+    finest: dict[bytes, int] = {}
+    for i in np.argsort(variance, kind="stable").tolist():
+        finest.setdefault(alike[i].tobytes(), i)
+    kept = sorted(finest.values())
+    return rows[kept], variance[kept]
+
+
+def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, step: float) -> tuple[Floats, Floats]:
+    """Return the rows of all models in a part."""
+    cells = release.cells
+    inside = cells.inside(part).astype(np.float64)
+    accepted = cells.predictions * inside
+    people, size = float(cells.size(part)), float(expected @ inside)
+    other = people - size
+    names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
+    steps = {name: _people_a_unit(name, size, other) * step for name in names}
+    if release.sizes:
+        finest = min(steps.values())
+        turned = np.where(accepted[:, inside > 0][:, :1] > 0, inside - accepted, accepted)
+        kept = np.sort(np.unique(turned, axis=0, return_index=True)[1])  # of opposite models one says both counts
+        return accepted[kept], np.full(kept.size, max(finest**2 / 12, LATTICE))
+    features, variance = [], []
+    for name in names:
+        rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other)
+        extra = np.zeros(len(accepted))
+        if name.endswith("_gap"):
+            gap = rates[0] - rates[1]
+            shift = cells.positives(part) / people + gap * (people - 2 * size) / people
+            extra = 2 * (gap * float(spread @ inside) / people) ** 2
+        else:
+            shift = rates[0] if name.endswith("_1") else rates[1]
+        features.append(accepted - shift[:, None] * inside)
+        variance.append(np.maximum(steps[name] ** 2 / 12 + extra, LATTICE))
+    return np.vstack(features), np.concatenate(variance)
+
+
+def _people_a_unit(name: str, size: float, other: float) -> float:
+    """Return how many people one unit of a number is."""
+    if name.endswith("_gap"):
+        return size * other / (size + other)
+    return size if name.endswith("_1") else other

@@ -1,0 +1,457 @@
+"""What a model card reveals, in sentences and tables: every reader of the study shows these and no others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from core.stats.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
+from core.stats.quantities import Quantity, Row, Tables, change, share
+from core.studies.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
+from core.studies.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
+from core.studies.model_card.leakage import ReleaseStudy
+from core.studies.model_card.meter import is_rounded
+from core.studies.model_card.pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
+from core.studies.model_card.release import Disputed
+from core.studies.model_card.settings import precision_text
+from core.studies.study import Finding
+
+KNOWS = "features, label and predictions of everybody, and the published numbers"
+
+DISCLOSED = (
+    f"Attribute disclosed: the probability of one group is {UNSURE[0]:.0%} to {UNSURE[1]:.0%} before publication, and "
+    f"above {SETTLED[1]:.1%} or below {SETTLED[0]:.1%} after."
+)
+"""What a near-certain inference is."""
+
+APPROXIMATE = (
+    "Probabilities are approximate (information projection). Against exact enumeration for 6 to 12 people the mean "
+    f"error is {100 * DISTANCE_MEDIAN:.0f} points in the median release, {100 * DISTANCE_WORST:.0f} in the worst."
+)
+"""How far the projection is from the exact posterior."""
+
+_SHOWN = 5
+"""Typed numbers that are said to be untrue, one by one."""
+
+
+def headline(study: ReleaseStudy) -> Finding:
+    """Say whose attribute the card discloses."""
+    n, worst, draws, attribute = study.pinned.count, study.most_pinned, study.draws, study.people.attribute
+    numbers = f"{_precision(study)} for {_models(study.n_models)}"
+    nobody = f"{numbers} reveal nobody's {attribute} with near certainty"
+    if study.status == "infeasible":
+        point = f"{numbers} contradict what the attacker knows for certain: what they reveal is not known."
+    elif n:
+        point = f"{numbers} reveal the {attribute} of {n:,} of {_people(study.n)} with near certainty{_correct(study)}."
+        point += f" In the worst of {draws.count} draws it is {worst:,}." if draws is not None and worst > n else ""
+    elif draws is None:
+        point = f"{nobody}."
+    elif worst:
+        point = f"{nobody} in this draw of the noise, but that of {_people(worst)} in the worst of {draws.count} draws."
+    elif draws.known:
+        point = f"{nobody} in any of {draws.count} draws of the noise."
+    else:
+        point = f"{numbers}: near-certain inference could not be computed in all of {draws.count} draws of the noise."
+    if study.disputed:
+        point += " This assumes that the typed numbers are true."
+    gain, accuracy = information_gain(study), average_accuracy(study)
+    exposed = 0 < worst < 0.05 * study.n and study.measured.accuracy_gain.high < 0.05
+    if worst:
+        who = "The average hardly moves; a few people are" if exposed else "Single people are"
+        so_what = f"{who} inferred with near certainty."
+        to_do = f"{_less(study)}."
+    else:
+        so_what = "Nobody is exposed by this card; a card of more models may expose somebody."
+        what = "these numbers" if study.published.noise is None else "a draw of this noise with a secret seed"
+        to_do = f"Publish {what} at this precision only. Estimate again before anything is added."
+    if study.status == "infeasible" or (draws is not None and not draws.known):
+        so_what = to_do = ""
+    caveats = (study.reason and f"Not reliable: {study.reason}", left_out(study.people), APPROXIMATE)
+    return Finding(
+        point=point,
+        evidence=gain.point if study.status == "infeasible" else f"{gain.point} {accuracy.evidence}",
+        so_what=so_what,
+        to_do=to_do,
+        caveats=tuple(filter(None, caveats)),
+        estimate=study.measured.bits,
+        baseline=study.measured.majority,
+        attacker_knows=KNOWS,
+    )
+
+
+def _less(study: ReleaseStudy) -> str:
+    """Say what reveals less than this card."""
+    if study.settings.epsilon is not None:
+        return f"Publish with a smaller ε, or {_fewer(study)}"
+    if study.settings.decimals in (0, 1):
+        return f"Add DP noise, or publish {_fewer(study)}"
+    return "Publish fewer decimals or add DP noise"
+
+
+def _fewer(study: ReleaseStudy) -> str:
+    """Say what can be left out of this card."""
+    if study.n_models > 1:
+        return "fewer models"
+    return "fewer numbers" if study.n_numbers > 1 else "no number"
+
+
+def near_certain(study: ReleaseStudy) -> Finding:
+    """Say how many of those the attacker was unsure about are disclosed, as what, and what they share."""
+    found, draws, cells = study.pinned, study.draws, study.in_common
+    if study.status == "infeasible":
+        return Finding(point="Near-certain inference: not known, because no posterior agrees with the numbers.")
+    here = "" if draws is None else " in this draw of the noise"
+    correct = _correct(study).strip(" ()")
+    evidence = [f"{correct[:1].upper()}{correct[1:]}."] if correct else []
+    if most := settled_as_most(study):
+        evidence.append(f"All are inferred as “{most[0]}”, as {percent(most[1], decimals=0)} of people are.")
+    if draws is not None and (draws.known or study.most_pinned):
+        evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned or 'nobody'}.")
+    elif draws is not None:
+        evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
+    rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
+    return Finding(
+        point=f"Near-certain inference{here}: {count(found.count) if found.count else 'nobody'} of "
+        f"{_people(found.n_unsure)} whose {study.people.attribute} was uncertain.",
+        evidence=" ".join(evidence),
+        so_what=f"The median disclosed person shares label and all predictions with {cells.median_cell - 1:,.0f} "
+        f"others{rest}."
+        if found.count
+        else "",
+        caveats=(DISCLOSED,),
+        estimate=found.right,
+        attacker_knows=KNOWS,
+    )
+
+
+def information_gain(study: ReleaseStudy) -> Finding:
+    """Say what the attacker gained in bits, and whether chance alone explains the difference to what was expected."""
+    bits, prediction = study.measured.bits, study.prediction
+    expected = bits_text(prediction.bits.value)
+    if study.status == "infeasible":
+        return Finding(point=f"Expected information gain over imputation: {expected} bits.")
+    interval = "" if math.isnan(bits.low) else f"95% CI: {bits_text(bits.low)} to {bits_text(bits.high)}; "
+    how = (
+        f"The expected gain is the mean of {prediction.draws} simulated cards."
+        if prediction.draws
+        else "The expected gain follows from a formula, because hardly anybody's attribute becomes certain."
+    )
+    evidence = so_what = ""
+    if not study.disputed and study.status == "converged" and not math.isnan(bits.low):
+        noise = " and the noise" if study.settings.epsilon is not None else ""
+        evidence = (
+            f"With the attribute{noise} drawn from what the attacker believes, 95% of such cards give "
+            f"{bits_text(prediction.low)} to {bits_text(prediction.high)} bits."
+        )
+        added, low, high = (bits_text(at - prediction.bits.value) for at in (bits.value, bits.low, bits.high))
+        so_what = {
+            0: "Chance explains the difference between measured and expected gain.",
+            1: "More was gained than chance explains: the attacker's prior is wrong here, and the numbers correct it. "
+            f"That adds {added} bits (95% CI: {low} to {high}).",
+            -1: "Less was gained than chance explains: the numbers came out closer to what the attacker expected.",
+        }[study.unpredicted]
+    return Finding(
+        point=(
+            f"Information gain over imputation: {bits_text(bits.value)} bits in total ({interval}expected: {expected})."
+        ),
+        evidence=evidence,
+        so_what=so_what,
+        caveats=(
+            f"{how} It needs nobody's true attribute.",
+            "It assumes that the attacker's prior is calibrated. If not, the numbers also correct the prior.",
+        ),
+        estimate=bits,
+        attacker_knows=KNOWS,
+    )
+
+
+def uncertainty_resolved(study: ReleaseStudy) -> Finding:
+    """Say how much of the remaining uncertainty the numbers are expected to resolve, for everybody together."""
+    meter = study.meter
+    share = percent(meter.share, decimals=0) if meter.share >= 0.01 else "less than 1%"
+    point = f"Expected share of the remaining uncertainty (entropy) resolved: {share}."
+    if meter.share >= 1.0:
+        point = "The numbers could determine everybody's attribute."
+        most = study.ceiling.accuracy if study.ceiling else 1.0
+        if study.pinned.count < study.pinned.n_unsure or most < SETTLED[1]:
+            point = "The numbers hold as many bits as are uncertain, but not everybody's attribute is near certain."
+    return Finding(
+        point=point if meter.prior_bits else "There was no uncertainty to resolve.",
+        evidence=f"All numbers together hold {bits_text(meter.joint_bits)} of {bits_text(meter.prior_bits)} bits; at a "
+        "share of 1 they could determine everybody's attribute.",
+    )
+
+
+def average_accuracy(study: ReleaseStudy) -> Finding:
+    """Say what happens to the accuracy over all people."""
+    found, people = study.measured, study.people
+    gain = found.accuracy_gain
+    change = points(gain) if gain.low > 0.0 or gain.high < 0.0 else "no statistically significant difference"
+    who, guess = ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other)
+    if guess == EVERYBODY_ELSE:
+        who, guess = "never", people.group
+    return Finding(
+        point=f"Average accuracy over imputation ({percent(found.accuracy_before)}): {change}.",
+        evidence=f"Accuracy over all people: {percent(found.accuracy_before)} before, "
+        f"{percent(found.accuracy_after)} after ({points(gain)}; 95% CI: {point_interval(gain)}). "
+        f"Majority-class baseline ({who} guess “{guess}”): {percent(found.majority)}.{_ceiling(study)}",
+        estimate=gain,
+        baseline=found.majority,
+        attacker_knows=KNOWS,
+    )
+
+
+def _ceiling(study: ReleaseStudy) -> str:
+    """Say what no attacker with this prior can exceed, where that is known; all is conditional on the prior."""
+    found = study.ceiling
+    if found is None:
+        return ""
+    how = "exact posterior" if found.exact else f"ε = {study.published.release.epsilon:g}, mean over the noise"
+    return f" {at_most(found.accuracy, how)}"
+
+
+def noise_seed(study: ReleaseStudy) -> Finding:
+    """Say that noise drawn from a seed hides nothing."""
+    seed = study.settings.seed
+    return Finding(
+        point=f"The published numbers have DP noise drawn once, from seed {seed}.",
+        so_what="Anybody can draw the same noise from the seed and remove it.",
+        to_do="Do not publish these numbers; publish a draw with a secret seed.",
+    )
+
+
+def disputes(study: ReleaseStudy) -> Finding:
+    """Say which typed numbers are not what the table gives."""
+    n = len(study.disputed)
+    shown = [_dispute(one, study) for one in study.disputed[:_SHOWN]]
+    if n > _SHOWN:
+        shown.append(f"{n - _SHOWN:,} more typed number{'' if n == _SHOWN + 1 else 's'}.")
+    rounded = "exact, because publish.decimals is left out" if study.settings.decimals is None else "rounded as it says"
+    return Finding(
+        point=f"{'One typed number is' if n == 1 else f'{n:,} typed numbers are'} not what this table gives.",
+        evidence=" ".join(shown),
+        so_what=f"Everything else assumes that the typed numbers are true and {rounded}.",
+    )
+
+
+def _dispute(found: Disputed, study: ReleaseStudy) -> str:
+    number, people = found.number, study.people
+    what = f"{number.statistic} of {number.model}" if number.model else number.statistic
+    gives = "these people are all in one group" if math.isnan(found.table) else f"the table gives {found.table:.6g}"
+    rule = f"a gap is the rate of {people.group} minus that of {people.other}"
+    hint = ""
+    if found.rounded:
+        hint = "; set publish.decimals if numbers are rounded"
+    elif found.turned:
+        hint = f"; with the other sign it would be right, because {rule}"
+    elif number.statistic.endswith("_gap"):
+        hint = f"; {rule}"
+    places, typed = study.published.release.decimals, f"{number.value:.12g}"
+    if number.low < number.high and (places is None or not is_rounded(number, places)):
+        typed = f"{number.low:.12g} to {number.high:.12g}"
+    return f"{what}: typed {typed}, {gives}{hint}."
+
+
+def advice(found: Advice, study: ReleaseStudy) -> Finding:
+    """Say which precision discloses nobody."""
+    attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
+    rounding = "" if found.decimals is None else f"at most {precision_text(found.decimals, None)}"
+    noise = "" if found.epsilon is None else f"DP noise with ε ≤ {found.epsilon:g}"
+    noisy = any(row.epsilon is not None for row in found.tried)
+    point = f"Publish {' or '.join(filter(None, (rounding, noise)))}: then nobody's {attribute} is disclosed here."
+    if found.exact:
+        point = f"Even exact numbers disclose nobody's {attribute} here."
+        if found.misled:
+            caveats.append("With noise somebody is disclosed in some draws: noise also misleads the attacker.")
+    elif not rounding and not noise:
+        told = "neither one decimal nor the strongest noise tried" if noisy else "not even one decimal"
+        point = f"Publish {_fewer(study)}: {told} prevents every disclosure."
+    elif not rounding:
+        caveats.append("Rounding to one decimal is not enough.")
+    if noise and not found.exact:
+        caveats.append(f"Noise is advised only if nobody is disclosed in {DRAWS} draws.")
+    elif not noisy and not found.exact:
+        caveats.append("DP noise was not tried, because it comes with group sizes.")
+    elif rounding and not found.exact:
+        caveats.append("No noise tried is enough.")
+    return Finding(point=point, caveats=tuple(caveats))
+
+
+def with_advice(found: Finding, advised: Advice, study: ReleaseStudy) -> Finding:
+    """Return the headline of a card that exposes somebody, opened by what to publish instead."""
+    told, point = advice(advised, study), found.point[:1].lower() + found.point[1:]
+    if advised.exact or (advised.decimals is None and advised.epsilon is None):
+        return replace(found, to_do=told.text)
+    most = precision_text(advised.decimals, None) if advised.decimals is not None else ""
+    opening = f"Publish at most {most}" if most else f"Add DP noise with ε ≤ {advised.epsilon:g}"
+    return replace(found, point=f"{opening}: {point}", to_do=f"{told.point} {told.caveats[0]}")
+
+
+def findings(study: ReleaseStudy) -> Iterator[Finding]:
+    """Yield everything that was found, the headline first."""
+    yield headline(study)
+    if study.disputed:
+        yield disputes(study)
+    yield near_certain(study)
+    yield information_gain(study)
+    yield uncertainty_resolved(study)
+    if study.status != "infeasible":
+        yield average_accuracy(study)
+    if study.published.noise is not None:
+        yield noise_seed(study)
+
+
+def left_out(people: ReleasedPeople) -> str:
+    """Say which records of the table nobody looks at, and why; empty where there are none."""
+    return f"Of {people.rows_read:,} records of the table: {' '.join(people.left_out)}" if people.left_out else ""
+
+
+def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
+    """Return the group that everybody disclosed is inferred as, and its share, where most people are in it."""
+    said, people = study.pinned.said, study.people
+    if not said.size or said.min() != said.max():
+        return None
+    share = float((people.sensitive == said[0]).mean())
+    return (people.group if said[0] else people.other, share) if share > 0.5 else None
+
+
+def bits_text(bits: float) -> str:
+    """Write a number of bits with the digits it deserves, and a true minus."""
+    return number_text(bits, ",.0f" if abs(bits) >= 99.95 else ".1f")
+
+
+def _precision(study: ReleaseStudy) -> str:
+    settings = study.settings
+    if settings.epsilon is not None:
+        return f"Fairness numbers with DP noise (ε = {settings.epsilon:g})"
+    return (
+        "Exact fairness numbers" if settings.decimals is None else f"Fairness numbers rounded to {settings.precision}"
+    )
+
+
+def _models(n: int) -> str:
+    return "one model" if n == 1 else f"{n} models"
+
+
+def _people(n: int) -> str:
+    return "one person" if n == 1 else f"{n:,} people"
+
+
+def _correct(study: ReleaseStudy) -> str:
+    """Say how many of the disclosed are inferred correctly, in parentheses; empty where that is not known."""
+    n, share = study.pinned.count, study.pinned.right
+    if not n or share is None:
+        return ""
+    right = round(share.value * n)
+    if n == 1:
+        return " (correct)" if right else " (not correct)"
+    return f" ({'both' if n == 2 else f'all {n}'} correct)" if right == n else f" ({right or 'none'} correct)"
+
+
+# Tables
+
+ATTACKS = "Attacks on this card"
+PUBLISHED, FIGURES = "Published numbers", "Every figure"
+DRAWN = "The numbers with noise drawn once, not for publishing"
+DETAILS = (PUBLISHED, DRAWN, "People with the same label and predictions", FIGURES)
+"""Titles of the long tables."""
+
+
+def tables(study: ReleaseStudy, advice: Advice | None = None) -> Tables:
+    """Return accuracies and bits, what the disclosed share, other precisions, and every number published and found."""
+    alike = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
+    return {
+        "Average accuracy": accuracy_rows(study),
+        ATTACKS: attack_rows(study),
+        "Bits": bits_rows(study),
+        "What disclosed people have in common": common_rows(study),
+        "Precisions tried": [] if advice is None else precision_rows(advice),
+        DETAILS[2]: alike if study.pinned.count else [],
+        PUBLISHED if study.published.noise is None else DRAWN: [one.to_dict() for one in study.published.numbers],
+        FIGURES: study.to_frame().to_dict("records"),
+    }
+
+
+def accuracy_rows(study: ReleaseStudy) -> list[Row]:
+    """Return the accuracy of inference before and after, over all people and balanced."""
+    found = study.measured
+    rows = (
+        ("over all", found.accuracy_before, found.accuracy_after, found.accuracy_gain, found.majority),
+        ("balanced", found.balanced_before, found.balanced_after, found.balanced_gain, found.majority_balanced),
+    )
+    return [
+        {
+            "accuracy": name,
+            "before": share(before),
+            "after": share(after),
+            "gain": change(gain),
+            "majority-class baseline": share(majority),
+        }
+        for name, before, after, gain, majority in rows
+    ]
+
+
+def attack_rows(study: ReleaseStudy) -> list[Row]:
+    """Return what the projection infers, beside imputation and what no attacker can exceed."""
+    found = study.measured
+    rows: list[Row] = [_attack_row("imputation, no card", found.accuracy_before)]
+    if study.status != "infeasible":
+        rows.append(_attack_row("information projection", found.accuracy_after, found.accuracy_gain, study.pinned))
+    if study.ceiling is not None:
+        rows.append(_attack_row("no attacker exceeds, if the prior is right", study.ceiling.accuracy))
+    return rows
+
+
+def _attack_row(
+    attack: str,
+    accuracy: Estimate | float,
+    gain: Estimate | None = None,
+    found: Pinned | None = None,
+) -> Row:
+    return {
+        "attack": attack,
+        "accuracy": share(accuracy),
+        "gain": change(gain),
+        "near certain": None if found is None else found.count,
+        "of these correct": share(None if found is None or not found.count else found.right),
+    }
+
+
+def bits_rows(study: ReleaseStudy) -> list[Row]:
+    """Return the information gained, measured and expected, beside what there is to know."""
+    meter = study.meter
+    numbers: dict[str, Estimate | float] = {
+        "measured": study.measured.bits,
+        "expected": study.prediction.bits,
+        "all numbers together": meter.joint_bits,
+        "of that, person by person": meter.person_bits,
+        "uncertainty before publication": meter.prior_bits,
+    }
+    return [{"information": name, "amount": Quantity(number, "bits")} for name, number in numbers.items()]
+
+
+def common_rows(study: ReleaseStudy) -> list[Row]:
+    """Return the values that the disclosed have more often than the rest."""
+    return [
+        {
+            "column": value.column,
+            "value": value.value,
+            "among the disclosed": share(value.among_pinned),
+            "among the rest": share(value.among_rest),
+        }
+        for value in study.in_common.values
+    ]
+
+
+def precision_rows(advice: Advice) -> list[Row]:
+    """Return whom each precision discloses."""
+    return [
+        {
+            "precision": precision_text(row.decimals, row.epsilon),
+            "disclosed": row.pinned if row.known else "not known",
+            "worst of random draws": None if row.epsilon is None else row.draws,
+            "expected gain": Quantity(row.df_bits, "bits"),
+        }
+        for row in advice.tried
+    ]

@@ -1,0 +1,502 @@
+"""A release of fairness statistics: what is published of which models, and the numbers.
+
+Rounded or exact numbers come from the group sizes and counts. Privacy noise is added to counts: the people fall into
+strata, by label where any statistic looks within a label, else all in one. For each stratum are published, with
+independent Laplace noise, the number of people of group 1 and for each model how many of them it accepts, Σ_i s_i h_i;
+every gap and rate follows from these. One person's attribute changes the size of one stratum by 1 and each of k counts
+by at most 1; so a scale of (1 + k)/ε keeps ε for the whole release (Dwork et al. 2006). Strata cost nothing extra: each
+person is in one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.base.arrays import Codes, Floats, Ints, Mask
+from core.base.errors import InputError
+from core.base.serialize import Result
+from core.base.validation import binary_array, choice, privacy_budget, whole_number
+from core.studies.model_card.published_counts import (
+    PARTS,
+    SIZE_PARTS,
+    STATISTICS,
+    Cells,
+    Counts,
+    check_both_groups,
+    count_intervals,
+    each_number,
+    implied_sizes,
+    known_sizes,
+    part_name,
+    part_of,
+    value_of,
+)
+
+MOST_MODELS = 200
+"""Models a release may hold: what many more tell is worked out too slowly, and about few people they tell all."""
+
+MOST_DECIMALS = 12
+
+HALF_STEP_ROUNDING = 1e-12
+"""What a rounded number may be off by in floats."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release(Result):
+    """A plan to publish statistics of k models over the same n people.
+
+    Raises `InputError` if predictions have different lengths or are not 0 and 1, there are no or more than 200 models,
+    a statistic is unknown, labels are missing where they are needed, a statistic has nobody to look at, or both
+    decimals and epsilon are given.
+    """
+
+    predictions: Any
+    """(k, n) or (n,), 0 or 1: one row a model."""
+    _: KW_ONLY
+    labels: Any = None
+    """(n,), 0 or 1: true labels; needed by the statistics within a label (tpr, fpr)."""
+    statistics: tuple[str, ...] = ("sp_gap", "tpr_gap", "fpr_gap")
+    """From `STATISTICS`; the same for every model."""
+    sizes: bool = True
+    """Whether the group sizes are published too: of everybody and of the people behind each statistic, as whole
+    numbers."""
+    decimals: int | None = None
+    """Decimals the numbers are rounded to; exact when left out."""
+    epsilon: float | None = None
+    """Privacy budget of the whole release, all models and sizes together; see `Release.publish`."""
+    names: Any = None
+    """What to call the models; "model 1", "model 2" ... when left out."""
+    cells: Cells = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        predictions = _prediction_matrix(self.predictions)
+        k, n = predictions.shape
+        labels = None if self.labels is None else binary_array(np.asarray(self.labels), name="labels")
+        if labels is not None and labels.size != n:
+            raise InputError(f"labels must have one value for each of {n} people, got {labels.size}.")
+        for name, value in (
+            ("predictions", predictions),
+            ("labels", labels),
+            ("statistics", _statistics(self.statistics, labels)),
+            ("names", _model_names(self.names, k)),
+            ("cells", Cells.of(predictions, labels)),
+        ):
+            object.__setattr__(self, name, value)
+        check_precision(self.decimals, self.epsilon, self.sizes)
+        for part in self.parts:
+            if not self.cells.size(part):
+                told = next(name for name in self.statistics if part_of(name) == part)
+                raise InputError(f"{told} needs people{part_name(part)}, got none among {n}.")
+
+    @property
+    def n(self) -> int:
+        """Number of people."""
+        return int(self.predictions.shape[1])
+
+    @property
+    def n_models(self) -> int:
+        """Number of models."""
+        return int(self.predictions.shape[0])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of people the statistics look at: "all", "label 1", "label 0"."""
+        used = {part_of(name) for name in self.statistics}
+        return tuple(part for part in PARTS.values() if part in used)
+
+    @property
+    def size_parts(self) -> dict[str, str]:
+        """Name of each published group size -> the part it counts in; empty when sizes are not published."""
+        parts = ("all", *self.parts) if self.sizes else ()
+        return {name: part for name, part in SIZE_PARTS.items() if part in parts}
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The strata of the privacy noise."""
+        if self.parts == ("all",):
+            return ("all",)
+        return tuple(p for p in PARTS.values() if p != "all" and ("all" in self.parts or p in self.parts))
+
+    @property
+    def noise_scale(self) -> float:
+        """Scale of the Laplace noise; 0 without."""
+        return (1.0 + self.n_models) / (math.inf if self.epsilon is None else self.epsilon)
+
+    def mask(self, part: str) -> Mask:
+        """Return who belongs to a part, shape (n,)."""
+        return self.cells.inside(part)[self.cells.pattern]
+
+    def with_precision(self, *, decimals: int | None = None, epsilon: float | None = None) -> Release:
+        """Return the same release with another precision."""
+        return replace(self, decimals=decimals, epsilon=epsilon)
+
+    def publish(self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Published:
+        """Return the numbers as they would be published.
+
+        `sensitive`, shape (n,), 0 or 1, is the true attribute; the generator, needed with `epsilon`, draws the noise.
+        Raises `InputError` if a statistic lacks one of the groups, or there is an epsilon and no generator.
+        """
+        s = binary_array(np.asarray(sensitive), name="sensitive")
+        if s.size != self.n:
+            raise InputError(f"sensitive must have one value for each of {self.n} people, got {s.size}.")
+        members = self.cells.members(s)
+        for name in each_number(self.statistics):
+            part = part_of(name)
+            check_both_groups(name, int(members[self.cells.inside(part)].sum()), self.cells.size(part))
+        if self.epsilon is None:
+            return Published(release=self, numbers=_without_noise(self, members))
+        if rng is None:
+            raise InputError("A release with privacy noise needs a random generator, got none.")
+        noise = noisy_sums(self, members, rng)
+        return Published(release=self, numbers=_with_noise(self, noise), noise=noise)
+
+
+def _prediction_matrix(predictions: Any) -> Codes:
+    """Return the predictions as a matrix of 0 and 1, one row a model."""
+    try:
+        rows = np.atleast_2d(np.asarray(predictions))
+    except ValueError:  # rows of different lengths
+        raise InputError("All models must predict for the same people, got rows of different lengths.") from None
+    if rows.ndim != 2 or not 1 <= len(rows) <= MOST_MODELS or not rows.shape[1]:
+        raise InputError(f"A release needs 1 to {MOST_MODELS} models and at least one person, got {rows.shape}.")
+    return np.stack([binary_array(row, name="predictions") for row in rows])
+
+
+def _statistics(statistics: Sequence[str], labels: Codes | None) -> tuple[str, ...]:
+    asked = tuple(dict.fromkeys(choice(name, STATISTICS, name="statistics") for name in statistics))
+    if not asked:
+        raise InputError(f"A release needs at least one of the statistics {', '.join(STATISTICS)}, got none.")
+    if labels is None and (within := [name for name in asked if part_of(name) != "all"]):
+        raise InputError(f"labels must be given for {within[0]}, which compares groups within a label.")
+    return asked
+
+
+def _model_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"model {i + 1}" for i in range(k))
+    given = tuple(str(name) for name in names)
+    if len(set(given)) != k:
+        raise InputError(f"names must have a name of its own for each of {k} models, got {len(set(given))}.")
+    return given
+
+
+def check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -> None:
+    """Refuse a precision that is none, or rounding beside noise."""
+    if decimals is not None:
+        whole_number(decimals, name="decimals", least=0, most=MOST_DECIMALS)
+    if epsilon is None:
+        return
+    privacy_budget(epsilon)
+    if decimals is not None:
+        raise InputError(f"A release is rounded or has privacy noise, got decimals {decimals} and epsilon {epsilon:g}.")
+    if not np.isfinite(epsilon):
+        raise InputError("epsilon must be finite; leave it out for numbers without noise.")
+    if not sizes:
+        raise InputError("A release with privacy noise publishes noisy group sizes too; sizes must be true, got false.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedNumber(Result):
+    """One number as published, of a model or, with model "", a group size.
+
+    The statistic is "sp_gap", "tpr_gap", "fpr_gap"; "sp_rate_1", "sp_rate_0" and likewise for tpr and fpr (rate of
+    group 1, rate of group 0); "size", "size_label_1", "size_label_0" (people of group 1 among everybody, with label 1,
+    with label 0). The true number lies in [low, high]: the value itself when exact, the values that round to it, or at
+    least the middle 95% of the privacy noise (to first order).
+    """
+
+    model: str
+    statistic: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoisySums:
+    """What the mechanism let out: noisy sizes of group 1 (strata,) and noisy Σ s h (strata, k), Laplace of a scale."""
+
+    parts: tuple[str, ...]
+    sizes: Floats
+    sums: Floats
+    scale: float
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise of each number."""
+        return 2.0 * self.scale**2
+
+    def within(self, part: str) -> list[int]:
+        """Return the strata that make up a part, which may be all of them together."""
+        return [i for i, name in enumerate(self.parts) if part in ("all", name)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Published(Result):
+    """The numbers of a release, group sizes first.
+
+    Raises `InputError` if numbers contradict each other.
+    """
+
+    release: Release
+    numbers: tuple[PublishedNumber, ...]
+    noise: NoisySums | None = field(default=None, repr=False)
+    """The noisy sums behind the numbers, where there is privacy noise."""
+    limits: dict[str, Floats] = field(init=False, repr=False)
+    """Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published."""
+    counts: Counts | None = field(init=False, repr=False)
+    """What the numbers say in whole people, where group sizes are known, were they published or only some size fits the
+    numbers; None with privacy noise."""
+
+    def __post_init__(self) -> None:
+        row = {name: i for i, name in enumerate(self.release.names)}
+        limits: dict[str, Floats] = {}
+        sizes: dict[str, int] = {}
+        for number in self.numbers:
+            if number.statistic in SIZE_PARTS:
+                sizes[SIZE_PARTS[number.statistic]] = round(number.value)
+                continue
+            table = limits.setdefault(number.statistic, np.full((len(row), 2), np.nan))
+            table[row[number.model]] = number.low, number.high
+        object.__setattr__(self, "limits", limits)
+        object.__setattr__(self, "counts", None if self.noise is not None else _counts(self.release, limits, sizes))
+
+    @classmethod
+    def from_values(cls, release: Release, values: Mapping[tuple[str, str], Any]) -> Published:
+        """Return numbers typed by a person.
+
+        Raises `InputError` if a name is unknown, a number is out of range, belongs to an empty group, fits no whole
+        number of people, or contradicts another one.
+
+        Parameters
+        ----------
+        release : Release
+            Predictions, labels, names, and the precision of the numbers (decimals, or none: exact).
+        values : mapping
+            (model, statistic) as in `PublishedNumber` -> the number, or an interval (low, high) that holds it; ("",
+            "size") and so on for group sizes, whole numbers. Any subset: what is missing was not published.
+        """
+        if release.epsilon is not None:
+            raise InputError("Typed numbers have no privacy noise of known size; give an interval for each instead.")
+        if not values:
+            raise InputError("At least one published number is needed, got none.")
+        typed = [_typed(release, model, name, value) for (model, name), value in values.items()]
+        return cls(release=release, numbers=tuple(sorted(typed, key=lambda number: number.statistic not in SIZE_PARTS)))
+
+
+def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> Counts:
+    """Return what numbers without noise say in whole people."""
+    cells = release.cells
+    told = implied_sizes(cells, limits, known_sizes(cells, sizes))
+    return count_intervals(cells, release.names, limits, known_sizes(cells, told))
+
+
+def check_number(
+    model: str, name: str, value: float | tuple[float, float], *, models: Sequence[str] = ()
+) -> tuple[float, float]:
+    """Return the limits of a typed number; refuse one that cannot be, of any group.
+
+    A value is a number, or an interval (low, high) that holds it; `models` are the names there are, if known.
+    """
+    told = f"{name} of {model}" if model else name
+    low, high = _interval(told, value)
+    if name in SIZE_PARTS:
+        if model:
+            raise InputError(f"A group size belongs to no model, got {name} of {model!r}.")
+        if low != high or low != round(low) or low < 0:
+            raise InputError(f"{name} must be a whole number of people, got {_written(value)}.")
+        return low, high
+    if name not in each_number(STATISTICS):
+        raise InputError(f"A published number must be a gap, a rate ending in _1 or _0, or a size, got {name!r}.")
+    if not model or (models and model not in models):
+        more = f" and {len(models) - _SHOWN} more" if len(models) > _SHOWN else ""
+        of = f" ({', '.join(models[:_SHOWN])}{more})" if models else ""
+        raise InputError(f"{name} must belong to a model of this card{of}, got {model!r}.")
+    least = -1.0 if name.endswith("_gap") else 0.0
+    if low < least or high > 1.0:
+        raise InputError(f"{told} must be in [{least:g}, 1], got {_written(value)}.")
+    return low, high
+
+
+_SHOWN = 4
+"""Names of models that a sentence lists."""
+
+
+def _interval(told: str, value: Any) -> tuple[float, float]:
+    try:
+        given = [float(limit) for limit in np.atleast_1d(value)]
+    except (TypeError, ValueError):
+        given = []
+    if len(given) not in (1, 2) or not np.isfinite(given).all():
+        raise InputError(f"{told} must be a number or an interval (low, high), got {value!r}.")
+    if given[0] > given[-1]:
+        raise InputError(f"The interval of {told} must have its lower limit first, got {_written(value)}.")
+    return given[0], given[-1]
+
+
+def _written(value: Any) -> str:
+    return " to ".join(f"{limit:.12g}" for limit in np.atleast_1d(value))
+
+
+def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
+    """Check one typed number against the people."""
+    (low, high), part = check_number(model, name, value, models=release.names), part_of(name)
+    if part != "all" and release.labels is None:
+        raise InputError(f"labels must be given for {name}, which looks within a label.")
+    people = release.cells.size(part)
+    if name in SIZE_PARTS:
+        if low > people:
+            raise InputError(f"{name} must be at most {people}, the people there are, got {_written(value)}.")
+        return PublishedNumber(model="", statistic=name, value=low, low=low, high=low)
+    if not people:
+        raise InputError(f"{name} needs people{part_name(part)}, got none among {release.n}.")
+    middle = (low + high) / 2
+    if low == high and release.decimals is not None:
+        low, high = rounded_limits(name, middle, release.decimals)
+    return PublishedNumber(model=model, statistic=name, value=middle, low=low, high=high)
+
+
+def rounded_limits(name: str, value: float, decimals: int) -> tuple[float, float]:
+    """Return the least and the most that a gap or rate can be which is rounded to a value."""
+    half = 0.5 * 10.0**-decimals + HALF_STEP_ROUNDING
+    return cut(name, value - half, value + half)
+
+
+def cut(name: str, low: float, high: float) -> tuple[float, float]:
+    """Return an interval cut to what a gap or rate can be."""
+    return max(low, -1.0 if name.endswith("_gap") else 0.0), min(high, 1.0)
+
+
+def _without_noise(release: Release, members: Ints) -> tuple[PublishedNumber, ...]:
+    half = 0.0 if release.decimals is None else 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
+    numbers: list[PublishedNumber] = []
+    for name, part in release.size_parts.items():
+        numbers += _numbers([""], name, members[release.cells.inside(part)].sum(keepdims=True), 0.0)
+    for name in each_number(release.statistics):
+        values = _values(release, members, name)
+        if release.decimals is not None:
+            values = np.round(values, release.decimals) + 0.0
+        numbers += _numbers(release.names, name, values, half)
+    return tuple(numbers)
+
+
+def _numbers(
+    models: Sequence[str], name: str, values: npt.NDArray[Any], reach: Floats | float
+) -> list[PublishedNumber]:
+    """Return a number of each model, which is known up to its reach to either side."""
+    each = zip(models, values.astype(np.float64).tolist(), np.broadcast_to(reach, values.shape).tolist(), strict=True)
+    return [PublishedNumber(model=m, statistic=name, value=v, low=v - own, high=v + own) for m, v, own in each]
+
+
+def _values(release: Release, members: Ints, name: str) -> Floats:
+    """Return one number of every model, exactly; nan where a group it compares has nobody."""
+    cells, part = release.cells, part_of(name)
+    here = members * cells.inside(part)
+    size, people = float(here.sum()), cells.size(part)
+    if size in (0.0, people):
+        return np.full(release.n_models, np.nan)
+    counts, positives = (cells.predictions @ here).astype(np.float64), cells.positives(part).astype(np.float64)
+    return value_of(name, counts, size, positives, people)
+
+
+def noisy_sums(release: Release, members: Ints, rng: np.random.Generator) -> NoisySums:
+    """Return what the mechanism lets out once; `members` are those of group 1 in each cell, see `Cells.members`."""
+    cells, scale = release.cells, release.noise_scale
+    inside = np.stack([cells.inside(part) for part in release.strata]) * members
+    sizes, sums = inside.sum(axis=1), inside @ cells.predictions.T.astype(np.float64)
+    return NoisySums(
+        parts=release.strata,
+        sizes=sizes + rng.laplace(scale=scale, size=sizes.shape),
+        sums=sums + rng.laplace(scale=scale, size=sums.shape),
+        scale=scale,
+    )
+
+
+_REACH = math.log(20.0) / math.sqrt(2.0)
+"""Deviations that hold the middle 95% of a Laplace law, 2.12; of a sum of several a little more."""
+
+
+def _with_noise(release: Release, noise: NoisySums) -> tuple[PublishedNumber, ...]:
+    """Return the numbers the noisy sums add up to."""
+    numbers: list[PublishedNumber] = []
+    for name, part in release.size_parts.items():
+        if part not in ("all", *noise.parts) or (part == "all" and "all" not in release.parts):
+            continue
+        strata = noise.within(part)
+        deviation = math.sqrt(noise.variance * len(strata))
+        numbers += _numbers([""], name, noise.sizes[strata].sum(keepdims=True), _REACH * deviation)
+    for name in each_number(release.statistics):
+        values, deviations = _from_sums(release, noise, name)
+        numbers += _numbers(release.names, name, values, _REACH * deviations)
+    return tuple(numbers)
+
+
+def _from_sums(release: Release, noise: NoisySums, name: str) -> tuple[Floats, Floats]:
+    """Return a number of every model and the standard deviation of its noise.
+
+    The error of a gap or rate is that of a function of the noisy size and the noisy count; its standard deviation is
+    taken to first order.
+    """
+    part = part_of(name)
+    strata, people = noise.within(part), release.cells.size(part)
+    positives, counts = release.cells.positives(part).astype(np.float64), noise.sums[strata].sum(axis=0)
+    size = float(np.clip(noise.sizes[strata].sum(), 1.0, people - 1.0))
+
+    def at(more: float, larger: float) -> Floats:
+        return value_of(name, counts + more, size + larger, positives, people)
+
+    by_count, by_size = at(0.5, 0.0) - at(-0.5, 0.0), 2 * (at(0.0, 0.25) - at(0.0, -0.25))
+    return at(0.0, 0.0), np.sqrt(noise.variance * len(strata) * (by_count**2 + by_size**2))
+
+
+_ROUNDING = 1e-9
+"""What a number computed again may be off by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disputed(Result):
+    """One number that was typed, and what the table gives instead: nan where a group it compares has nobody."""
+
+    number: PublishedNumber
+    table: float
+
+    @property
+    def turned(self) -> bool:
+        """Whether it is a gap that would be right with the other sign."""
+        gap = self.number.statistic.endswith("_gap")
+        return gap and self.number.low - _ROUNDING <= -self.table <= self.number.high + _ROUNDING
+
+    @property
+    def rounded(self) -> bool:
+        """Whether it counts as exact and is what the table gives, rounded to as many decimals as were typed."""
+        number = self.number
+        if math.isnan(self.table) or number.statistic in SIZE_PARTS or number.low != number.high:
+            return False
+        places = len(f"{number.value:.12f}".rstrip("0").partition(".")[2])
+        return abs(round(self.table, places) - number.value) <= _ROUNDING
+
+
+def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, ...]:
+    """Return the typed numbers, without noise, whose interval does not hold what the people give, in their order."""
+    s = binary_array(np.asarray(sensitive), name="sensitive")
+    found = []
+    for number in published.numbers:
+        true = table_value(published, number, s)
+        if not number.low - _ROUNDING <= true <= number.high + _ROUNDING:  # also where it is nan
+            found.append(Disputed(number=number, table=true))
+    return tuple(found)
+
+
+def table_value(published: Published, number: PublishedNumber, s: Codes) -> float:
+    """Return what memberships (n,) give for one number; nan where a group it compares has nobody."""
+    release = published.release
+    members = release.cells.members(s)
+    if number.statistic in SIZE_PARTS:
+        return float(members[release.cells.inside(part_of(number.statistic))].sum())
+    return float(_values(release, members, number.statistic)[release.names.index(number.model)])

@@ -1,0 +1,91 @@
+"""What a model card publishes: which models, of which people, which numbers, how precisely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from core.base.param import Param
+from core.base.serialize import Result
+from core.base.validation import LEAST_EPSILON
+from core.studies.model_card.published_counts import STATISTIC_TITLES
+from core.studies.model_card.release import MOST_MODELS
+
+FAMILIES = {
+    "audited": "Audited model alone",
+    "mixed": "Model variants (mixed)",
+    "seeds": "Variants: resampled records",
+    "depths": "Variants: depths of the tree",
+    "features": "Variants: feature subsets",
+    "tolerances": "Variants: fairness tolerances",
+    "given": "Prediction columns of the table",
+}
+"""Whose numbers are published: the audited model alone; the audited one, then natural variants of it; or columns of
+predictions."""
+
+NATURAL = ("mixed", "seeds", "depths", "features", "tolerances")
+"""Families that are trained: resampled training records; tree depths; feature subsets; fair models over a sweep of
+tolerances; the first three in turn ("mixed")."""
+
+SETS = ("test", "train")
+"""Whose numbers are published: the test records' (usual in a model card), or the training records'."""
+
+_VARIANTS = ("family", NATURAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseSettings(Result):
+    """What is published of which models."""
+
+    family: Annotated[str, Param("Models", "Models that have numbers: {options}.", options=FAMILIES)] = "audited"
+    columns: Annotated[
+        tuple[str, ...], Param("Prediction columns", "Columns of given predictions.", only=("family", ("given",)))
+    ] = ()
+    count: Annotated[
+        int, Param("Models on the card", "Number of models on the card.", least=1, most=MOST_MODELS, only=_VARIANTS)
+    ] = 1
+    """The first so many models of the people's."""
+    without: Annotated[tuple[str, ...], Param("Without", "Features that no model uses.", only=_VARIANTS)] = ()
+    on: Annotated[str, Param("On", "Records the numbers are computed on: {options}.", options=SETS)] = "test"
+    people: Annotated[
+        int,
+        Param(
+            "People covered", "Number of people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False
+        ),
+    ] = 0
+    group: Annotated[str, Param("Group, against all others", "Group that is compared with everybody else.")] = ""
+    """The second one where it is empty."""
+    statistics: Annotated[
+        tuple[str, ...],
+        Param(
+            "Published statistics",
+            "Numbers that are published of each model: {options}.",
+            options=STATISTIC_TITLES,
+            some=True,
+        ),
+    ] = ("sp_gap", "tpr_gap", "fpr_gap")
+    sizes: Annotated[bool, Param("Group sizes", "Group sizes are published too.")] = True
+    decimals: Annotated[int | None, Param("Decimals", "Decimals of the published numbers.", least=0, most=12)] = 3
+    epsilon: Annotated[
+        float | None,
+        Param(
+            "Privacy budget ε",
+            "Privacy budget of all published numbers together.",
+            least=LEAST_EPSILON,
+            most=1_000.0,
+            flag="--publish-epsilon",
+        ),
+    ] = None
+    seed: Annotated[int, Param("Seed", "Seed of the answer noise.", least=0, most=2**32 - 1)] = 0
+
+    @property
+    def precision(self) -> str:
+        """How precise the numbers are: "exact", "2 decimals", "noise, ε = 10"."""
+        return precision_text(self.decimals, self.epsilon)
+
+
+def precision_text(decimals: int | None, epsilon: float | None) -> str:
+    """Name a precision."""
+    if epsilon is not None:
+        return f"noise, ε = {epsilon:g}"
+    return "exact" if decimals is None else f"{decimals} decimal{'' if decimals == 1 else 's'}"

@@ -1,0 +1,75 @@
+"""The study of model cards: what an attacker infers from published fairness numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from core.base.seeds import child_generator
+from core.models import GIVEN
+from core.studies.model_card import findings as wording
+from core.studies.model_card.card_people import released_people
+from core.studies.model_card.leakage import ReleaseStudy, drawn_again, measure_card
+from core.studies.model_card.settings import ReleaseSettings
+from core.studies.planted import SyntheticRecords, subject_of
+from core.studies.study import Finding, Plant, Report, Row, Study
+from core.studies.subject import Subject
+
+_SETS = (100, 600, 300)
+"""Training records, people the attacker knows, people on the card."""
+
+
+def _people(seed: int, planted: bool) -> tuple[Subject, ReleaseSettings]:
+    """Return people whose features hint at their group, and a model that accepts one group alone, or draws lots."""
+    rng, n = child_generator(seed, f"model card, planted {planted}"), sum(_SETS)
+    sensitive = (rng.random(n) < 0.4).astype(np.uint8)
+    people = SyntheticRecords(
+        features=np.column_stack([rng.normal(0.8 * sensitive, 1.0), rng.normal(size=n)]),
+        labels=(rng.random(n) < 0.5).astype(np.uint8),
+        sensitive=sensitive,
+    )
+    lots = rng.integers(0, 2, n).astype(np.uint8)
+    return subject_of(people, sensitive if planted else lots, _SETS, seed=seed), ReleaseSettings()
+
+
+class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
+    """What the fairness numbers of one or more models tell about everybody's sensitive attribute."""
+
+    name: ClassVar[str] = "model_card"
+    title: ClassVar[str] = "Model card"
+    settings = ReleaseSettings
+    plants = (
+        Plant(
+            attack="Groups inferred from a model card's numbers",
+            told="Null: a model that draws lots. Planted: one that accepts one group alone.",
+            make=_people,
+            limits={},  # no policy limits a card
+        ),
+    )
+
+    def unavailable(self, subject: Subject, settings: ReleaseSettings) -> str:
+        """Return why there can be no card of a subject: it has one model, and no columns of predictions."""
+        return "Prediction columns belong to a table; an audit has one model." if settings.family == GIVEN else ""
+
+    def steps(self, subject: Subject, settings: ReleaseSettings) -> int:
+        """Return how many steps are reported: the attacker, the audited model, and the others."""
+        return 2 + (0 if settings.family == "audited" else settings.count)
+
+    def run(self, subject: Subject, settings: ReleaseSettings, report: Report | None = None) -> Iterator[ReleaseStudy]:
+        """Yield the card of the audited model, or of its family."""
+        audited = subject.model.predictions
+        people = released_people(subject.config, subject.dataset, settings, audited=audited, report=report)
+        yield drawn_again(measure_card(people, settings))
+
+    def findings(self, result: ReleaseStudy, settings: ReleaseSettings) -> tuple[Finding, ...]:
+        """Return whose attribute is disclosed, then bits, averages and what the noise is worth."""
+        return tuple(wording.findings(result))
+
+    def tables(self, result: ReleaseStudy, settings: ReleaseSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return what the card's numbers add to imputation, and what no attacker exceeds."""
+        return {wording.ATTACKS: tuple(wording.attack_rows(result))}
+
+
+STUDY = ModelCard()

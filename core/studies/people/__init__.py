@@ -1,0 +1,37 @@
+"""People at risk: whom the attacks find of the same training records, and what would free each. Internal use only."""
+
+from core.studies.people.people_at_risk import PeopleAtRisk
+from core.studies.people.people_attacks import ATTACKS, CERTAIN, IMPUTABLE, MEMBERS, IdentifiedRecords, PeopleAttacks
+from core.studies.people.people_study import PEOPLE
+from core.studies.people.remedies import (
+    Effect,
+    Remedy,
+    effect_of,
+    plan_text,
+    plans,
+    remaining_leaks,
+    remedies_of,
+    smallest_fixes,
+)
+from core.studies.people.settings import MOST_PEOPLE, PeopleSettings
+
+__all__ = [
+    "ATTACKS",
+    "CERTAIN",
+    "IMPUTABLE",
+    "MEMBERS",
+    "MOST_PEOPLE",
+    "PEOPLE",
+    "Effect",
+    "IdentifiedRecords",
+    "PeopleAtRisk",
+    "PeopleAttacks",
+    "PeopleSettings",
+    "Remedy",
+    "effect_of",
+    "plan_text",
+    "plans",
+    "remaining_leaks",
+    "remedies_of",
+    "smallest_fixes",
+]

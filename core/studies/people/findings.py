@@ -1,0 +1,259 @@
+"""What is found about people at risk, in sentences and tables. None of them stands in a public summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.base.arrays import Ints
+from core.stats.estimates import count, number_text, percent, point_interval, points
+from core.stats.quantities import Row, Tables, share
+from core.studies.people.people_at_risk import PeopleAtRisk
+from core.studies.people.people_attacks import ATTACKS, CERTAIN, IMPUTABLE
+from core.studies.people.remedies import Effect, plan_text
+from core.studies.study import Finding
+
+KNOWS = (
+    "features and labels of everybody, what is published, the sensitive attribute of other people, and scores of all"
+)
+
+PUBLISHED = ("queries", "card")
+"""Attacks on numbers that the settings say are published, which may not be so."""
+
+
+def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
+    """Return how many are found by how many attacks, then chance, imputation, and what those found share."""
+    return headline(result), by_chance(result), in_common(result)
+
+
+def headline(result: PeopleAtRisk) -> Finding:
+    """Say how many people are found by one attack or several, who they are, and what frees them."""
+    n_at_risk, n_twice, n = result.at_least(1), result.at_least(2), count(result.n)
+    if not n_at_risk:
+        point = f"No attack finds any of {n} people whom imputation does not find."
+    elif not result.beyond_chance:
+        point = f"{_people(n_at_risk, n)} found by an attack, not significantly more than by chance."
+    else:
+        several = f"{count(n_twice)} of them" if n_twice else "none"
+        point = f"{_people(n_at_risk, n)} found by at least one attack, {several} by two or more."
+    return Finding(
+        point=point,
+        evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {IMPUTABLE:.0%}), "
+        f"or flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Twice, if attacks were independent: "
+        f"{tenths(result.expected(2))}.{_assumed(result)}",
+        so_what=" ".join((_groups(result), _imputed(result))),
+        to_do=what_helps(result),
+        attacker_knows=KNOWS,
+    )
+
+
+def _assumed(result: PeopleAtRisk) -> str:
+    """Say what is taken to be published, and how many are found without the answers."""
+    published = [attack for attack in result.attacks if attack.attack in PUBLISHED and not attack.reason]
+    if not published:
+        return ""
+    assumed = "; ".join(f"{ATTACKS[attack.attack].lower()} ({attack.setting})" for attack in published)
+    sentence = f" Assumed to be published: {assumed}."
+    columns = [column for column, attack in enumerate(result.attacks) if attack.attack != "queries"]
+    without = int(result.leaks[:, columns].any(axis=1).sum())
+    if without < result.at_least(1):
+        sentence += f" Without bias queries: {count(without) if without else 'none'} found."
+    return sentence
+
+
+def _people(number: int, n: str) -> str:
+    return f"{count(number)} of {n} people {'is' if number == 1 else 'are'}"
+
+
+def tenths(value: float) -> str:
+    """Write an expected number of people: "14", "0.3", "under 0.1", "none"."""
+    if value < 0.05:
+        return "under 0.1" if value else "none"
+    return number_text(value, ".1f" if value < 10 else ",.0f")
+
+
+def _groups(result: PeopleAtRisk) -> str:
+    """Say whom it finds more often: of two groups the first, of more the one found most often."""
+    rates, names = result.rates, result.group_names
+    if not result.at_least(1):
+        tied = any(
+            attack.attack == "membership" and not attack.reason and not attack.chance for attack in result.attacks
+        )
+        ties = "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. " * tied
+        return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
+    codes = [code for code, rate in enumerate(rates) if rate.n]
+    code = 1 if len(names) == 2 else max(codes, key=lambda g: rates[g].value)
+    rest = names[0] if len(names) == 2 else "everybody else"
+    gap = result.gap(code)
+    baseline = rates[0] if len(names) == 2 else None
+    beside = f"{percent(rates[code], decimals=1)} of {names[code]}"
+    beside += f", compared with {rest}" if baseline is None else f", {percent(baseline, decimals=1)} of {rest}"
+    several = f", for all {len(names)} groups together" if baseline is None else ""
+    return f"Found: {beside} (difference {points(gap)}, 95% CI {point_interval(gap)}{several})."
+
+
+def _imputed(result: PeopleAtRisk) -> str:
+    n = int(result.imputed.sum())
+    if not n:
+        return f"Imputation alone infers nobody's {result.attribute} at above {IMPUTABLE:.0%}."
+    return f"Imputation alone infers the {result.attribute} of {count(n)} people at above {IMPUTABLE:.0%}: no leak."
+
+
+def best_effect(result: PeopleAtRisk) -> Effect | None:
+    """Return the single remedy that leaves the fewest found, the mildest of several as good.
+
+    None where none leaves fewer than there are, and where not significantly more are found than by chance.
+    """
+    if not result.beyond_chance:
+        return None
+    single = [effect for effect in result.effects if len(effect.plan) == 1 and effect.fewer > 0]
+    return max(single, key=lambda effect: effect.fewer, default=None)
+
+
+def what_helps(result: PeopleAtRisk) -> str:
+    """Say which remedy leaves the fewest found, and whether all kinds together leave fewer."""
+    n_at_risk = result.at_least(1)
+    if not n_at_risk:
+        return "Read the Report before you publish: it judges the whole release, and this page single people."
+    if not result.beyond_chance:
+        return "This may be chance: as many may be found where nothing leaks. Do not delete their records for it."
+    best = best_effect(result)
+    together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
+    sentences = []
+    if best is not None:
+        sentences.append(f"With {plan_text(best.plan)}, {_of(best.freed, n_at_risk)} no longer found{_new(best)}.")
+    if together is not None and together.fewer > (0 if best is None else best.fewer):
+        kinds = "With the strictest remedy of every kind"
+        sentences.append(f"{kinds}, {_of(together.freed, n_at_risk)} free{_new(together)}.")
+    frees = "leaves fewer people found" if any(effect.freed for effect in result.effects) else "frees anybody"
+    return " ".join(sentences) or f"None of the remedies on the list {frees}; a model without these records would."
+
+
+def _of(freed: int, total: int) -> str:
+    if total == 1:
+        return "this person is"
+    return f"{'all' if freed == total else f'{count(freed)} of'} {count(total)} {'is' if freed == 1 else 'are'}"
+
+
+def _new(effect: Effect) -> str:
+    new_people = "1 other is" if effect.new == 1 else f"{count(effect.new)} others are"
+    return f", but {new_people} found" if effect.new else ""
+
+
+def by_chance(result: PeopleAtRisk) -> Finding:
+    """Say for each attack how many it finds, and how many chance gives."""
+    counts, reasons = [], []
+    for attack in result.attacks:
+        title = ATTACKS[attack.attack]
+        if attack.reason:
+            reasons.append(f"{title} was not run: {attack.reason}")
+        else:
+            counts.append(f"{title} {count(int(attack.leak.sum()))} ({tenths(attack.chance)})")
+    return Finding(
+        point=f"Found by each attack, by chance alone in brackets: {'; '.join(counts)}."
+        if counts
+        else "Nothing was run.",
+        evidence="Chance is what the attack wrongly claims of others: non-members, or people outside the group.",
+        caveats=tuple(reasons),
+    )
+
+
+def in_common(result: PeopleAtRisk) -> Finding:
+    """Say which values those found have more often than the rest."""
+    if not result.common:
+        return Finding(point="No value of a column is clearly more frequent among the people found.")
+    text = "; ".join(
+        f"{common.column} {common.value} ({percent(common.among_pinned)}, rest {percent(common.among_rest)})"
+        for common in result.common[:3]
+    )
+    return Finding(
+        point=f"The people found have more often: {text}.",
+        evidence="By Fisher's exact test, with Bonferroni's correction for all values of all columns.",
+    )
+
+
+# Tables
+
+PEOPLE_TABLE = "People found"
+"""Title of the table with a row a person."""
+
+
+def tables(result: PeopleAtRisk) -> Tables:
+    """Return attacks, people, sets, numbers of attacks, remedies, groups and common values."""
+    return {
+        "Attacks on people": attack_rows(result),
+        "Found by several attacks": [
+            {"at least": k, "people": result.at_least(k), "if independent": round(result.expected(k), 1)}
+            for k in range(1, 1 + len(ATTACKS))
+        ],
+        "Which attacks find the same people": [
+            {**{name: "●" if hit else "" for name, hit in zip(ATTACKS.values(), pattern, strict=True)}, "people": n}
+            for pattern, n in result.sets
+        ],
+        "What each remedy does": effect_rows(result),
+        "Groups of the people found": [
+            {"group": name, "found": share(rate)} for name, rate in zip(result.group_names, result.rates, strict=True)
+        ],
+        "What the people found have in common": [
+            {
+                "column": common.column,
+                "value": common.value,
+                "found": share(common.among_pinned),
+                "rest": share(common.among_rest),
+            }
+            for common in result.common
+        ],
+        PEOPLE_TABLE: people_rows(result, result.chosen(hide_imputed=False)),
+    }
+
+
+def attack_rows(result: PeopleAtRisk) -> list[Row]:
+    """Return how many each attack finds, how many by chance, and how many imputation finds too."""
+    return [
+        {
+            "attack": ATTACKS[attack.attack],
+            "found": None if attack.reason else int(attack.leak.sum()),
+            "by chance": None if attack.reason else round(attack.chance, 1),
+            "imputation too": None if attack.reason else int((attack.found & ~attack.leak).sum()),
+            "published": attack.setting or attack.reason,
+        }
+        for attack in result.attacks
+    ]
+
+
+def effect_rows(result: PeopleAtRisk) -> list[Row]:
+    """Return how many people each remedy frees, and how many are found with it."""
+    return [
+        {
+            "remedy": plan_text(effect.plan),
+            "no longer found": effect.freed,
+            "found with it": effect.found,
+            "new": effect.new,
+        }
+        for effect in result.effects
+    ]
+
+
+def people_rows(result: PeopleAtRisk, indices: Sequence[int] | Ints) -> list[Row]:
+    """Return a row a person: what finds them, and the smallest fix."""
+    number = result.number
+    return [
+        {
+            "record": int(result.rows[i]),
+            "group": result.group_names[result.groups[i]],
+            **{
+                name: "●" if leak else "○" if hit else "·"
+                for name, leak, hit in zip(ATTACKS.values(), result.leaks[i], result.found[i], strict=True)
+            },
+            "attacks": int(number[i]),
+            "imputation": "○ too" if result.imputed[i] else "",
+            "smallest fix": fix_text(result, int(i)),
+        }
+        for i in indices
+    ]
+
+
+def fix_text(result: PeopleAtRisk, index: int) -> str:
+    """Write the smallest fix of a person, or why there is none."""
+    if not result.number[index]:
+        return "none: imputation" if result.found[index].any() else ""
+    return plan_text(result.fixes[index]) or "none on the list"

@@ -1,0 +1,335 @@
+"""Four attacks on the same training records: whom each finds, and how many by chance.
+
+Found by an attribute attack is whose attribute it infers correctly with a probability of at least 99.5%. Correction,
+bias queries and model card start from one prior, imputation (`core.studies.subject.prior_of`), and each adds what is
+published. Whom imputation gives more than 95% by itself it finds too: that is no leak
+(`core.studies.model_card.pinned_people` draws the same line). Found by membership inference is a member above the
+threshold that 1% of the non-members exceed.
+
+Answers and cards tell one group from everybody else. Of more than two groups, each is attacked so, with answers and
+numbers of its own: found is whom the attack on their own group finds.
+
+By chance. Claims are wrong about those they cannot be true of: an attack without a leak flags members and non-members
+alike, and claims as large a share of those outside a group as of those in it. So the number by chance is the sum, over
+groups, of the people in the group times the share of all others who are claimed for it. That the leaks are no more is
+Fisher's exact test of those claimed against all others, as the others' share is chance too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from core.base.arrays import Codes, Floats, Ints, Mask
+from core.base.errors import InputError
+from core.base.seeds import child_generator
+from core.base.serialize import Result
+from core.models import GIVEN
+from core.stats.fairness import row_sets
+from core.studies.bias_queries import Answering, NoisySums
+from core.studies.bias_queries.decoders import Answered, read_answers
+from core.studies.bias_queries.findings import answers_text
+from core.studies.bias_queries.gaps import design_scores
+from core.studies.bias_queries.trials import FEWEST_IN_GROUP
+from core.studies.correction import true_tolerance
+from core.studies.correction.soft import soft_correct
+from core.studies.membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
+from core.studies.membership.attack import MemberGuess
+from core.studies.membership.study import FALSE_ALARMS, evidence_of
+from core.studies.model_card import ReleasedPeople, ReleaseSettings, measure_card, released_people
+from core.studies.model_card.card_people import drawn_people
+from core.studies.model_card.pinned_people import SETTLED, UNSURE
+from core.studies.people.settings import PeopleSettings
+from core.studies.study import Report
+from core.studies.subject import Subject, subject_of
+
+ATTACKS = {
+    "correction": "Correction",
+    "queries": "Bias queries",
+    "card": "Model card",
+    "membership": "Membership",
+}
+"""Attack -> what pages call it, in the order of their columns."""
+
+CERTAIN, IMPUTABLE = SETTLED[1], UNSURE[1]
+"""Probability from which on somebody is found; above which imputation finds them too."""
+
+_ALPHA = 0.025 / len(ATTACKS)
+"""Below which a one-sided p-value of one attack counts (Bonferroni)."""
+
+CARDS, MEMBERS, MODELS = "people, card of {}", "people, members by {} shadows", "people, {} with ε = {}"
+"""Under which a subject keeps everybody with the models on a card, what the membership attack says of everybody, and
+itself with a model trained in another way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class IdentifiedRecords(Result):
+    """Whom one attack finds of n people."""
+
+    attack: str
+    """One of `ATTACKS`."""
+    reason: str = ""
+    """Why it was not run, in one sentence; nobody is found then."""
+    setting: str = ""
+    """What was published, in words."""
+    found: Mask = field(repr=False)
+    """(n,): whom it finds."""
+    leak: Mask = field(repr=False)
+    """(n,): of these, whom imputation does not find too."""
+    chance: float = 0.0
+    """How many of the leaks it would find by chance alone."""
+    beyond_chance: bool = False
+    """Whether the leaks are more than chance alone gives, at 95% confidence for all attacks together."""
+
+
+def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> IdentifiedRecords:
+    """Return whom an attribute attack finds, by probabilities of each group before and after it, both (n, K)."""
+    n, k = prior.shape
+    records, sure = np.arange(n), after >= CERTAIN
+    claims = sure & (prior <= IMPUTABLE)
+    inside = truth[:, np.newaxis] == np.arange(k)
+    size, hits, claimed = inside.sum(axis=0), (claims & inside).sum(axis=0), claims.sum(axis=0)
+    p_values = [_fisher(hits[g], size[g], claimed[g] - hits[g], n - size[g]) for g in range(k)]
+    return IdentifiedRecords(
+        attack=attack,
+        setting=setting,
+        found=sure[records, truth],
+        leak=claims[records, truth],
+        chance=float(size @ ((claimed - hits) / np.maximum(n - size, 1))),
+        beyond_chance=min(p_values) * k < _ALPHA,
+    )
+
+
+def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = "") -> IdentifiedRecords:
+    """Return which of the chosen, all members, score above the threshold that 1% of the non-members exceed.
+
+    `chosen` are indices of the evaluated records, whose scores are of shape (m,). The threshold is itself a
+    non-member's score: where nobody shares it, j + 1 of n + 1 people like the n non-members lie above the score that
+    j of them exceed.
+    """
+    outside = np.sort(score[~member])[::-1]
+    threshold = outside[int(FALSE_ALARMS * outside.size)]
+    flagged = score[chosen] > threshold
+    hits, above = int(flagged.sum()), int((outside > threshold).sum())
+    unshared = int((outside == threshold).sum() == 1)
+    return IdentifiedRecords(
+        attack=attack,
+        setting=setting,
+        found=flagged,
+        leak=flagged,
+        chance=chosen.size * (above + unshared) / (outside.size + unshared),
+        beyond_chance=_fisher(hits, chosen.size, above, outside.size) < _ALPHA,
+    )
+
+
+def _fisher(hits: int, size: int, above: int, reference_size: int) -> float:
+    """Return the one-sided p-value of `hits` or more among `size`, where `above` of `reference_size` others are hit."""
+    from scipy.stats import hypergeom
+
+    return float(hypergeom.sf(hits - 1, size + reference_size, size, hits + above))
+
+
+class PeopleAttacks:
+    """The attacks on one sample of training records, each run once under each setting.
+
+    `again` trains the audited model in another way; everything about it is then attacked again.
+    """
+
+    def __init__(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> None:
+        self.settings, self._report, self._done = settings, report, 0
+        self.subject, self.dataset = subject, subject.dataset
+        self._results: dict[object, IdentifiedRecords] = {}
+        card, seed = CARDS.format(settings.models), subject.config.seed
+        self.everybody: ReleasedPeople = subject.once(card, lambda: _everybody(subject, settings.models))
+        self.chosen = drawn_people(self.everybody.n, settings.people, seed=seed)
+        self.people = self.everybody.some(settings.people, seed=seed)
+        self.rows, self.prior, self.truth = self.people.rows, self.people.posteriors, self.people.codes
+        self.tick()
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return int(self.rows.size)
+
+    @property
+    def imputed(self) -> Mask:
+        """(n,): whom imputation finds, without the model."""
+        return np.asarray(self.prior[np.arange(self.n), self.truth] > IMPUTABLE)
+
+    def tick(self, steps: int = 1) -> None:
+        """Report progress."""
+        self._done += steps
+        if self._report is not None:
+            self._report(self._done, max(self._done, self.settings.steps))
+
+    def run(
+        self, attack: str, settings: PeopleSettings, training: tuple[str, float] | None = None
+    ) -> IdentifiedRecords:
+        """Return whom an attack finds, of the audited model or one trained by another (method, ε)."""
+        made_by, reads = _RUN[attack]
+        key = attack, tuple(getattr(settings, name) for name in reads), training
+        if key not in self._results:
+            try:
+                self._results[key] = made_by(self, self._subject(training), settings)
+            except InputError as error:
+                nobody = np.zeros(self.n, dtype=np.bool_)
+                self._results[key] = IdentifiedRecords(attack=attack, reason=str(error), found=nobody, leak=nobody)
+        return self._results[key]
+
+    def _subject(self, training: tuple[str, float] | None) -> Subject:
+        """Return the audited model, or it trained in another way on the same records."""
+        if training is None:
+            return self.subject
+        method, epsilon = training
+
+        def train() -> Subject:
+            trained = subject_of(replace(self.subject.config, method=method, epsilon=epsilon), self.dataset)
+            trained.outputs = self.subject.outputs
+            return trained
+
+        return self.subject.once(MODELS.format(method, epsilon), train)
+
+    def _correction(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
+        """Tell the attacker the tolerance, raised until it holds for the training records."""
+        rows, config, model = self.everybody.rows, subject.config, subject.model
+        disclosed = config.tolerance if settings.tolerance is None else settings.tolerance
+        applied = true_tolerance(disclosed, model.unfairness_train)
+        after = soft_correct(
+            self.everybody.posteriors,
+            model.predictions[rows],
+            tolerance=applied,
+            metric=config.metric,
+            labels=self.dataset.labels[rows],
+        )
+        return inferred("correction", self.prior, after[self.chosen], self.truth, f"disclosed tolerance {applied:g}")
+
+    def _queries(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
+        """Answer queries about the people the metric speaks of, all in one series."""
+        if not settings.answers:
+            raise InputError("No answers to bias queries are planned.")
+        if not subject.has_scores:
+            raise InputError("Bias queries need scores; only predicted labels are given.")
+        config, labels = subject.config, self.dataset.labels[self.rows]
+        metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
+        _, queried = row_sets(metric, labels, self.n)[0]
+        inside = np.arange(self.n) if queried is None else np.flatnonzero(queried)
+        sizes = np.bincount(self.truth[inside], minlength=self.prior.shape[1])
+        largest = int(np.bincount(self.dataset.sensitive).argmax())  # the advantaged one
+        large = np.minimum(sizes, inside.size - sizes) >= FEWEST_IN_GROUP
+        codes = [code for code in self._codes(largest) if large[code]]
+        if not codes:
+            raise InputError(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
+        m, seed = min(settings.answers, inside.size), config.seed
+        answering = Answering(noise=settings.noise, epsilon=settings.answer_epsilon)
+        mechanism, rng = answering.mechanism(), child_generator(seed, "people at risk, noise on answers")
+        scores = design_scores(
+            "jitter", subject.model.scores[self.rows[inside]], m, rng=child_generator(seed, "people at risk, queries")
+        )
+        after = self.prior.copy()
+        for code in codes:
+            s = (self.truth[inside] == code).astype(np.uint8)
+            released = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
+            answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if released is None else released.gaps
+            answered = Answered(
+                design="jitter",
+                scores=scores[np.newaxis],
+                answers=answers[np.newaxis],
+                released=[] if released is None else [released],
+                prior=self.prior[np.newaxis, inside, code],
+                mechanism=mechanism,
+                n_advantaged=int(s.sum()),
+                n_disadvantaged=int(s.size - s.sum()),
+            )
+            _write(after, inside, code, 1.0 - read_answers(answered, "strongest")[0].values)
+        setting = answers_text(m, answering) + _about(codes, after)
+        return inferred("queries", self.prior, after, self.truth, setting)
+
+    def _card(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
+        """Publish the card of the audited model, and of its variants."""
+        people = self.people
+        predictions = np.vstack([subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]])
+        card = ReleaseSettings(
+            count=len(predictions),
+            on="train",
+            decimals=settings.decimals if settings.card_epsilon is None else None,
+            epsilon=settings.card_epsilon,
+            seed=subject.config.seed,
+        )
+        after, names = self.prior.copy(), people.group_names
+        rated = self._rated
+        codes = [code for code in self._codes(names.index(people.group)) if rated[code]]
+        if not codes:
+            raise InputError("A card needs people of the group it is about, and others, with either label.")
+        for code in codes:
+            measured_card = measure_card(replace(people, group=names[code], predictions=predictions), card)
+            if measured_card.status == "infeasible":
+                raise InputError(measured_card.reason)
+            _write(after, np.arange(self.n), code, measured_card.probability)
+        models = "one model" if len(predictions) == 1 else f"{len(predictions)} models"
+        setting = f"{models}, {card.precision}" + _about(codes, after)
+        return inferred("card", self.prior, after, self.truth, setting)
+
+    @property
+    def _rated(self) -> Mask:
+        """(K,): whether a group and everybody else have people with either label, and so all rates of a card."""
+        people = np.zeros((self.prior.shape[1], 2), dtype=np.int64)
+        np.add.at(people, (self.truth, self.dataset.labels[self.rows]), 1)
+        return np.asarray(((people > 0) & (people < people.sum(axis=0))).all(axis=1))
+
+    def _codes(self, group_code: int) -> list[int]:
+        """Return which groups are set against everybody else: of two that one, of more each."""
+        k = self.prior.shape[1]
+        return [group_code] if k == 2 else list(range(k))
+
+    def _membership(self, subject: Subject, settings: PeopleSettings) -> IdentifiedRecords:
+        """Judge training and test records; a threshold has its FPR on the test records."""
+        guess: MemberGuess = subject.once(
+            MEMBERS.format(settings.shadows), lambda: judged_members(subject, settings.shadows, lambda *_: self.tick())
+        )
+        member = np.isin(guess.rows, subject.splits.train)
+        if reason := roc(guess.score, member).resolution_reason(FALSE_ALARMS):
+            raise InputError(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
+        position = {row: i for i, row in enumerate(guess.rows.tolist())}
+        chosen = np.array([position[row] for row in self.rows.tolist()], dtype=np.intp)
+        return exceeding("membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR")
+
+
+def _write(after: Floats, places: Ints, code: int, probability: Floats) -> None:
+    """Write the probability of one group, (n,), among those of all, (n, K); of two groups, also that of the other."""
+    after[places, code] = probability
+    if after.shape[1] == 2:
+        after[places, 1 - code] = 1.0 - probability
+
+
+def _about(codes: list[int], after: Floats) -> str:
+    return "" if after.shape[1] == 2 else f", for each of {len(codes)} groups against everybody else"
+
+
+def _everybody(subject: Subject, models: int) -> ReleasedPeople:
+    """Return all training records with imputation of them, and the audited model's answers and its variants'."""
+    trained = subject.trainable and subject.config.method != GIVEN
+    card = ReleaseSettings(family="mixed" if trained else "audited", count=models if trained else 1, on="train")
+    return released_people(subject.config, subject.dataset, card, audited=subject.model.predictions)
+
+
+_RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], IdentifiedRecords], tuple[str, ...]]] = {
+    "correction": (PeopleAttacks._correction, ("tolerance",)),
+    "queries": (PeopleAttacks._queries, ("answers", "noise", "answer_epsilon")),
+    "card": (PeopleAttacks._card, ("decimals", "card_epsilon")),
+    "membership": (PeopleAttacks._membership, ("shadows",)),
+}
+"""Attack -> what runs it, and the settings its result hangs on, besides the people and the model."""
+
+
+def judged_members(subject: Subject, shadows: int, report: Report | None = None) -> MemberGuess:
+    """Return what LiRA says of everybody; without shadow models, what boosting on everything released does.
+
+    InputError if no scores are released, or it is unknown whom the model was trained on.
+    """
+    if subject.released_scores is None:
+        raise InputError("Membership inference at 1% FPR needs scores; labels alone are released.")
+    again = subject.trainable and shadows >= FEWEST_SHADOWS
+    evidence = evidence_of(subject, MembershipPlan(shadows=shadows), report)
+    return REGISTRY["lira" if again else "released"].judge(evidence)

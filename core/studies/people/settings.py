@@ -1,0 +1,59 @@
+"""What is published about the people at risk, and how they are attacked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from core.base.param import Param
+from core.base.settings import Settings, params
+from core.base.validation import LEAST_EPSILON
+from core.studies.bias_queries import PlannedAnswers
+from core.studies.correction import CorrectionSettings
+from core.studies.membership import MembershipPlan
+from core.studies.model_card import ReleaseSettings
+
+_ANSWERS, _CARD = params(PlannedAnswers), params(ReleaseSettings)
+
+MOST_PEOPLE = 1_000
+"""Most people who are looked at, as on a model card."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSettings(Settings):
+    """The same training records, and what is published about them."""
+
+    people: Annotated[
+        int,
+        Param("People", "Training records that are attacked, drawn with the seed.", least=20, most=MOST_PEOPLE),
+    ] = MOST_PEOPLE
+    tolerance: Annotated[float | None, params(CorrectionSettings)["tolerance"].param] = None
+    answers: Annotated[
+        int, Param("Answers", "Answers to bias queries about these people; 0 for none.", least=0, most=1_000)
+    ] = 250
+    noise: Annotated[str, _ANSWERS["mechanism"].param] = "exact"
+    answer_epsilon: Annotated[float, replace(_ANSWERS["epsilon"].param, flag="--answer-epsilon")] = 5.0
+    models: Annotated[
+        int, Param("Models on the card", "Models on the card: the audited one and variants of it.", least=1, most=50)
+    ] = 20
+    decimals: Annotated[int | None, _CARD["decimals"].param] = 3
+    card_epsilon: Annotated[
+        float | None,
+        Param(
+            "Privacy budget ε of the card",
+            "Privacy budget of all published numbers together, with noise in place of rounding; none for no noise.",
+            least=LEAST_EPSILON,
+            most=1_000.0,
+            flag="--publish-epsilon",
+        ),
+    ] = None
+    shadows: Annotated[int, params(MembershipPlan)["shadows"].param] = 16
+
+    @property
+    def steps(self) -> int:
+        """About how many steps are reported: each model with its shadows."""
+        return 1 + 3 * (1 + self.shadows)
+
+    def __post_init__(self) -> None:
+        super(PeopleSettings, self).__post_init__()
+        MembershipPlan(shadows=self.shadows)  # which has a rule of its own

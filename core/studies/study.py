@@ -1,0 +1,178 @@
+"""What a study is: one question about a subject, asked, worded and checked once, and read by everybody.
+
+Page, command, report, policy and sweep read studies and know none by name. A study owns its settings, its numbers and
+its sentences; studies never import each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, TypeVar
+
+from core.base.serialize import Result
+from core.stats.estimates import Estimate
+from core.stats.quantities import Row as Row
+from core.studies.subject import Subject
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+Report = Callable[[int, int], None]
+"""Called with (steps done, steps in all); may raise `core.base.errors.Cancelled` to stop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Result):
+    """One thing a study found, worded once: page, terminal and report show these sentences and no others."""
+
+    point: str
+    """What was found, in one sentence."""
+    evidence: str = ""
+    """Interval, number of people, baseline."""
+    so_what: str = ""
+    to_do: str = ""
+    """What it means, and what can be done about it."""
+    caveats: tuple[str, ...] = ()
+    """What the number takes for granted, a sentence each."""
+    estimate: Estimate | None = None
+    baseline: Estimate | None = None
+    """The number, and what is reached without the leak."""
+    attacker_knows: str = ""
+
+    @property
+    def text(self) -> str:
+        """Everything it says, as one paragraph."""
+        parts = (self.point, self.evidence, self.so_what, self.to_do, *self.caveats)
+        return " ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Result):
+    """One number a limit can be set to, by the `name` it has in a policy file.
+
+    `title` says what is attacked, with {attribute} for the sensitive attribute; `definition` what the number is,
+    against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
+    "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
+    changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
+    hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `folded` says
+    that it is the size of a difference between groups, whichever of them it favours.
+    """
+
+    name: str
+    title: str
+    unit: str
+    definition: str
+    at_least: bool = False
+    folded: bool = False
+    needs: tuple[str, ...] = ("predictions",)
+
+
+class Outcome(StrEnum):
+    """There is a number; the check could not be run here; it was begun and broke."""
+
+    DONE = "done"
+    NOT_RUN = "not_run"
+    FAILED = "failed"
+
+
+class Basis(StrEnum):
+    """An attack was run; the number follows from what the user declares; it follows from both."""
+
+    MEASURED = "measured"
+    DECLARED = "declared"
+    COMBINED = "combined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement(Result):
+    """One check's number, or the reason why there is none.
+
+    `estimate` is in the unit of the check as a share (0.05 for 5 points), low = high = value where it is computed and
+    not estimated; None unless the outcome is DONE, and `reason` then says why in one sentence; of a number, why some
+    are left out of it. `freedom` are degrees of freedom where the interval is Student's; None for a normal one.
+    `control` is what would be reached without the model, the constraint or the answers, such as by "features alone"
+    (`control_name`). What was `attacked`, by whom and among how many people, and what the attacker `knows`, are one
+    sentence each, and so is each of the `assumptions` the number takes for granted; `details` are further numbers by
+    name, for tables.
+    """
+
+    check: str
+    outcome: Outcome = Outcome.DONE
+    basis: Basis = Basis.MEASURED
+    estimate: Estimate | None = None
+    freedom: int | None = None
+    control: Estimate | None = None
+    control_name: str = ""
+    attacked: str = ""
+    knows: str = ""
+    assumptions: tuple[str, ...] = ()
+    reason: str = ""
+    details: dict[str, float] | None = None
+
+
+def not_run(check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN) -> Measurement:
+    """Return a measurement that has a reason and no number."""
+    return Measurement(check=check, outcome=outcome, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant(Generic[S]):
+    """A leak that a study must find, and its like without one: what FairLeak's test of itself tries it on.
+
+    `attack` is what the trial is called, `told` what leaks and what does not, in one sentence each. `make` takes a seed
+    and whether the leak is planted, and returns the subject and the settings to run the study with. `limits` are what
+    the leak must break and nothing else may: check -> what is reached without a leak; where there are none, it is not
+    tried. `share` says how many of the runs asked for are made: fewer of a study that takes long.
+    """
+
+    attack: str
+    told: str
+    make: Callable[[int, bool], tuple[Subject, S]]
+    limits: Mapping[str, float]
+    share: float = 0.05
+
+
+class Study(Generic[S, R]):
+    """One question about a subject.
+
+    `S` are its settings, a frozen dataclass whose fields are declared with `core.base.param.Param`; `R` is its result.
+    """
+
+    name: ClassVar[str]
+    """What commands and files call it, such as "membership"."""
+    title: ClassVar[str]
+    """What people call it."""
+    settings: type[S]
+    """What a plan, a command and a sweep can set of it."""
+    declared: ClassVar[tuple[Check, ...]] = ()
+    """What a policy may limit of it."""
+    plants: ClassVar[tuple[Plant[Any], ...]] = ()
+    """What it must find, and must not."""
+    command_defaults: ClassVar[Mapping[str, Any]] = {}
+    """Settings of `attack NAME` where the default of a plan leaves the study out."""
+
+    def unavailable(self, subject: Subject, settings: S) -> str:
+        """Return why it cannot be run on a subject, in one sentence; "" if it can."""
+        return ""
+
+    def steps(self, subject: Subject, settings: S) -> int:
+        """Return how many steps `run` reports."""
+        return 1
+
+    def run(self, subject: Subject, settings: S, report: Report | None = None) -> Iterator[R]:
+        """Yield the result as it grows; the last one is whole. The same seed gives the same numbers."""
+        raise NotImplementedError
+
+    def findings(self, result: R, settings: S) -> tuple[Finding, ...]:
+        """Return what was found, the headline first."""
+        raise NotImplementedError
+
+    def checks(self, result: R, settings: S) -> Mapping[str, Measurement]:
+        """Return a measurement for each name in `declared`."""
+        return {}
+
+    def tables(self, result: R, settings: S) -> Mapping[str, tuple[Row, ...]]:
+        """Return title -> rows, each column -> text or number: what the report and a CSV hold beside the checks."""
+        return {}

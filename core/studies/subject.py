@@ -1,0 +1,490 @@
+"""What every study is asked about: one model of one table, and what it hands out about each person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Self, TypeVar, cast
+
+import numpy as np
+
+from core.adversaries import Imputation, Imputed, impute, with_folds
+from core.base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
+from core.base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
+from core.base.errors import Cancelled, InputError
+from core.base.fingerprint import fingerprint
+from core.base.param import Param
+from core.base.serialize import Result
+from core.base.settings import Settings
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
+from core.models import GIVEN, FairModel, fit_model
+from core.models.query_access import QueryAccess
+from core.models.structure import UNKNOWN, Structure, structure_of
+from core.stats.estimates import Estimate, accuracy, proportion
+from core.stats.fairness import (
+    METRIC_TITLES,
+    GroupRate,
+    difference_of_rates,
+    group_rates,
+    row_sets,
+    unfairness,
+    unfairness_estimate,
+)
+from core.studies.config import AuditConfig
+
+T = TypeVar("T")
+
+SETS_UNKNOWN = "A membership attack is judged on the records the model was trained on; no column says which they are."
+"""Why there is no membership attack where `Subject.sets_known` is false."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFindings(Result):
+    """How accurate and how fair the audited model is."""
+
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    """Accuracy on training and test records; of the more frequent label for everybody."""
+    unfairness_train: float
+    """Largest deviation of a group's rate from the overall rate on the training records: a fact about them."""
+    unfairness_test: Estimate
+    """The same on the test records, as an estimate for unseen people."""
+    rates_train: tuple[GroupRate, ...]
+    rates_test: tuple[GroupRate, ...]
+    """The rates behind these distances."""
+    needs_sensitive: bool
+    randomised: bool
+    """See `core.models.FairModel`; False where it is not known because the predictions were given."""
+    predictions: Codes = field(repr=False)
+    """Shape (n,), uint8. The predictions, drawn once, for all records of the dataset, or those given."""
+    scores: Floats = field(repr=False)
+    """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
+    scores_given: bool = True
+    structure: Structure = UNKNOWN
+    """What it is made of, where it was trained here."""
+
+    @property
+    def difference_train(self) -> float:
+        """Difference between groups on the training records: a fact about them."""
+        return difference_of_rates(self.rates_train).value
+
+    @property
+    def difference_test(self) -> Estimate:
+        """The same on the test records, as an estimate for unseen people."""
+        return difference_of_rates(self.rates_test)
+
+    def constant(self, splits: Splits) -> bool:
+        """Whether it gives everybody of the training and test records the same answer."""
+        return _is_constant(self.predictions, splits)
+
+    def constant_scores(self, splits: Splits) -> bool:
+        """Whether nothing else tells people apart: they all have the same score, or no score was given."""
+        return not self.scores_given or _is_constant(self.scores, splits)
+
+
+def _is_constant(values: Codes | Floats, splits: Splits) -> bool:
+    attacked_values = values[np.concatenate((splits.train, splits.test))]
+    return bool((attacked_values == attacked_values[:1]).all())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPoint(Result):
+    """One model of a sweep, which tells attackers the tolerance it was trained for. Equality ignores the seconds.
+
+    Unfairness `achieved` on the training records is a fact about them; on the test records it is an estimate, and so is
+    the difference between groups. Accuracy is the audited model's; `majority_test` is the control, predicting the more
+    frequent label for everybody. Seconds are wall time in all, and of it the training and asking of the model, which is
+    fairlearn's share.
+    """
+
+    config: AuditConfig
+    achieved: float
+    unfairness_test: Estimate
+    difference_train: float
+    difference_test: Estimate
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    seconds: float = field(default=0.0, compare=False)
+    seconds_model: float = field(default=0.0, compare=False)
+
+    @property
+    def tolerance(self) -> float:
+        """Trained for, and disclosed to the attacker."""
+        return self.config.tolerance
+
+    @classmethod
+    def of(cls, config: AuditConfig, model: ModelFindings, **more: Any) -> Self:
+        """Return what is found about a model, and `more`."""
+        return cls(
+            config=config,
+            achieved=model.unfairness_train,
+            unfairness_test=model.unfairness_test,
+            difference_train=model.difference_train,
+            difference_test=model.difference_test,
+            accuracy_train=model.accuracy_train,
+            accuracy_test=model.accuracy_test,
+            majority_test=model.majority_test,
+            **more,
+        )
+
+
+def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
+    """Train the audited model and draw its predictions once, or take those that were given, and measure it.
+
+    Raises `InputError` if the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule
+    of the metric or the method.
+    """
+    check_cells(config.metric, dataset, splits)
+    if config.method == GIVEN:
+        return _given_predictions(config, dataset, splits)
+    x, s = dataset.features, dataset.sensitive
+    if config.method == "threshold_optimizer":
+        check_labels(dataset, splits)
+    model = fitted(config, dataset, splits)
+    made_of = structure_of(model.estimator, rows=splits.train.size)
+    properties: dict[str, Any] = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
+    drawn = model.predict(x, s, seed=config.seed)
+    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), structure=made_of, **properties)
+
+
+def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
+    """Return the audited model; a dataset keeps the last one, so that it can be asked without being trained again."""
+    key = (replace(config, forest=None, roles=None), fingerprint(splits.train))  # the attacker's forest trains nothing
+    last, model = dataset.cached_results().get("audited model", (None, None))
+    if last != key:
+        model = fit_rows(config, dataset, splits.train, seed=config.seed)
+        dataset.keep({"audited model": (key, model)})
+    return cast("FairModel", model)
+
+
+def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: int) -> FairModel:
+    """Return the audit's model trained on some of the records."""
+    return fit_model(
+        config.method,
+        dataset.features[rows],
+        dataset.labels[rows],
+        dataset.sensitive[rows],
+        metric=config.metric,
+        tolerance=config.tolerance,
+        seed=seed,
+        epsilon=config.epsilon,
+        domains=dataset.domains,
+        depth=config.depth,
+    )
+
+
+def _given_predictions(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
+    """Return the answers that came with the table, measured."""
+    labels = dataset.predictions
+    if labels is None:
+        raise InputError(
+            "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
+            "name none."
+        )
+    scores, has_scores = dataset.scores, dataset.scores is not None
+    return _measured(
+        config,
+        dataset,
+        splits,
+        labels,
+        scores=labels.astype(np.float64) if scores is None else scores,
+        scores_given=has_scores,
+    )
+
+
+def _measured(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    splits: Splits,
+    drawn: Codes,
+    *,
+    scores: Floats,
+    scores_given: bool = True,
+    needs_sensitive: bool = False,
+    randomised: bool = False,
+    structure: Structure = UNKNOWN,
+) -> ModelFindings:
+    y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
+    return ModelFindings(
+        accuracy_train=accuracy(y[train], drawn[train]),
+        accuracy_test=accuracy(y[test], drawn[test]),
+        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
+        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        needs_sensitive=needs_sensitive,
+        randomised=randomised,
+        predictions=drawn,
+        scores=scores,
+        scores_given=scores_given,
+        structure=structure,
+    )
+
+
+def check_labels(dataset: AuditDataset, splits: Splits) -> None:
+    """Refuse training records of a group with one label only: a threshold of its own cannot be set for it."""
+    for code, name in enumerate(dataset.group_names):
+        labels = dataset.labels[splits.train][dataset.sensitive[splits.train] == code]
+        if np.unique(labels).size < 2:
+            raise InputError(
+                "The threshold optimizer needs people with both labels in every group of the training records, got "
+                f"only label {int(labels[0])} among {labels.size} of {name}; choose another method, other groups or "
+                "another seed."
+            )
+
+
+def check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
+    """Refuse data in which a set of records lacks a group among the labels the metric compares."""
+    for name in ("train", "validation", "test"):
+        rows = getattr(splits, name)
+        for part, mask in row_sets(metric, dataset.labels[rows], rows.size):
+            inside = dataset.sensitive[rows] if mask is None else dataset.sensitive[rows][mask]
+            counts = np.bincount(inside, minlength=dataset.n_groups)
+            if counts.min() < 3:
+                group = dataset.group_names[int(counts.argmin())]
+                within, instead = ("", "") if mask is None else (f" with {part}", "statistical parity, ")
+                raise InputError(
+                    f"{METRIC_TITLES[metric]} needs at least 3 people of each group{within} among the {name} records, "
+                    f"got {int(counts.min())} of {group}; choose {instead}other groups or another seed."
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputsPlan(Settings):
+    """What the model hands out about each person, and so what attacks may use."""
+
+    released: Annotated[
+        str,
+        Param(
+            "What is released about each person",
+            'What is handed out about each person: "scores" (with the labels), or "labels" alone. Attacks use '
+            "all of it. Scores are released as they are, or with decimals = 3 beside this line rounded so.",
+            options={"scores": "Scores and labels", "labels": "Labels alone"},
+        ),
+    ] = "scores"
+    decimals: Annotated[
+        int | None,
+        Param(
+            "Decimals",
+            "Decimals the scores are released with.",
+            least=0,
+            most=MOST_DECIMALS,
+            only=("released", ("scores",)),
+        ),
+    ] = None
+
+    @property
+    def text(self) -> str:
+        """What is released: "predicted labels and scores with 3 decimals"."""
+        if self.released == "labels":
+            return "predicted labels"
+        decimals = {None: "", 1: " with 1 decimal"}.get(self.decimals, f" with {self.decimals} decimals")
+        return f"predicted labels and scores{decimals}"
+
+
+_MOST_LEARNERS = round(0.7 * MAX_ATTACKER_SAMPLE)
+
+
+def imputation_of(dataset: AuditDataset, splits: Splits, *, seed: int) -> Imputation:
+    """Return the attacker without the release, who knows features and label; trained once a dataset.
+
+    They learn from the attack records and choose by the validation records, of many from a seeded
+    sample. There is one for everything that starts from imputation or is compared with it.
+    """
+    learners = attacker_sample(splits.attack, seed, most=_MOST_LEARNERS)
+    validation = attacker_sample(splits.validation, seed, most=MAX_ATTACKER_SAMPLE - _MOST_LEARNERS)
+
+    def make() -> Imputation:
+        records = with_folds(learners, validation, dataset.sensitive, seed=seed, known_rows=splits.known)
+        return impute(
+            attacker_columns(dataset),
+            dataset.sensitive.astype(np.intp),
+            records,
+            n_groups=dataset.n_groups,
+            categorical=np.append(dataset.categorical, False),
+            seed=seed,
+        )
+
+    return dataset.once(("imputation", fingerprint(splits.known, learners, validation, seed)), make)
+
+
+def imputed(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Imputed:
+    """Return what `imputation_of` says of some rows that it did not learn from; asked once a dataset."""
+    imputation = imputation_of(dataset, splits, seed=seed)
+    records = imputation.records
+    key = fingerprint(records.learners, records.validation, rows, seed)
+
+    def ask() -> Imputed:
+        columns = np.column_stack([dataset.features[rows], dataset.labels[rows]])
+        return imputation.about(columns)
+
+    return dataset.once(("imputed", key), ask)
+
+
+def attacker_columns(dataset: AuditDataset) -> Floats:
+    """Return everybody's features and label, which every attacker knows, as one matrix (n, d + 1)."""
+    return np.column_stack([dataset.features, dataset.labels])
+
+
+def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Floats:
+    """Return P(group), (rows, K), by the best attacker without the release, who knows features and label.
+
+    See `imputation_of`. Raises `InputError` if any of the rows is among the known ones.
+    """
+    if shared := np.intersect1d(rows, splits.known).size:
+        raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
+    return imputed(dataset, splits, rows, seed=seed).probability
+
+
+class Progress:
+    """Counts steps and reports them as (done, total); `report` may raise `core.base.errors.Cancelled` to stop."""
+
+    def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
+        self.total, self.done, self._report = total, 0, report
+        self._tell()
+
+    def tick(self) -> None:
+        """Count one step."""
+        self.reach(self.done + 1)
+
+    def reach(self, done: int) -> None:
+        """Count up to this step; steps are never taken back."""
+        self.done = max(self.done, min(done, self.total))
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._report is not None:
+            self._report(self.done, self.total)
+
+
+@dataclass(eq=False)
+class Subject:
+    """One model of one table, trained or given, with its splits.
+
+    `splits` are the sets of the people with an answer of the model, `everyone` also of the others. `outputs` is
+    what is released about each person, all of which an attack uses; `trainable` says whether the model can be trained
+    again on other people; `access` asks a model file about other records. What several studies need is made once, see
+    `once`.
+    """
+
+    config: AuditConfig
+    dataset: AuditDataset
+    splits: Splits
+    model: ModelFindings
+    progress: Progress
+    outputs: OutputsPlan = field(default_factory=lambda: OutputsPlan(), kw_only=True)
+    trainable: bool = field(default=True, kw_only=True)
+    access: QueryAccess | None = field(default=None, kw_only=True)
+    with_unanswered: Splits | None = field(default=None, kw_only=True)
+    """The sets with the people without an answer of the model, where there are some."""
+    _cache: dict[str, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def everyone(self) -> Splits:
+        """The sets of all people, also of those without an answer of the model."""
+        return self.splits if self.with_unanswered is None else self.with_unanswered
+
+    def part(self, rows: Mask) -> Self:
+        """Return the same model with those training and test records that are in `rows`, of shape (n,)."""
+        splits = _attacked_part(self.splits, rows)
+        with_unanswered = None if self.with_unanswered is None else _attacked_part(self.with_unanswered, rows)
+        model = self.model
+        check_cells(self.config.metric, self.dataset, splits)
+        measured = _measured(
+            self.config,
+            self.dataset,
+            splits,
+            model.predictions,
+            scores=model.scores,
+            scores_given=model.scores_given,
+            needs_sensitive=model.needs_sensitive,
+            randomised=model.randomised,
+        )
+        return replace(self, splits=splits, with_unanswered=with_unanswered, model=measured, progress=Progress(1))
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` returns, made once under this name; what broke once breaks again at once."""
+        if name not in self._cache:
+            try:
+                self._cache[name] = make()
+            except Cancelled:
+                raise
+            except Exception as error:
+                self._cache[name] = error
+        result: T = self._cache[name]
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the model gives scores, and not only labels."""
+        return self.model.scores_given
+
+    @property
+    def released_scores(self) -> Floats | None:
+        """Everybody's score with the decimals it is released with; None where labels alone are released."""
+        return self.scores_of(self.outputs)
+
+    def scores_of(self, outputs: OutputsPlan) -> Floats | None:
+        """Return everybody's score as a release would give it; None where it gives labels alone."""
+        if not self.has_scores or outputs.released != "scores":
+            return None
+        return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
+
+    @property
+    def sets_known(self) -> bool:
+        """Whether the training records are those the model was trained on."""
+        return self.trainable or self.dataset.sets is not None
+
+    @property
+    def attribute(self) -> str:
+        """What the sensitive attribute is called."""
+        return self.dataset.roles.attribute
+
+    @property
+    def trained_on(self) -> str:
+        """What to call the training records: "4,080 people the model was trained on"."""
+        n = self.splits.train.size
+        return f"{n:,} people the model was trained on" if self.sets_known else f"{n:,} people drawn from the table"
+
+    @property
+    def over_people(self) -> tuple[str, ...]:
+        """Return what every interval over people takes for granted, a sentence each."""
+        return tuple(caveat.text for caveat in self.caveats)
+
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """What every interval over people takes for granted."""
+        caveats = [Caveat(CaveatKind.INTERVAL_OVER_PEOPLE, INTERVAL_TEXT)]
+        n_known_people = int(self.splits.known.size)
+        if n_known_people > MAX_ATTACKER_SAMPLE:
+            text = f"The attackers learn from a seeded sample of {MAX_ATTACKER_SAMPLE:,} of the people they know."
+            caveats.append(Caveat(CaveatKind.ATTACKER_SAMPLE, text, count=MAX_ATTACKER_SAMPLE, total=n_known_people))
+        if not self.sets_known:
+            caveats.append(Caveat(CaveatKind.SETS_UNKNOWN, SETS_UNKNOWN_TEXT))
+        return tuple(caveats)
+
+
+def _attacked_part(splits: Splits, rows: Mask) -> Splits:
+    """Return the sets with those training and test records that are in `rows`; attack records stay."""
+    return replace(splits, train=splits.train[rows[splits.train]], test=splits.test[rows[splits.test]])
+
+
+def splits_with_unanswered(config: AuditConfig, dataset: AuditDataset) -> Splits | None:
+    """Return the sets of all people, where the model gives some of them no answer; else None."""
+    if dataset.answered is None:
+        return None
+    return split_everybody(dataset, train_share=config.train_share, seed=config.seed)
+
+
+def subject_of(config: AuditConfig, dataset: AuditDataset) -> Subject:
+    """Return a dataset's subject: its records divided, its model trained. Raises as `train_model` does."""
+    config = replace(config, roles=dataset.roles)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    model = train_model(config, dataset, splits)
+    return Subject(config, dataset, splits, model, Progress(1), with_unanswered=splits_with_unanswered(config, dataset))

@@ -1,0 +1,246 @@
+"""The attacks of a release audit in the background, what is shown of them, and the reports as files.
+
+The policy, and how the model was chosen by it, are no part of the attacks: a changed limit needs no new attack.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from core.auditing import SelfTest, audit_steps, failed_tests, provenance, verdict_caveats
+from core.auditing.apart import Report
+from core.auditing.policy import Policy, default_policy, judge
+from core.base.fingerprint import code_fingerprint, fingerprint
+from core.report import Reports
+from core.report.one_page import MISSING, can_be_made, one_page
+from core.report.tables import self_test_table
+from pages._report import report_history
+from pages._report.report_plan import Subject
+from pages.shell import cached, panels, shell, state
+from pages.shell.background import Background, Job, pace, stop, time_left
+
+
+class Attacks(Background):
+    """The attacks on one subject."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        model = subject.model_file.fingerprint if subject.model_file else ""
+        attacks = replace(subject.plan, title="", policy="")
+        key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
+        store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
+        super().__init__("release", store, key, self._attack, lane="decision", total=total)
+
+    def _attack(self, job: Job) -> Reports:
+        """Return the audit's reports, judged by FairLeak's own policy."""
+        return job.apart(partial(_reports, self.subject))  # type: ignore[no-any-return]
+
+    def show_progress(self) -> None:
+        """Show progress, a problem, or an offer to start again."""
+        told = {"again": "Try again", "icon": ":material/refresh:"}
+        self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **told)
+
+
+def _reports(subject: Subject, report: Report) -> Reports:
+    """Audit of a subject, judged by FairLeak's own policy."""
+    from core.auditing import run_audit
+
+    audit = run_audit(
+        subject.plan,
+        subject.table,
+        default_policy(),
+        model_file=subject.model_file,
+        report=report,
+    )
+    return Reports(audit)
+
+
+class SelfTests(Background):
+    """The test of FairLeak itself, kept for everybody, and in the user's cache folder; made by a process of its own."""
+
+    def __init__(self) -> None:
+        store, key = cached.store_of(state.default("dataset")), fingerprint("self-test", code_fingerprint())
+        super().__init__("self_test", store, key, self._test, lane="self_test")
+
+    @property
+    def found(self) -> tuple[SelfTest, ...]:
+        """The results; none until all are there."""
+        return self.result or ()
+
+    def _test(self, job: Job) -> tuple[SelfTest, ...]:
+        from core.auditing import self_test_in_subprocess
+        from core.datasets.catalog import default_cache_folder
+
+        return self_test_in_subprocess(default_cache_folder().parent / "self-test", report=job.report)
+
+    def show_progress(self) -> None:
+        """Show how far the test is, in one line; not where it was stopped, though others may have begun it again."""
+        if self.job is not None and self.job.busy and not self.stopped:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                done = f"{100 * self.job.share:.0f}%, {time_left(self.job)}"
+                st.caption(f"Self-test, for reports made after it: {done}")
+                st.button("Stop", key="cancel_self_test", on_click=stop, args=(self,), type="tertiary")
+
+    def warn(self) -> None:
+        """Say which attacks failed the test."""
+        for test in self.found:
+            if not test.passed:
+                panels.problem(
+                    f"{test.attack}: {test.told}",
+                    point="Self-test failed: the attack missed a planted leak, or flagged a model without one.",
+                )
+
+    def draw(self) -> None:
+        """Draw the results."""
+        import pandas as pd
+
+        shell.whisper(
+            "Self-test",
+            "False-positive rate on models with no leak, detection rate of planted leaks; 95% CI in brackets",
+        )
+        if self.found:
+            told = self_test_table([test.to_dict() for test in self.found]).in_words
+            st.table(pd.DataFrame(told.rows, columns=list(told.columns)).map(shell.escape), hide_index=True)
+        elif self.busy:
+            st.caption("Under way; the results will stand here and in every report made after that.")
+        else:
+            self.show(time_left, "Run the self-test")
+
+
+def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Reports:
+    """Judge by a policy what finished attacks have found; FairLeak's tests of itself count as far as they are there."""
+    assert work.result is not None
+    reports: Reports = work.result
+    found = reports.audit
+    plan, chosen = replace(found.plan, title=work.subject.plan.title), work.subject.chosen
+    attribute, failed = found.data.attribute, failed_tests(tests)
+    key = fingerprint("reports", work.key, plan.title, policy, chosen, work.subject.picked, list(tests))
+
+    def again() -> Reports:
+        caveats = verdict_caveats(found.caveats, chosen=work.subject.picked, self_tests=tests)
+        verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed, caveats=caveats)
+        origin = provenance(plan, policy)
+        audit = replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
+        return Reports(replace(audit, findings=(*found.findings, *filter(None, [chosen]))))
+
+    made: Reports = work.store.remember(key, again)
+    return made
+
+
+FILES = {
+    "report.html": ("HTML", "text/html", ":material/description:"),
+    "report.json": ("JSON", "application/json", ":material/data_object:"),
+    "tables.zip": ("CSV", "application/zip", ":material/table:"),
+    "policy.toml": ("Policy (TOML)", "application/toml", ":material/rule:"),
+    "plan.toml": ("Plan (TOML)", "application/toml", ":material/checklist:"),
+}
+"""File of the internal report -> label, type and icon."""
+
+PUBLIC_FILES = {
+    "summary.html": ("HTML", "text/html", ":material/description:"),
+    "summary.json": ("JSON", "application/json", ":material/data_object:"),
+    "model-card.md": ("Markdown for a model card", "text/markdown", ":material/badge:"),
+}
+"""File of the public summary -> label, type and icon."""
+
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""Time of every file in an archive, so that the same tables make the same archive."""
+
+
+def file(reports: Reports, name: str) -> bytes:
+    """Content of a file, by its name in `FILES`."""
+    files = reports.internal_files
+    if name != "tables.zip":
+        return files[name]
+    archive_bytes = io.BytesIO()
+    with zipfile.ZipFile(archive_bytes, "w", zipfile.ZIP_DEFLATED) as archive:
+        for csv, content in files.items():
+            if csv.endswith(".csv"):
+                archive.writestr(zipfile.ZipInfo(csv, _DATE), content, zipfile.ZIP_DEFLATED)
+    return archive_bytes.getvalue()
+
+
+def file_button(reports: Reports, name: str) -> None:
+    """Draw the button of one file of the internal report."""
+    label, mime, icon = FILES[name]
+    kind, ending = name.split(".")
+    stem = {"report": "fairleak-internal", "tables": "fairleak-internal-tables"}.get(kind, kind)
+    panels.download(
+        label,
+        partial(file, reports, name),
+        f"{stem}.{ending}",
+        key=f"download_internal_{ending if kind == 'report' else kind}",
+        mime=mime,
+        icon=icon,
+    )
+
+
+def _public_button(reports: Reports, name: str) -> None:
+    label, mime, icon = PUBLIC_FILES[name]
+    panels.download(
+        label,
+        lambda: reports.public_files[name],
+        f"fairleak-{name}",
+        key=f"download_public_{name.rpartition('.')[2]}",
+        mime=mime,
+        icon=icon,
+    )
+
+
+def summary_button(reports: Reports, *, testing: bool = False) -> None:
+    """Offer the one-page summary to sign; without the package that makes it, say what is missing.
+
+    While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
+    """
+    possible = can_be_made()
+    signatures = report_history.signatures_of(reports.document["fingerprint"])
+    waiting = "Opens when the self-test has ended, which is part of it." if testing else None
+    panels.download(
+        "One-page summary (PDF)",
+        lambda: one_page(reports.document, signatures),
+        "fairleak-internal-summary.pdf",
+        key="download_internal_summary",
+        mime="application/pdf",
+        icon=":material/picture_as_pdf:",
+        type="primary",
+        disabled=testing or not possible,
+        help=waiting if possible else MISSING,
+    )
+
+
+_NOT_TESTED = "Self-test still running: a report made now says that it was not run."
+
+
+def downloads(reports: Reports, tested: SelfTests) -> None:
+    """Draw the files of the internal report and of the public summary side by side, and which report it is."""
+    document = reports.document
+    left, right = st.columns(2)
+    with left, st.container(border=True, height="stretch", gap="small"):
+        shell.whisper(":material/lock: Internal report", "All numbers, seeds and small cells. Do not send outside.")
+        with st.container(horizontal=True, gap="small"):
+            for name in ("report.html", "report.json", "tables.zip"):
+                file_button(reports, name)
+    with right, st.container(border=True, height="stretch", gap="small"):
+        shell.whisper(":material/public: Public summary", shell.escape(public_note(reports, testing=tested.busy)))
+        with st.container(horizontal=True, gap="small"):
+            for name in PUBLIC_FILES:
+                _public_button(reports, name)
+    day = str(document["times"].get("started", ""))[:10]
+    mark = report_history.short(document["fingerprint"])
+    version = f"FairLeak {document['provenance']['fairleak']}"
+    st.caption(f"Fingerprint of the internal report {mark} · {day} · {version}")
+
+
+def public_note(reports: Reports, *, testing: bool) -> str:
+    """Note over the public summary; `testing` says that the self-test still runs."""
+    notes = ["Settings, limits, verdict words and caveats; no number measured on people."]
+    if testing:
+        notes.append(_NOT_TESTED)
+    if not reports.audit.plan.title and reports.audit.plan.config.dataset == state.UPLOAD:
+        notes.append("Give it a title under Audit plan: without one its reader does not know which model it is about.")
+    return " ".join(notes)

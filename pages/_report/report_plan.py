@@ -1,0 +1,191 @@
+"""What a release audit is about: the plan that sidebar and page describe, and the form that asks for the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from core.auditing import (
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+    catalogue_plan,
+    suggested_outputs,
+)
+from core.base.fingerprint import fingerprint
+from core.base.settings import params
+from core.datasets.dataset import Table
+from core.models import GIVEN
+from core.studies.config import AuditConfig
+from core.studies.people import PEOPLE, PeopleSettings
+from pages._report.report_policy import current
+from pages.shell import cached, shell
+from pages.shell.controls import control, filled
+
+if TYPE_CHECKING:
+    from core.auditing.result import StudyFindings
+    from core.models.model_files import ModelFile
+
+
+P = TypeVar("P", PlannedAnswers, MembershipPlan, GuardPlan)
+
+_ASKED, _RELEASED = "release_asked", "release_outputs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is audited: the plan, and the table as it was uploaded, where a model file answers."""
+
+    plan: AuditPlan
+    table: Table
+    model_file: ModelFile | None = None
+    picked: bool = False
+    """Whether it was picked from several in this session."""
+    chosen: StudyFindings | None = None
+    """How it was chosen, where this was by the policy and for the outputs that it is audited with."""
+
+
+CHOSEN = "chosen_model"
+"""Where the session keeps the picked model's settings, its table's fingerprint, outputs and policy of the choice, and
+how it was chosen."""
+
+
+def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str, Any]:
+    """Return what a subject says of how the model of these settings, roles included, was chosen."""
+    kept, of, basis, told = st.session_state.get(CHOSEN, (None, "", (), None))
+    if kept is not None and config.method == GIVEN:  # of given predictions the tolerance is only assumed
+        kept = replace(kept, tolerance=config.tolerance)
+    picked = (kept, of) == (config, table.fingerprint)
+    return {"picked": picked, "chosen": told if picked and basis == (outputs, current(config)) else None}
+
+
+def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
+    """Return what was asked on the page, or what is asked before anybody has: what the model at hand allows.
+
+    It is a plan whose data, model and settings are still to be filled in from the sidebar. Title and outputs go with
+    the people and predictions they were said of; everything else stays for others.
+    """
+    kept = _asked_before()
+    if config.method == GIVEN:  # no shadow models are trained
+        kept = replace(kept, membership=replace(kept.membership, shadows=0))
+    said: dict[Any, tuple[str, OutputsPlan]] = st.session_state.get(_RELEASED, {})
+    title, outputs = said.get(_released_of(config, table)) or ("", _first_outputs(config, table))
+    return replace(kept, title=title, outputs=outputs)
+
+
+def _asked_before() -> AuditPlan:
+    first = catalogue_plan("demo")
+    asked: AuditPlan | None = st.session_state.get(_ASKED)
+    return asked or AuditPlan(answers=first.answers, membership=first.membership, guard=first.guard)
+
+
+def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
+    roles = config.roles
+    return (table.fingerprint, config.method == GIVEN, roles and roles.prediction, roles and roles.score)
+
+
+def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
+    roles = config.roles or table.roles[0]
+    if config.method != GIVEN:
+        return OutputsPlan()
+    kind = "predictions" if cached.answering(roles) is None else "file"
+    return suggested_outputs(cached.dataset_of(table, roles), kind)
+
+
+def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
+    """Return what the settings describe; as a plan the command line reads from a file and repeats."""
+    roles, chosen = config.roles or table.roles[0], _chosen(config, table, wanted.outputs)
+    if roles in table.roles:
+        data = DataPlan(dataset=table.name, attribute=roles.key)
+        plan = replace(wanted, data=data, config=replace(config, roles=None))
+        return Subject(plan=plan, table=table, **chosen)
+    data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
+    model, model_file = ModelPlan(), None
+    threshold = roles.threshold
+    roles = replace(roles, threshold=model.threshold)
+    if table.uploaded and (answered := cached.answering(roles)) is not None:
+        model_file, table = answered.model_file, answered.asked
+        model = answered.plan
+        roles = replace(roles, prediction="", score="")
+    elif roles.gives_predictions:
+        model = ModelPlan(kind="predictions", threshold=threshold)
+    plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
+    return Subject(plan=plan, table=table, model_file=model_file, **chosen)
+
+
+def released(outputs: OutputsPlan) -> str:
+    """Say what is released about each person."""
+    if outputs.released == "labels":
+        return "Labels only"
+    if outputs.decimals is None:
+        return "Scores as they are"
+    return f"Scores rounded to {outputs.decimals} decimal{'s' * (outputs.decimals != 1)}"
+
+
+_MOST_DECIMALS = 6
+_SHADOWS = (0, 4, 8, 16, 32, 64, 128)
+
+
+def attacks(config: AuditConfig, table: Table) -> None:
+    """Draw the form of the plan; its button starts the attacks again."""
+    now = plan_of(config, table)
+    mark = fingerprint("asked", now)[:8]
+    shell.whisper("Audit plan", "Model and fairness constraint are set in the sidebar")
+    with st.form(f"attacks_{mark}"):
+        left, right = st.columns(2, vertical_alignment="bottom")
+        words: dict[str, Any] = {"help": None, "placeholder": "the table's", "persist_state": None}
+        title = control(params(AuditPlan)["title"], f"asked_title_{mark}", place=left, value=now.title, **words)
+        offered = _outputs(config, now.outputs)
+        outputs = right.selectbox(
+            params(OutputsPlan)["released"].param.title,
+            offered,
+            index=offered.index(now.outputs),
+            key=f"asked_outputs_{mark}",
+            format_func=released,
+            help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
+        )
+        answers = _asked(now.answers, ("questions", "people", "mechanism", "epsilon"), mark)
+        shadows = sorted({*_SHADOWS, now.membership.shadows})
+        told: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN}
+        membership = _asked(now.membership, ("shadows",), mark, kind="select_slider", **told)
+        guard = _asked(now.guard, ("budget",), mark)
+        people = st.checkbox(
+            "List people at risk (internal report only)",
+            now.people is not None,
+            key=f"asked_listed_{mark}",
+            help="Attacks up to 1,000 training records with these answers and shadow models, and lists whom they find. "
+            "Nothing of it stands in the public summary.",
+        )
+        if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
+            return
+    membership = membership if config.method != GIVEN else _asked_before().membership
+    parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
+    if people:  # with these answers and shadow models
+        noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
+        found = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)
+        parts["studies"] = ((PEOPLE.name, found),)
+    st.session_state[_ASKED] = AuditPlan(**parts)
+    st.session_state[_RELEASED] = {_released_of(config, table): ((title or "").strip(), outputs)}
+    st.rerun()
+
+
+def _asked(part: P, names: tuple[str, ...], mark: str, **told: Any) -> P:
+    """Draw the widgets of some settings of a part of the plan beside each other; return the part as it is set."""
+    places = st.columns(len(names), vertical_alignment="bottom")
+    return replace(part, **filled(part, names, f"asked_{{}}_{mark}", places, **told))
+
+
+def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:
+    """Return what can be released: of given labels without scores only these."""
+    labels = OutputsPlan(released="labels")
+    if config.method == GIVEN and not (config.roles and config.roles.score):
+        return [labels]
+    rounded = [OutputsPlan(decimals=places) for places in range(1, _MOST_DECIMALS + 1)]
+    offered = [OutputsPlan(), *rounded, labels]
+    return offered if now in offered else [now, *offered]

@@ -1,0 +1,32 @@
+"""A study of the audited model, run in the background of a page."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from core.base.fingerprint import fingerprint
+from core.studies.correction import audit_key
+from core.studies.study import Study
+from core.studies.subject import Subject
+from pages.shell.background import Background, Job, Store, pace
+
+
+class StudyRun(Background):
+    """A study of one subject, whose result may grow."""
+
+    def __init__(self, study: Study[Any, Any], subject: Subject, settings: Any, store: Store) -> None:
+        self.study, self.subject, self.settings = study, subject, settings
+        key = fingerprint("study", study.name, audit_key(subject.config, subject.dataset), settings)
+        super().__init__(study.name, store, key, self._run, lane="questions", total=study.steps(subject, settings))
+
+    def _run(self, job: Job) -> Any:
+        result = None
+        run = partial(self.study.run, self.subject, self.settings)
+        for result in job.each_apart(run, about=self.subject.dataset):
+            job.partial[:] = [result]
+        return result
+
+    def show_progress(self) -> None:
+        """Show how far it is, with a button that stops it, or that starts it again."""
+        self.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", "Start again", again="Try again")

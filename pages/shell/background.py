@@ -1,0 +1,567 @@
+"""Background work: jobs with progress and cancel, where their results are kept, and how far they are on a page.
+
+A job is a thread that waits for a place, and then follows a process of its own (`Job.apart`), so that what takes long
+does not hold up the pages.
+
+A `Store` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one a
+session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any
+
+import streamlit as st
+from streamlit.logger import get_logger
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.auditing.apart import Report, run_in_subprocess
+from core.base.errors import Cancelled, FairLeakError
+from core.base.fingerprint import fingerprint
+from core.datasets.dataset import AuditDataset
+from pages.shell import shell, state
+from pages.shell.panels import problem
+
+_log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what is not at least a warning
+
+Work = Callable[["Job"], Any]
+
+
+class JobQueue:
+    """So many places for jobs of a kind on this server.
+
+    A free place goes to the session that holds the fewest, of these to the one that has waited longest since its last;
+    but first to the job that has waited for `_LONG_ENOUGH`, or a session's second job would wait for all first ones.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free, self._turn = places, 0
+        self._waiting: list[tuple[str, float]] = []  # sessions and since when, in the order they came
+        self._held: Counter[str] = Counter()
+        self._last: dict[str, int] = {}
+        self._changed = threading.Condition()
+
+    def acquire(self, session: str, look: Callable[[], None]) -> None:
+        """Wait for a place; `look` is called meanwhile, and what it raises ends the waiting."""
+        request = (session, time.monotonic())
+        with self._changed:
+            self._waiting.append(request)
+            try:
+                while not (self._free and self._next() is request):
+                    self._changed.wait(_STEP)
+                    look()
+                self._free, self._turn = self._free - 1, self._turn + 1
+                self._held[session] += 1
+                self._last[session] = self._turn
+            finally:
+                self._waiting = [waiting for waiting in self._waiting if waiting is not request]
+                self._changed.notify_all()
+
+    def release(self, session: str) -> None:
+        """Give the place back."""
+        with self._changed:
+            self._free += 1
+            self._held[session] -= 1
+            self._held = +self._held
+            sessions = {*self._held, *(request[0] for request in self._waiting)}
+            self._last = {session: turn for session, turn in self._last.items() if session in sessions}
+            self._changed.notify_all()
+
+    def _next(self) -> tuple[str, float]:
+        first = self._waiting[0]
+        if time.monotonic() - first[1] > _LONG_ENOUGH:
+            return first
+        return min(self._waiting, key=lambda request: (self._held[request[0]], self._last.get(request[0], 0)))
+
+
+_LONG = JobQueue(os.cpu_count() or 1)
+"""Places of all that takes minutes."""
+
+_PLACES = {"audit": 4, "fetch": 4, "sweep": 1, "questions": 12, "self_test": 1}
+"""How many jobs of another kind run at a time; on a user's own table, which may be large, they have other places."""
+
+_LANES = {f"{prefix}{kind}": JobQueue(places) for prefix in ("", "own ") for kind, places in _PLACES.items()}
+_LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
+
+_LONG_ENOUGH = 5.0
+"""Seconds after which a job that waits goes first, whosever it is: others may wait for its result, too."""
+
+_NICE = {"audit": (0, 0), "questions": (0, 10)}
+"""How far the process of a job gives way to pages and other jobs, and how far once its first result is there, which is
+what a page waits for; all others 10, on a user's own table 5 more."""
+
+_PATIENCE = 0.15
+"""Seconds a page waits for what may be there at once, before it shows progress."""
+
+
+_STEP = 0.2
+"""Seconds between two looks at work that a page waits for."""
+
+
+class State(StrEnum):
+    """Where a job stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Job:
+    """One piece of work in a thread of its own.
+
+    `done` of `total` steps are finished (0 while unknown); `partial` has the results that are there already, in the
+    order they came; `error` is one sentence, empty unless the work failed.
+    """
+
+    def __init__(
+        self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any], session: str = ""
+    ) -> None:
+        self.partial: list[Any] = list(partial)
+        self.done = self._given = len(self.partial)
+        self.total = total
+        self.error = ""
+        self.state = State.WAITING
+        self.started = self._moved = time.monotonic()
+        self._stop = threading.Event()
+        self._kind, self._lane, self._session = lane, _LANES[lane], session
+        self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the work still waits or runs."""
+        return self.state in (State.WAITING, State.RUNNING)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop and has not stopped yet."""
+        return self._stop.is_set() and self.busy
+
+    @property
+    def share(self) -> float:
+        """Share of the work that is done, in [0, 1]."""
+        return self.done / self.total if self.total else 0.0
+
+    def remaining(self) -> float | None:
+        """Return the seconds left, judged by the steps so far; None while unknown."""
+        new_steps, now = self.done - self._given, time.monotonic()
+        if not new_steps:
+            return None
+        step = (self._moved - self.started) / new_steps
+        left = step * (self.total - self.done) - (now - self._moved)
+        return left if left > 0 else None  # the step under way takes longer than those before
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next step."""
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the thread has ended (tests and page runs that need no progress bar)."""
+        self._thread.join(seconds)
+
+    def report(self, done: int, total: int) -> None:
+        """Note progress, unless nothing is known of it; stops the work if it was cancelled."""
+        self._look()
+        if total:
+            if done != self.done:
+                self._moved = time.monotonic()
+            self.done, self.total = done, total
+
+    def apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
+        """Return what is made in a process of its own, see `core.auditing.apart`."""
+        (result,) = self.each_apart(make, about=about)
+        return result
+
+    def each_apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
+        """Return an iterator over what is made, one by one, in a process of its own."""
+        is_own_data, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
+        nice, then = (step + 5 * is_own_data for step in _NICE.get(kind, (10, 10)))
+        return run_in_subprocess(make, self.report, about=about, nice=nice, then=then)
+
+    def collect(self, results: Iterator[Any]) -> list[Any]:
+        """Take results one by one, so that they can be shown before the last is there."""
+        try:
+            for result in results:
+                self.partial.append(result)
+                self.report(len(self.partial), self.total)
+        finally:
+            close = getattr(results, "close", None)
+            if close is not None:
+                close()
+        return list(self.partial)
+
+    def _look(self) -> None:
+        if self._stop.is_set():
+            raise Cancelled("Stopped.")
+
+    def _run(self, work: Work, keep: Callable[[Any], None]) -> None:
+        requested_at = self.started
+        try:
+            self._lane.acquire(self._session, self._look)
+            try:
+                self.state, self.started = State.RUNNING, time.monotonic()
+                self._moved = self.started
+                result = work(self)
+            finally:
+                self._lane.release(self._session)
+            self._look()  # cancelled meanwhile: the result is not wanted
+            keep(result)
+            end = State.FINISHED
+        except Cancelled:
+            end = State.CANCELLED
+        except Exception as error:
+            self.error, end = _sentence(error), State.FAILED
+        waited, ran = self.started - requested_at, time.monotonic() - self.started
+        log_entry = (self._kind, self._session[:8], waited, end, ran)
+        _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *log_entry)
+        self.state = end
+
+
+def _sentence(error: Exception) -> str:
+    """Say what went wrong, without the details of what should not."""
+    if isinstance(error, FairLeakError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; use fewer records or columns."
+    _log.exception("work failed", exc_info=error)
+    return "Something went wrong in FairLeak itself; the server's log has the details."
+
+
+class Store:
+    """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way.
+
+    `own` says that the data are a session's own. Nothing is dropped before the release of what was `given`, from which
+    all else follows, and of `points`, finished models of sweeps, which are a few numbers each and took long.
+    """
+
+    def __init__(self, name: str, entries: int, *, own: bool = False) -> None:
+        self.name, self._whose = name, "own " if own else ""
+        self._entries = entries
+        self._lock = threading.Lock()
+        self._results: OrderedDict[str, Any] = OrderedDict()
+        self._jobs: dict[str, Job] = {}
+        self.given: dict[str, Any] = {}
+        self.points: dict[str, Any] = {}
+        self._generation = 0
+
+    def get(self, key: str) -> Any | None:
+        """Return the result, or None if it is not there."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def put(self, key: str, value: Any, *, begun: int | None = None) -> None:
+        """Keep a result, unless there was a release since the generation it was `begun` in."""
+        with self._lock:
+            if begun not in (None, self._generation):
+                return
+            self._results[key] = value
+            self._results.move_to_end(key)
+            while len(self._results) > self._entries:
+                self._results.popitem(last=False)
+
+    def remember(self, key: str, make: Callable[[], Any]) -> Any:
+        """Return the result, making it here and now if need be."""
+        result = self.get(key)
+        if result is None:
+            result = make()
+            self.put(key, result)
+        return result
+
+    def job(self, key: str) -> Job | None:
+        """Return the job last started for this key."""
+        return self._jobs.get(key)
+
+    def start(self, key: str, work: Work, *, lane: str = "audit", total: int = 0, partial: Sequence[Any] = ()) -> Job:
+        """Return the job for this key, starting it unless it is under way, and not stopping, or has its result.
+
+        `total` is the number of steps where it is known beforehand, `partial` what an earlier job has made already. Of
+        the jobs that were stopped half way only the newest are kept.
+        """
+        with self._lock:
+            job = self._jobs.get(key)
+            is_finished = job is not None and job.state == State.FINISHED and key in self._results
+            if job is not None and (is_finished or (job.busy and not job.stopping)):
+                return job
+            began = self._generation
+
+            def keep(result: Any) -> None:
+                self.put(key, result, begun=began)
+
+            context = get_script_run_ctx(suppress_warning=True)
+            session = context.session_id if context else ""
+            job = self._jobs[key] = Job(work, self._whose + lane, keep, total, partial, session)
+            halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
+            kept_keys = {key, *halves[-self._entries :], *self._results}
+            self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept_keys}
+            return job
+
+    def release(self) -> None:
+        """Stop all work and drop all results."""
+        with self._lock:
+            for job in self._jobs.values():
+                job.cancel()
+            held = len(self.given) + len(self._results)
+            self._generation += 1
+            self.given, self.points = {}, {}
+            self._results.clear()
+            self._jobs.clear()
+        _log.info("%s released: %d results dropped", self.name, held)
+
+
+class Background:
+    """Work that a session wants beside a page that stays on screen.
+
+    It is made again in each run of the page: the job, what it has made so far and its result are in the store. Of each
+    name a session wants one work at a time, or one set of works; starting another stops it. To `make` the result under
+    its key, what an earlier job has made is in `job.partial`. The keys of its buttons end with `widget`, or its name.
+    """
+
+    def __init__(
+        self, name: str, store: Store, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
+    ) -> None:
+        self.name, self.store, self.key, self.total = name, store, key, total
+        self._make, self._lane, self.widget = make, lane, widget or name
+
+    @property
+    def result(self) -> Any | None:
+        """The result, once it is there."""
+        return self.store.get(self.key)
+
+    @property
+    def job(self) -> Job | None:
+        """The job that makes it."""
+        return self.store.job(self.key)
+
+    @property
+    def state(self) -> State | None:
+        """Where it stands; None if it was never started."""
+        return None if self.job is None else self.job.state
+
+    @property
+    def busy(self) -> bool:
+        """Whether it waits or runs."""
+        return self.job is not None and self.job.busy
+
+    @property
+    def partial(self) -> list[Any]:
+        """What is there of it, in the order it came."""
+        return [] if self.job is None else list(self.job.partial)
+
+    @property
+    def latest(self) -> Any | None:
+        """The newest that is there of it; None while nothing is."""
+        return next(reversed(self.partial), self.result)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this session has stopped it."""
+        return (self.store, self.key) in st.session_state.get(f"{self.name}_stopped", ())
+
+    def initial_partial(self) -> list[Any]:
+        """Return what a new job begins with."""
+        return self.partial
+
+    def go_on(self) -> Job:
+        """Start it or go on with it, whatever else this session wants."""
+        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.initial_partial())
+
+    def begin(self, *about: Any) -> None:
+        """Start it if nobody has begun it, or one like it about the same; after that it is started by hand."""
+        if not self.begun(*about):
+            self.store.put(fingerprint("begun", *about or [self.key]), True)
+            start(self)
+
+    def begun(self, *about: Any) -> bool:
+        """Whether somebody has begun it, or one like it about the same."""
+        return bool(self.store.get(fingerprint("begun", *about or [self.key])))
+
+    def show(self, doing: Callable[[Job], str], go_on: str, **arguments: str) -> None:
+        """Show how far it is, as `show_works` does; `doing` tells what stands at the job's bar."""
+        show_works([self], lambda jobs: doing(jobs[0]), go_on, **arguments)
+
+    def watch(self, show: Callable[[], None], *, every: float = 1.5, drawn: Any = None) -> None:
+        """Show how far it is, by itself while it runs; the page is drawn again once there is more than it has drawn."""
+        st.fragment(self._watch, run_every=every if self.busy else None)(show, drawn, self.busy)
+
+    def _watch(self, show: Callable[[], None], drawn: Any, running: bool) -> None:
+        if self.latest is not drawn or (running and not self.busy):
+            st.rerun()
+        show()
+
+    def first(self, show: Callable[[], None]) -> Any:
+        """Return the newest that is there of it; ends the page, which shows how far it is, while nothing is."""
+        self.hold(lambda: self.latest is not None)
+        latest = self.latest
+        if latest is None:
+            self.watch(show, every=0.5)
+            if state.drawn() and not self.busy:
+                st.button("Back to the result before", key="back_to_drawn", on_click=state.restore_drawn)
+            st.stop()
+        if state.in_fragment():  # the end of a whole run notes it by itself
+            state.note_drawn()
+        return latest
+
+    def hold(self, is_ready: Callable[[], bool]) -> None:
+        """Wait until enough is there, while the page keeps the result it showed before, greyed; not without one.
+
+        The browser keeps what an unfinished run of a page has not drawn again.
+        """
+        if not state.drawn() or not self.busy or is_ready():
+            return
+        st.session_state["updating"] = (self.store, self.key)
+        while (job := self.job) is not None and job.busy and not is_ready():
+            steps = f"step {min(job.done + 1, job.total)} of {job.total}, " if job.total else ""
+            shell.update(f"Updating: {steps}{pace(job)}. Still shown: the result before.")
+            time.sleep(_STEP)
+        shell.update("")
+
+
+def cancel_update() -> None:
+    """Stop what the page waits for, and go back to the settings of what it shows."""
+    store, key = st.session_state.pop("updating", (None, ""))
+    job = None if store is None else store.job(key)
+    if job is not None and job.busy:
+        job.cancel()
+        state.restore_drawn()
+
+
+def start(*works: Background) -> None:
+    """Start works of one name, or go on with them; what this session wanted before under their name is stopped."""
+    want_instead(*works)
+    st.session_state.pop(f"{works[0].name}_stopped", None)
+    for work in works:
+        work.go_on()
+
+
+def stop(*works: Background) -> None:
+    """Stop works of one name at their next step, until this session goes on with them."""
+    st.session_state[f"{works[0].name}_stopped"] = [(work.store, work.key) for work in works]
+    for work in works:
+        if work.job is not None:
+            work.job.cancel()
+
+
+def show_works(
+    works: Sequence[Background],
+    doing: Callable[[list[Job]], str],
+    go_on: str,
+    *,
+    again: str = "",
+    icon: str = ":material/play_arrow:",
+) -> None:
+    """Show how far works of one name are, with a button that stops them; or what is wrong, and one that goes on.
+
+    `doing` tells what stands at the bar; after a failure the button says `again` in place of `go_on`.
+    """
+    widget, jobs = works[0].widget, [work.job for work in works if work.job is not None]
+    if busy := [job for job in jobs if job.busy]:
+        bar, button = st.columns([5, 1], vertical_alignment="center")
+        steps = sum(job.total for job in busy)
+        bar.progress(sum(job.done for job in busy) / steps if steps else 0.0, text=doing(busy))
+        arguments: dict[str, Any] = {"key": f"cancel_{widget}", "on_click": stop, "args": tuple(works)}
+        button.button("Cancel", width="stretch", disabled=all(job.stopping for job in busy), **arguments)
+        return
+    if all(work.result is not None or work.state == State.FINISHED for work in works):
+        return
+    key = f"start_{widget}"
+    if error := next((job.error for job in jobs if job.error), ""):
+        problem(error)
+        if again:
+            go_on, key, icon = again, f"again_{widget}", ":material/refresh:"
+    if st.button(go_on, key=key, icon=icon):
+        start(*works)
+        st.rerun()
+
+
+def ensure_started(*works: Background, patience: float = _PATIENCE) -> bool:
+    """Start works of one name unless they are there, have failed or were stopped by this session; others are stopped.
+
+    Waits as many seconds for the first that is there of each, and returns whether any of them waits or runs.
+    """
+    stopped, requested = f"{works[0].name}_stopped", want_instead(*works)
+    if st.session_state.get(stopped) != requested:
+        st.session_state.pop(stopped, None)
+        end = time.monotonic() + patience
+        for work in works:
+            if work.result is None and not work.busy and work.state != State.FAILED:
+                work.go_on()
+            while work.busy and work.latest is None and time.monotonic() < end:
+                time.sleep(0.01)
+    return any(work.busy for work in works)
+
+
+def want_instead(*works: Background) -> list[tuple[Store, str]]:
+    """Stop what this session wanted before in the place of these works, and return where these are kept."""
+    name, requested = f"{works[0].name}_wanted", [(work.store, work.key) for work in works]
+    for store, key in st.session_state.get(name, ()):
+        job = store.job(key)
+        if job is not None and job.busy and (store, key) not in requested:
+            job.cancel()
+    st.session_state[name] = requested
+    return requested
+
+
+def require_result(
+    store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = _PATIENCE
+) -> Any:
+    """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
+    result = store.get(key)
+    if result is not None:
+        return result
+    needed = Background(key, store, key, work, lane=lane, widget=key[:16])
+    if needed.state in (None, State.FINISHED) or _stopped_elsewhere(needed):  # finished, but since dropped
+        job = needed.go_on()
+        job.wait(patience)
+        if job.state == State.FINISHED:
+            return store.get(key)
+    return needed.first(lambda: _show_needed(needed, label))
+
+
+def _stopped_elsewhere(needed: Background) -> bool:
+    """Whether another session stopped what this one waits for: it is started again."""
+    return needed.state == State.CANCELLED and not needed.stopped
+
+
+def _show_needed(needed: Background, label: str) -> None:
+    if _stopped_elsewhere(needed):
+        st.rerun()
+    if needed.state == State.CANCELLED:
+        st.info("Stopped before it was finished.", icon=":material/stop_circle:")
+    needed.show(lambda job: f"{label}{_step(job)}", "Start again", again="Try again", icon=":material/refresh:")
+    without = needed.state == State.FAILED and state.dataset_name() != state.default("dataset")
+    if without and st.button("Use the built-in demo", key="use_demo", icon=":material/undo:"):
+        state.choose("dataset", state.default("dataset"))
+        st.rerun()
+
+
+def _step(job: Job) -> str:
+    if job.stopping:
+        return ": stopping after this step"
+    if job.state == State.WAITING:
+        return ": waiting for another audit on this server"
+    return f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
+
+
+def pace(job: Job) -> str:
+    """Say how long a job of many models will take, or what it waits for."""
+    if job.stopping:
+        return "stopping"
+    return "waiting for other work on this server" if job.state == State.WAITING else time_left(job)
+
+
+def time_left(job: Job) -> str:
+    """Say how long a job will take."""
+    seconds = job.remaining()
+    if seconds is None:
+        return "time left not known yet"
+    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
