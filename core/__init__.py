@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
-    from core.cli.notebook import audit
+    from .cli.notebook import audit
 
 __all__ = ["__version__", "audit"]
 
@@ -23,7 +23,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Return `audit`, whose libraries are loaded at its first use."""
     if name == "audit":
-        from core.cli.notebook import audit
+        from .cli.notebook import audit
 
         return audit
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

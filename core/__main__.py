@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core import __version__
-from core.base.errors import FairLeakError
-from core.base.files import is_full
+from . import __version__
+from .base.errors import FairLeakError
+from .base.files import is_full
 
 if TYPE_CHECKING:
-    from core.cli import Command, Group
+    from .cli import Command, Group
 
 STOPPED = 130
 PROGRAM = "fairleak"
@@ -29,8 +29,8 @@ _EPILOG = "exit codes: 0 pass or done, 1 fail, 2 inconclusive or not run, 3 inpu
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    from core.cli import commands
-    from core.cli.arguments import Parser
+    from .cli import commands
+    from .cli.arguments import Parser
 
     made = Parser(
         prog=PROGRAM,
@@ -47,8 +47,8 @@ def parser() -> argparse.ArgumentParser:
 
 def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command | Group) -> None:
     """Add a command, or a group with its commands."""
-    from core.cli import Group
-    from core.cli.arguments import add_quiet_argument
+    from .cli import Group
+    from .cli.arguments import add_quiet_argument
 
     if isinstance(command, Group):
         own = parsers.add_parser(name, help=command.help, description=command.description or command.help)
@@ -74,8 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from core.cli import VERDICTS, Console
-    from core.cli.arguments import UNUSABLE, check_files
+    from .cli import VERDICTS, Console
+    from .cli.arguments import UNUSABLE, check_files
 
     console = Console(out=sys.stdout, err=sys.stderr, quiet=arguments.quiet)
     try:

@@ -31,13 +31,21 @@ def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def imported_module(path: Path, node: ast.ImportFrom) -> str:
+    """Return the full name of the module that a statement imports from; a relative one counts from the file."""
+    if node.level == 0:
+        return node.module or ""
+    package = path.relative_to(ROOT).parts[: -node.level]
+    return ".".join([*package, node.module] if node.module else package)
+
+
 def taken(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the module and the name of everything a file imports, wherever in it; no name for a whole module."""
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module or "", alias.name) for alias in node.names)
+            yield from ((imported_module(path, node), alias.name) for alias in node.names)
 
 
 def home(module: str, name: str, files: Mapping[str, Path]) -> str:

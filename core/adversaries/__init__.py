@@ -1,6 +1,6 @@
 """Attribute inference: who learns the sensitive attribute from what people do not hide."""
 
-from core.adversaries.adversary import (
+from .adversary import (
     ADVERSARIES,
     STRONG,
     Adversary,
@@ -12,10 +12,10 @@ from core.adversaries.adversary import (
     train_adversary,
     train_strong,
 )
-from core.adversaries.imputation import Imputation, Imputed, impute, known_records, with_folds
-from core.adversaries.output_evidence import Outputs
-from core.adversaries.released_outputs import ReleasedAttack, attack_released
-from core.adversaries.tuning import TunedForest, tune_forest
+from .imputation import Imputation, Imputed, impute, known_records, with_folds
+from .output_evidence import Outputs
+from .released_outputs import ReleasedAttack, attack_released
+from .tuning import TunedForest, tune_forest
 
 __all__ = [
     "ADVERSARIES",

@@ -31,10 +31,10 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.base.validation import one_length, seed_value, whole_number
+from ..base.arrays import Codes, Floats, Ints, Mask
+from ..base.errors import InputError
+from ..base.seeds import child_generator
+from ..base.validation import one_length, seed_value, whole_number
 
 PINNED: dict[str, Any] = {
     "n_estimators": 100,

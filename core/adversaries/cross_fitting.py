@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.output_evidence import digits
-from core.base.arrays import Codes, Floats, Mask, decimals_of
-from core.base.seeds import child_generator, child_seed
-from core.stats.estimates import Estimate
+from ..base.arrays import Codes, Floats, Mask, decimals_of
+from ..base.seeds import child_generator, child_seed
+from ..stats.estimates import Estimate
+from .output_evidence import digits
 
 
 def released_columns(predicted: Codes, labels: Codes, score: Floats | None) -> list[npt.NDArray[Any]]:

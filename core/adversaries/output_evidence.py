@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from core.adversaries.imputation import Design, Groups, Imputation, Rows, mean_of, out_of_fold, regression
-from core.base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
+from ..base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
+from .imputation import Design, Groups, Imputation, Rows, mean_of, out_of_fold, regression
 
 _FEWEST = 40
 """Fewest records of a group from whom a model of the label is learned; of fewer, their rate.

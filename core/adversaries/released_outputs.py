@@ -21,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from core.adversaries.imputation import (
+from ..base.arrays import Floats, Mask
+from ..base.seeds import child_generator
+from .imputation import (
     Groups,
     Imputation,
     Imputed,
@@ -32,9 +34,7 @@ from core.adversaries.imputation import (
     normalised,
     regression,
 )
-from core.adversaries.output_evidence import Columns, Evidence, Outputs
-from core.base.arrays import Floats, Mask
-from core.base.seeds import child_generator
+from .output_evidence import Columns, Evidence, Outputs
 
 NO_ATTACK = "imputation"
 """What the attack is called where none beat imputation on the validation records."""

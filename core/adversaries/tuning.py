@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.adversary import PINNED, balanced_forest, forest_parameters, known_columns
-from core.base.arrays import Codes, Floats
-from core.base.errors import InputError
-from core.base.seeds import child_seed
-from core.base.serialize import Result
-from core.stats.estimates import Estimate, accuracy, balanced_accuracy, proportion
+from ..base.arrays import Codes, Floats
+from ..base.errors import InputError
+from ..base.seeds import child_seed
+from ..base.serialize import Result
+from ..stats.estimates import Estimate, accuracy, balanced_accuracy, proportion
+from .adversary import PINNED, balanced_forest, forest_parameters, known_columns
 
 if TYPE_CHECKING:
     import pandas

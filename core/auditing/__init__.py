@@ -1,9 +1,10 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
-from core.auditing.answers import MissingAnswers
-from core.auditing.comparison import ChangedValue, Replay, changed_values, compare_runs
-from core.auditing.inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
-from core.auditing.plan import (
+from ..studies.subject import OutputsPlan
+from .answers import MissingAnswers
+from .comparison import ChangedValue, Replay, changed_values, compare_runs
+from .inputs import checked_dataset, dataset_of, load_model, load_policy_text, load_table
+from .plan import (
     AuditPlan,
     DataPlan,
     GuardPlan,
@@ -15,7 +16,7 @@ from core.auditing.plan import (
     plan_text,
     read_plan,
 )
-from core.auditing.result import (
+from .result import (
     SAME_ANSWER,
     ReleaseAudit,
     SelfTest,
@@ -24,10 +25,9 @@ from core.auditing.result import (
     provenance,
     verdict_caveats,
 )
-from core.auditing.run import audit_steps, run_audit
-from core.auditing.self_tests import cached_self_test, self_test_in_subprocess
-from core.auditing.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
-from core.studies.subject import OutputsPlan
+from .run import audit_steps, run_audit
+from .self_tests import cached_self_test, self_test_in_subprocess
+from .suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 
 __all__ = [
     "SAME_ANSWER",

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from core.base.errors import InputError
-from core.base.settings import toml_value
-from core.datasets.input_check import Fact, Repair, Severity, check_input
+from ..base.errors import InputError
+from ..base.settings import toml_value
+from ..datasets.input_check import Fact, Repair, Severity, check_input
 
 if TYPE_CHECKING:
-    from core.datasets.dataset import Table
-    from core.datasets.roles import Roles
+    from ..datasets.dataset import Table
+    from ..datasets.roles import Roles
 
 TITLES: Mapping[Severity, str] = {
     Severity.BLOCKING: "Blocking",

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import Any, BinaryIO, NoReturn, TypeVar
 
-from core.base.errors import FairLeakError
-from core.base.untrusted import child as processes
-from core.datasets.dataset import AuditDataset
+from ..base.errors import FairLeakError
+from ..base.untrusted import child as processes
+from ..datasets.dataset import AuditDataset
 
 T = TypeVar("T")
 Report = Callable[[int, int], None]
@@ -79,7 +79,7 @@ def run_in_subprocess(
     if not (processes.FORKS or then):
         yield from run_in_process(make, report)
         return
-    process = processes.start(_MODULES, serve="core.auditing.apart:serve", nice=nice, then=then)
+    process = processes.start(_MODULES, serve=f"{__name__}:serve", nice=nice, then=then)
     try:
         _pickled(process.questions, (make, about, {} if about is None else about.cached_results()))
         while True:

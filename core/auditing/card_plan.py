@@ -14,13 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from core.auditing.answers import MissingAnswers, require_answers
-from core.auditing.inputs import checked_dataset, roles_of
-from core.auditing.plan import SOURCE, AuditPlan, read_source, source_values
-from core.base.errors import InputError
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import (
+from ..base.errors import InputError
+from ..base.param import Param
+from ..base.serialize import Result
+from ..base.settings import (
     Place,
     Tables,
     built,
@@ -32,10 +29,10 @@ from core.base.settings import (
     read_tables,
     toml_text,
 )
-from core.datasets import Table, several_predictions
-from core.datasets.columns import quoted
-from core.models import GIVEN
-from core.studies.model_card import (
+from ..datasets import Table, several_predictions
+from ..datasets.columns import quoted
+from ..models import GIVEN
+from ..studies.model_card import (
     MOST_MODELS,
     STATISTICS,
     Published,
@@ -47,13 +44,16 @@ from core.studies.model_card import (
     release_of,
     released_people,
 )
-from core.studies.model_card.card_people import drawn_people, released_rows
-from core.studies.model_card.published_counts import SIZE_PARTS, each_number
-from core.studies.model_card.release import check_number, check_precision
-from core.studies.model_card.settings import NATURAL
+from ..studies.model_card.card_people import drawn_people, released_rows
+from ..studies.model_card.published_counts import SIZE_PARTS, each_number
+from ..studies.model_card.release import check_number, check_precision
+from ..studies.model_card.settings import NATURAL
+from .answers import MissingAnswers, require_answers
+from .inputs import checked_dataset, roles_of
+from .plan import SOURCE, AuditPlan, read_source, source_values
 
 if TYPE_CHECKING:
-    from core.models.model_files import ModelFile
+    from ..models.model_files import ModelFile
 
 Interval = tuple[float, float]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.auditing.policy import UNITS
-from core.charts.drawing import Drawing, Scale, percents, shares
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.theme import group_style
-from core.charts.words import plain_name
-from core.datasets.dataset import AuditDataset
-from core.stats.estimates import Estimate, count, percent
-from core.stats.fairness import GroupRate
-from core.studies.subject import ModelFindings
+from ..charts.drawing import Drawing, Scale, percents, shares
+from ..charts.rows import Mark, Row, draw_rows
+from ..charts.theme import group_style
+from ..charts.words import plain_name
+from ..datasets.dataset import AuditDataset
+from ..stats.estimates import Estimate, count, percent
+from ..stats.fairness import GroupRate
+from ..studies.subject import ModelFindings
+from .policy import UNITS
 
 _TALL = 58  # pixels of a row whose bar is as high as its group is large
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.fingerprint import content_fingerprint
-from core.base.serialize import Result
+from ..base.fingerprint import content_fingerprint
+from ..base.serialize import Result
 
 _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")
 _KEYS = ("check", "attack", "group", "name")  # by which the items of a list are distinguished, the first they all have

@@ -11,20 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from core.auditing.answers import require_answers
-from core.auditing.plan import AuditPlan
-from core.base.errors import InputError
-from core.base.files import content_of
-from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
-from core.datasets.build import select
-from core.datasets.columns import quoted
-from core.datasets.input_check import Fact
-from core.datasets.roles import as_written
-from core.models.query_access import QueryAccess, file_access, opposite_access
-from core.studies.subject import Subject
+from ..base.errors import InputError
+from ..base.files import content_of
+from ..datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
+from ..datasets.build import select
+from ..datasets.columns import quoted
+from ..datasets.input_check import Fact
+from ..datasets.roles import as_written
+from ..models.query_access import QueryAccess, file_access, opposite_access
+from ..studies.subject import Subject
+from .answers import require_answers
+from .plan import AuditPlan
 
 if TYPE_CHECKING:
-    from core.models.model_files import ModelFile
+    from ..models.model_files import ModelFile
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:
     """
     if plan.model.kind != "file":
         return None
-    from core.models.model_files import read_model
+    from ..models.model_files import read_model
 
     return read_model(_content(folder, plan.model.file, "model.file"), Path(plan.model.file).name)
 
@@ -105,7 +105,7 @@ def input_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = No
         return AuditInput(table=table, roles=roles)
     if model_file is None:
         raise InputError('A plan with model.kind "file" needs its model file, got none.')
-    from core.models.model_files import with_answers
+    from ..models.model_files import with_answers
 
     try:
         answered = with_answers(

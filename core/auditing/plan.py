@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from core.base.errors import FORMAT, InputError, check_format
-from core.base.fingerprint import content_fingerprint
-from core.base.param import Param
-from core.base.serialize import UNSAID, RecordError, Result, loads
-from core.base.settings import (
+from ..base.errors import FORMAT, InputError, check_format
+from ..base.fingerprint import content_fingerprint
+from ..base.param import Param
+from ..base.serialize import UNSAID, RecordError, Result, loads
+from ..base.settings import (
     Settings,
     Tables,
     built,
@@ -29,16 +29,16 @@ from core.base.settings import (
     toml_text,
     values_of,
 )
-from core.datasets.catalog import CATALOG
-from core.datasets.roles import Roles
-from core.models import GIVEN
-from core.studies.attriguard.settings import GuardPlan
-from core.studies.bias_queries import PlannedAnswers
-from core.studies.config import TRAINED_TOLERANCE, AuditConfig
-from core.studies.membership import MembershipPlan
-from core.studies.people import PEOPLE, PeopleSettings
-from core.studies.registry import STUDIES
-from core.studies.subject import OutputsPlan
+from ..datasets.catalog import CATALOG
+from ..datasets.roles import Roles
+from ..models import GIVEN
+from ..studies.attriguard.settings import GuardPlan
+from ..studies.bias_queries import PlannedAnswers
+from ..studies.config import TRAINED_TOLERANCE, AuditConfig
+from ..studies.membership import MembershipPlan
+from ..studies.people import PEOPLE, PeopleSettings
+from ..studies.registry import STUDIES
+from ..studies.subject import OutputsPlan
 
 UPLOAD = "upload"
 """What `core.datasets.read_table` calls a user's own table."""

@@ -18,11 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-import core
-from core.auditing.inputs import Audited
-from core.auditing.plan import AuditPlan
-from core.auditing.policy import Policy, Verdict
-from core.base.caveats import (
+from .. import __version__
+from ..base.caveats import (
     ATTRIBUTE_NEEDED_TEXT,
     CHOSEN_TEXT,
     CONSTANT_TEXT,
@@ -34,18 +31,21 @@ from core.base.caveats import (
     CaveatKind,
     in_order,
 )
-from core.base.errors import FORMAT
-from core.base.fingerprint import code_fingerprint, content_fingerprint
-from core.base.serialize import Result
-from core.datasets import AuditDataset, Table, cautions
-from core.datasets.columns import quoted
-from core.datasets.splits import sharing
-from core.models import METHOD_TITLES
-from core.stats.estimates import Estimate, proportion
-from core.studies.study import Finding, Measurement, Row
+from ..base.errors import FORMAT
+from ..base.fingerprint import code_fingerprint, content_fingerprint
+from ..base.serialize import Result
+from ..datasets import AuditDataset, Table, cautions
+from ..datasets.columns import quoted
+from ..datasets.splits import sharing
+from ..models import METHOD_TITLES
+from ..stats.estimates import Estimate, proportion
+from ..studies.study import Finding, Measurement, Row
+from .inputs import Audited
+from .plan import AuditPlan
+from .policy import Policy, Verdict
 
 if TYPE_CHECKING:
-    from core.models.model_files import ModelFile
+    from ..models.model_files import ModelFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,7 @@ SELF_TEST_SEED = 2023
 def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
     """Return where an audit's numbers come from; FairLeakError if FairLeak's own code cannot be read."""
     return Provenance(
-        fairleak=core.__version__,
+        fairleak=__version__,
         python=f"{platform.python_implementation()} {platform.python_version()}",
         platform=kind_of_machine(),
         packages=versions(),

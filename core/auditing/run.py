@@ -8,11 +8,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from core.auditing.answers import require_answers
-from core.auditing.inputs import Audited, access_of, input_of
-from core.auditing.plan import AuditPlan, other_studies
-from core.auditing.policy import CHECKS, Policy, judge
-from core.auditing.result import (
+from ..base.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
+from ..datasets import Table, build_dataset
+from ..datasets.splits import split
+from ..stats.quantities import plain_row
+from ..studies.attriguard.study import guard_steps
+from ..studies.bias_queries import DECODERS
+from ..studies.correction import ATTACKERS
+from ..studies.people import MEMBERS, PEOPLE
+from ..studies.registry import STUDIES
+from ..studies.study import Finding, Measurement, Outcome, Row, Study, not_run
+from ..studies.subject import Progress, splits_with_unanswered, train_model
+from .answers import require_answers
+from .inputs import Audited, access_of, input_of
+from .plan import AuditPlan, other_studies
+from .policy import CHECKS, Policy, judge
+from .result import (
     PeopleSection,
     ReleaseAudit,
     SelfTest,
@@ -26,21 +37,10 @@ from core.auditing.result import (
     provenance,
     verdict_caveats,
 )
-from core.auditing.sizes import with_remedy
-from core.base.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
-from core.datasets import Table, build_dataset
-from core.datasets.splits import split
-from core.stats.quantities import plain_row
-from core.studies.attriguard.study import guard_steps
-from core.studies.bias_queries import DECODERS
-from core.studies.correction import ATTACKERS
-from core.studies.people import MEMBERS, PEOPLE
-from core.studies.registry import STUDIES
-from core.studies.study import Finding, Measurement, Outcome, Row, Study, not_run
-from core.studies.subject import Progress, splits_with_unanswered, train_model
+from .sizes import with_remedy
 
 if TYPE_CHECKING:
-    from core.models.model_files import ModelFile
+    from ..models.model_files import ModelFile
 
 Rows = tuple[Row, ...]
 

@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.auditing.apart import run_in_subprocess
-from core.auditing.policy import Limit, Policy, Status, judge
-from core.auditing.result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
-from core.base.errors import InputError
-from core.base.files import write_file
-from core.base.fingerprint import code_fingerprint, content_fingerprint
-from core.base.seeds import child_seed
-from core.base.serialize import RecordError, Result, dumps, loads
-from core.stats.estimates import Estimate, proportion
-from core.studies.registry import STUDIES
-from core.studies.study import Measurement, Plant, Study
+from ..base.errors import InputError
+from ..base.files import write_file
+from ..base.fingerprint import code_fingerprint, content_fingerprint
+from ..base.seeds import child_seed
+from ..base.serialize import RecordError, Result, dumps, loads
+from ..stats.estimates import Estimate, proportion
+from ..studies.registry import STUDIES
+from ..studies.study import Measurement, Plant, Study
+from .apart import run_in_subprocess
+from .policy import Limit, Policy, Status, judge
+from .result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
 
 Report = Callable[[int, int], None]
 

@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.auditing.answers import plan_key
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.settings import toml_value
-from core.datasets.build import select
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
-from core.models import GIVEN
-from core.stats.estimates import count, joined
-from core.studies.membership.disparity import least_outsiders
-from core.studies.membership.roc import RESOLUTION
-from core.studies.membership.study import FALSE_ALARMS
-from core.studies.subject import check_cells, check_labels
+from ..base.errors import InputError
+from ..base.serialize import Result
+from ..base.settings import toml_value
+from ..datasets.build import select
+from ..datasets.dataset import AuditDataset
+from ..datasets.splits import split
+from ..models import GIVEN
+from ..stats.estimates import count, joined
+from ..studies.membership.disparity import least_outsiders
+from ..studies.membership.roc import RESOLUTION
+from ..studies.membership.study import FALSE_ALARMS
+from ..studies.subject import check_cells, check_labels
+from .answers import plan_key
 
 if TYPE_CHECKING:
     import pandas
 
-    from core.auditing.policy import Policy
-    from core.datasets.roles import Roles
-    from core.datasets.splits import Splits
-    from core.studies.config import AuditConfig
+    from ..datasets.roles import Roles
+    from ..datasets.splits import Splits
+    from ..studies.config import AuditConfig
+    from .policy import Policy
 
 SETS = ("train", "attack", "validation", "test")
 

@@ -8,26 +8,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.auditing.inputs import AuditInput, input_of
-from core.auditing.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
-from core.auditing.policy import default_policy, predictions_policy
-from core.auditing.sizes import SizeProblem, counted, size_problems
-from core.base.arrays import decimals_of
-from core.base.errors import FairLeakError, InputError
-from core.base.validation import choice
-from core.datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
-from core.datasets.columns import as_text, is_numeric, quoted
-from core.datasets.input_check import Fact, check_input
-from core.datasets.roles import as_written, check_values, crossed_columns, with_crossed
-from core.datasets.splits import split
-from core.models import GIVEN
-from core.stats.fairness import unfairness
-from core.studies.config import TRAINED_TOLERANCE, AuditConfig
-from core.studies.correction import true_tolerance
-from core.studies.subject import OutputsPlan
+from ..base.arrays import decimals_of
+from ..base.errors import FairLeakError, InputError
+from ..base.validation import choice
+from ..datasets import CATALOG, AuditDataset, Roles, Table, build_dataset, suggest_roles
+from ..datasets.columns import as_text, is_numeric, quoted
+from ..datasets.input_check import Fact, check_input
+from ..datasets.roles import as_written, check_values, crossed_columns, with_crossed
+from ..datasets.splits import split
+from ..models import GIVEN
+from ..stats.fairness import unfairness
+from ..studies.config import TRAINED_TOLERANCE, AuditConfig
+from ..studies.correction import true_tolerance
+from ..studies.subject import OutputsPlan
+from .inputs import AuditInput, input_of
+from .plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from .policy import default_policy, predictions_policy
+from .sizes import SizeProblem, counted, size_problems
 
 if TYPE_CHECKING:
-    from core.models.model_files import ModelFile
+    from ..models.model_files import ModelFile
 
 _CONFIG = AuditConfig(tolerance=TRAINED_TOLERANCE)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.base.serialize import Result
+from .serialize import Result
 
 
 class CaveatKind(StrEnum):

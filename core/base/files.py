@@ -27,7 +27,7 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.base.errors import InputError
+from .errors import InputError
 
 if TYPE_CHECKING:
     import pandas

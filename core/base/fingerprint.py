@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-import core
-from core.base.errors import FairLeakError
-from core.base.serialize import plain
+from .. import __version__
+from .errors import FairLeakError
+from .serialize import plain
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -37,7 +37,7 @@ def fingerprint(*parts: Any) -> str:
     A part may be a string, number, None, bytes, numpy array, frozen dataclass, or lists and dicts of these.
     Arrays enter with dtype, shape and every byte: nothing is sampled.
     """
-    return _digest(core.__version__, parts)
+    return _digest(__version__, parts)
 
 
 def content_fingerprint(*parts: Any) -> str:
@@ -62,7 +62,7 @@ def _digest(begun: str, parts: tuple[Any, ...]) -> str:
 
 def fingerprint_frame(frame: pandas.DataFrame) -> str:
     """Return the SHA-256 of a table: column names, types and every cell in row order."""
-    digest = hashlib.sha256(core.__version__.encode())
+    digest = hashlib.sha256(__version__.encode())
     for position, column in enumerate(frame.columns):
         digest.update(f"\x00column\x00{column}\x00{frame.dtypes.iloc[position]}".encode())
         digest.update(_hashes(frame.iloc[:, position]).tobytes())
@@ -88,7 +88,7 @@ def code_fingerprint() -> str:
     """
     from importlib.resources import files
 
-    return fingerprint_of_code(files(core))
+    return fingerprint_of_code(files(__package__.partition(".")[0]))
 
 
 def fingerprint_of_code(folder: Traversable) -> str:

@@ -9,7 +9,7 @@ import hashlib
 
 import numpy as np
 
-from core.base.validation import seed_value
+from .validation import seed_value
 
 
 def _child(seed: int, name: str) -> np.random.SeedSequence:

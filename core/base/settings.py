@@ -24,9 +24,9 @@ from numbers import Integral, Real
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, TypeVar
 
-from core.base.errors import InputError, check_format
-from core.base.param import Param
-from core.base.serialize import Result
+from .errors import InputError, check_format
+from .param import Param
+from .serialize import Result
 
 LARGEST = 65_536
 """Characters of the largest file that is read."""

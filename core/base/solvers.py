@@ -15,7 +15,7 @@ from enum import StrEnum
 from threading import RLock
 from typing import Any
 
-from core.base.errors import FairLeakError
+from .errors import FairLeakError
 
 SOLVING = RLock()
 """Held while a program is set, solved and read; `solve` takes it by itself."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.errors import InputError
+from .errors import InputError
 
 LEAST_EPSILON = 1e-6
 """Smallest privacy budget. Shared out among the counts of a tree of 4,000 columns it leaves each enough for noise that

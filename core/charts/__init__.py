@@ -1,6 +1,6 @@
 """Results drawn: for each study a module of functions that take a result and return a `Drawing`."""
 
-from core.charts.drawing import Drawing
-from core.charts.theme import DARK, LIGHT, Palette
+from .drawing import Drawing
+from .theme import DARK, LIGHT, Palette
 
 __all__ = ["DARK", "LIGHT", "Drawing", "Palette"]

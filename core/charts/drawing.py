@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.charts.theme import Palette
-from core.charts.words import NARROW, fit, measured, visible_ticks, width
-from core.stats.estimates import Estimate, estimate_columns, gap, percent
+from ..stats.estimates import Estimate, estimate_columns, gap, percent
+from .theme import Palette
+from .words import NARROW, fit, measured, visible_ticks, width
 
 if TYPE_CHECKING:
     import pandas

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing
-from core.charts.words import NARROW, fit, plain, short, width
+from .drawing import Axis, Drawing
+from .words import NARROW, fit, plain, short, width
 
 _FEW = 20  # cells that are all put in words
 

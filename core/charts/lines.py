@@ -18,8 +18,8 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing, Number, Scale, cells, ends_of, value_of
-from core.charts.words import LINE, NARROW, fit, separate_labels, visible_labels, width
+from .drawing import Axis, Drawing, Number, Scale, cells, ends_of, value_of
+from .words import LINE, NARROW, fit, separate_labels, visible_labels, width
 
 GUTTER = 152
 """Pixels right of the plot for the names of curves."""

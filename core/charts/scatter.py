@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing
-from core.charts.words import LINE, fit, lines_of
+from .drawing import Axis, Drawing
+from .words import LINE, fit, lines_of
 
 _BESIDE = 108  # pixels right of the plot for the counts of regions
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
-from core.cli import (
+from . import (
     attriguard,
     audit,
     choose,
@@ -27,9 +27,9 @@ from core.cli import (
     sweep,
     tradeoff,
 )
-from core.cli.arguments import Action, Parser
-from core.cli.attack import StudyParser, attack_studies, study_command, with_study
-from core.cli.console import Console
+from .arguments import Action, Parser
+from .attack import StudyParser, attack_studies, study_command, with_study
+from .console import Console
 
 __all__ = ["VERDICTS", "Command", "Console", "Group", "commands"]
 

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from core.base.errors import InputError
-from core.base.files import MEGABYTE, check_place, content_of
-from core.base.serialize import Result
-from core.base.validation import choice, seed_value
-from core.cli.console import Console, visible
-from core.datasets import AuditDataset, Roles, Table, build_dataset, load
-from core.datasets.catalog import CATALOG, default_cache_folder
-from core.datasets.columns import quoted
-from core.experiments.sweep import FolderStore, MemoryStore
-from core.report import FOLDERS, verify_report
-from core.report.document import Document
-from core.report.verification import document_in, report_text
+from ..base.errors import InputError
+from ..base.files import MEGABYTE, check_place, content_of
+from ..base.serialize import Result
+from ..base.validation import choice, seed_value
+from ..datasets import AuditDataset, Roles, Table, build_dataset, load
+from ..datasets.catalog import CATALOG, default_cache_folder
+from ..datasets.columns import quoted
+from ..experiments.sweep import FolderStore, MemoryStore
+from ..report import FOLDERS, verify_report
+from ..report.document import Document
+from ..report.verification import document_in, report_text
+from .console import Console, visible
 
 _MOST_SEEDS = 10_000
 

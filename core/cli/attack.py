@@ -10,23 +10,23 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from core.auditing import AuditPlan
-from core.auditing.inputs import Audited
-from core.auditing.run import audited_of
-from core.base.errors import InputError
-from core.base.serialize import plain
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import given, params
-from core.cli.arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon
-from core.cli.console import Console, Outcome, present
-from core.cli.subject import add_planned_table_arguments, planned_table
-from core.models import GIVEN
-from core.stats.quantities import Quantity, Row
-from core.studies.config import TRAINED_TOLERANCE, AuditConfig
-from core.studies.people import PEOPLE
-from core.studies.registry import STUDIES
-from core.studies.study import Basis, Measurement, Study
-from core.studies.study import Outcome as CheckOutcome
+from ..auditing import AuditPlan
+from ..auditing.inputs import Audited
+from ..auditing.run import audited_of
+from ..base.errors import InputError
+from ..base.serialize import plain
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import given, params
+from ..models import GIVEN
+from ..stats.quantities import Quantity, Row
+from ..studies.config import TRAINED_TOLERANCE, AuditConfig
+from ..studies.people import PEOPLE
+from ..studies.registry import STUDIES
+from ..studies.study import Basis, Measurement, Study
+from ..studies.study import Outcome as CheckOutcome
+from .arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon
+from .console import Console, Outcome, present
+from .subject import add_planned_table_arguments, planned_table
 
 _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
 

@@ -6,19 +6,12 @@ import argparse
 from collections.abc import Iterator
 from typing import TypeVar
 
-from core.base.errors import DataUnavailableError, InputError
-from core.base.serialize import plain
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import from_arguments, given, params
-from core.cli.arguments import (
-    add_dataset_arguments,
-    add_file_arguments,
-    data_folder_of,
-    dataset_of,
-)
-from core.cli.console import Console, Outcome, present
-from core.datasets import CATALOG, demo_ratings, read_ratings
-from core.studies.attriguard import (
+from ..base.errors import DataUnavailableError, InputError
+from ..base.serialize import plain
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import from_arguments, given, params
+from ..datasets import CATALOG, demo_ratings, read_ratings
+from ..studies.attriguard import (
     ATTACKER_TITLES,
     CurveSettings,
     Exposure,
@@ -28,8 +21,15 @@ from core.studies.attriguard import (
     TableSettings,
     table_guard,
 )
-from core.studies.attriguard.findings import MEANING, findings, tables
-from core.studies.config import AuditConfig
+from ..studies.attriguard.findings import MEANING, findings, tables
+from ..studies.config import AuditConfig
+from .arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    data_folder_of,
+    dataset_of,
+)
+from .console import Console, Outcome, present
 
 HELP = "Measure attribute inference accuracy under AttriGuard noise."
 

@@ -20,8 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from core import auditing as decision
-from core.auditing import (
+from .. import auditing as decision
+from ..auditing import (
     AuditPlan,
     SelfTest,
     load_model,
@@ -30,7 +30,7 @@ from core.auditing import (
     read_plan,
     run_audit,
 )
-from core.auditing.policy import (
+from ..auditing.policy import (
     VERDICT_TITLES,
     CheckVerdict,
     Policy,
@@ -38,12 +38,22 @@ from core.auditing.policy import (
     predictions_policy,
     read_policy,
 )
-from core.auditing.result import StudyFindings
-from core.base.errors import Cancelled, FairLeakError, InputError
-from core.base.files import check_place, content_of, why, write_file
-from core.base.fingerprint import content_fingerprint
-from core.base.serialize import loads
-from core.cli.arguments import (
+from ..auditing.result import StudyFindings
+from ..base.errors import Cancelled, FairLeakError, InputError
+from ..base.files import check_place, content_of, why, write_file
+from ..base.fingerprint import content_fingerprint
+from ..base.serialize import loads
+from ..datasets.catalog import default_cache_folder
+from ..report import FOLDERS, Reports
+from ..report.document import KIND
+from ..report.junit import audit_junit
+from ..report.one_page import NAME, one_page
+from ..report.public_summary import SUMMARY_KIND
+from ..report.verification import ENDING, private_key, signature_of
+from ..store.history import History, check_line
+from ..studies.correction import false_promise
+from ..studies.study import Outcome, Report
+from .arguments import (
     add_data_argument,
     add_file_arguments,
     add_history_argument,
@@ -52,17 +62,7 @@ from core.cli.arguments import (
     data_folder_of,
     login_name,
 )
-from core.cli.console import Console, aligned
-from core.datasets.catalog import default_cache_folder
-from core.report import FOLDERS, Reports
-from core.report.document import KIND
-from core.report.junit import audit_junit
-from core.report.one_page import NAME, one_page
-from core.report.public_summary import SUMMARY_KIND
-from core.report.verification import ENDING, private_key, signature_of
-from core.store.history import History, check_line
-from core.studies.correction import false_promise
-from core.studies.study import Outcome, Report
+from .console import Console, aligned
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -9,15 +9,29 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.auditing import AuditPlan, catalogue_plan, checked_dataset, load_model, load_table, plan_text, read_plan
-from core.auditing.policy import Policy, Status
-from core.base.errors import InputError
-from core.base.files import content_of, write_file
-from core.base.fingerprint import content_fingerprint
-from core.base.serialize import dumps, plain
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import from_arguments, told
-from core.cli.arguments import (
+from ..auditing import AuditPlan, catalogue_plan, checked_dataset, load_model, load_table, plan_text, read_plan
+from ..auditing.policy import Policy, Status
+from ..base.errors import InputError
+from ..base.files import content_of, write_file
+from ..base.fingerprint import content_fingerprint
+from ..base.serialize import dumps, plain
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import from_arguments, told
+from ..datasets import build_dataset
+from ..datasets.catalog import default_cache_folder
+from ..experiments.choose import (
+    CandidatePoint,
+    CandidateSet,
+    Choice,
+    ChooseSettings,
+    Outcomes,
+    candidates,
+    choose,
+    measure_all,
+)
+from ..experiments.choose.findings import choice_reason, finding, numbers, order, report_section, rows
+from ..studies.config import AuditConfig
+from .arguments import (
     add_dataset_arguments,
     add_file_arguments,
     add_path,
@@ -29,22 +43,8 @@ from core.cli.arguments import (
     seeds_in,
     table_and_roles,
 )
-from core.cli.audit import policy_named
-from core.cli.console import Console, Outcome, present
-from core.datasets import build_dataset
-from core.datasets.catalog import default_cache_folder
-from core.experiments.choose import (
-    CandidatePoint,
-    CandidateSet,
-    Choice,
-    ChooseSettings,
-    Outcomes,
-    candidates,
-    choose,
-    measure_all,
-)
-from core.experiments.choose.findings import choice_reason, finding, numbers, order, report_section, rows
-from core.studies.config import AuditConfig
+from .audit import policy_named
+from .console import Console, Outcome, present
 
 HELP = "Choose the most accurate of many models within all limits."
 

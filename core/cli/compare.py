@@ -7,17 +7,17 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.auditing.policy import estimate_text
-from core.base.errors import InputError
-from core.base.files import write_file
-from core.cli.arguments import add_file_arguments, add_history_argument, read_report, report_in
-from core.cli.console import Console, aligned, write_json
-from core.report import to_json
-from core.report.comparison import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit
-from core.report.comparison.changes import NO_PROOF, change_range
-from core.report.document import Document
-from core.report.verification import readable
-from core.store.history import Entry, History
+from ..auditing.policy import estimate_text
+from ..base.errors import InputError
+from ..base.files import write_file
+from ..report import to_json
+from ..report.comparison import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit
+from ..report.comparison.changes import NO_PROOF, change_range
+from ..report.document import Document
+from ..report.verification import readable
+from ..store.history import Entry, History
+from .arguments import add_file_arguments, add_history_argument, read_report, report_in
+from .console import Console, aligned, write_json
 
 HELP = "Compare two audits check by check."
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from core.base.files import csv_bytes, write_file
-from core.base.serialize import plain
-from core.stats.estimates import Estimate
-from core.stats.quantities import PlainRow, Tables, formatted_table, plain_row
-from core.studies.study import Finding
+from ..base.files import csv_bytes, write_file
+from ..base.serialize import plain
+from ..stats.estimates import Estimate
+from ..stats.quantities import PlainRow, Tables, formatted_table, plain_row
+from ..studies.study import Finding
 
 
 class Block(str):

@@ -7,15 +7,14 @@ import os
 import sys
 from pathlib import Path
 
-import core
-from core.base.errors import InputError
-from core.base.untrusted import ask_child
-from core.base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED, is_unconfined_allowed
-from core.cli.console import Block, Console
+from ..base.errors import InputError
+from ..base.untrusted import ask_child
+from ..base.untrusted.confinement import ALLOW_UNCONFINED, PROTECTIONS, UNCONFINED, is_unconfined_allowed
+from .console import Block, Console
 
 HELP = "Start the dashboard on localhost."
 
-_SERVER = Path(core.__file__).resolve().parents[1] / "serve.py"
+_SERVER = Path(__file__).resolve().parents[2] / "serve.py"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

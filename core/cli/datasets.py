@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from core.cli.console import Console, table
-from core.datasets import CATALOG
+from ..datasets import CATALOG
+from .console import Console, table
 
 HELP = "List the datasets of --dataset, with sensitive attributes."
 

@@ -6,15 +6,13 @@ import argparse
 import os
 from collections.abc import Iterable
 
-from core.base.errors import InputError
-from core.base.files import check_place, content_of
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import from_arguments, values_of
-from core.cli.arguments import Action, add_path
-from core.cli.console import Console, table
-from core.datasets.dataset import Table
-from core.datasets.roles import Roles
-from core.desk import (
+from ..base.errors import InputError
+from ..base.files import check_place, content_of
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import from_arguments, values_of
+from ..datasets.dataset import Table
+from ..datasets.roles import Roles
+from ..desk import (
     AskSettings,
     Ledger,
     LedgerStatus,
@@ -32,7 +30,7 @@ from core.desk import (
     test_set_of,
     verify_export,
 )
-from core.desk.findings import (
+from ..desk.findings import (
     FREE,
     ceiling,
     counted,
@@ -44,9 +42,11 @@ from core.desk.findings import (
     together,
     verified,
 )
-from core.desk.noise import epsilon_amount, epsilon_of, millionths
-from core.stats.estimates import count, number_text
-from core.stats.quantities import Quantity
+from ..desk.noise import epsilon_amount, epsilon_of, millionths
+from ..stats.estimates import count, number_text
+from ..stats.quantities import Quantity
+from .arguments import Action, add_path
+from .console import Console, table
 
 DESCRIPTION = """\
 A desk for a compliance team. Developers without access to a sensitive attribute hand in predictions for a registered

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from core.auditing.policy import VERDICT_TITLES
-from core.base.errors import InputError
-from core.base.files import check_place, write_file
-from core.cli.arguments import Action, add_history_argument, add_path, login_name, report_that_holds
-from core.cli.console import Console, table
-from core.report import to_json
-from core.report.one_page import one_page
-from core.store.history import DECISIONS, Entry, History, Signature
+from ..auditing.policy import VERDICT_TITLES
+from ..base.errors import InputError
+from ..base.files import check_place, write_file
+from ..report import to_json
+from ..report.one_page import one_page
+from ..store.history import DECISIONS, Entry, History, Signature
+from .arguments import Action, add_history_argument, add_path, login_name, report_that_holds
+from .console import Console, table
 
 DESCRIPTION = """\
 The audits of a project, kept with their verdicts and signatures: the reports' findings, plans and policies, never the

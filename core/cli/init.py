@@ -6,21 +6,21 @@ import argparse
 import os
 from pathlib import Path
 
-from core.auditing import commented_plan
-from core.auditing.answers import plan_comments
-from core.auditing.suggestion import SuggestedAudit, suggested_sizes
-from core.base.errors import InputError
-from core.base.files import write_file
-from core.cli.arguments import add_path
-from core.cli.console import Block, Console
-from core.cli.subject import (
+from ..auditing import commented_plan
+from ..auditing.answers import plan_comments
+from ..auditing.suggestion import SuggestedAudit, suggested_sizes
+from ..base.errors import InputError
+from ..base.files import write_file
+from ..datasets import cautions
+from .arguments import add_path
+from .console import Block, Console
+from .subject import (
     add_table_arguments,
     check_table_arguments,
     file_suggestion,
     plan_of_dataset,
     print_facts,
 )
-from core.datasets import cautions
 
 HELP = "Write a commented plan of an audit, of a dataset or of a file."
 

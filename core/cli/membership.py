@@ -10,18 +10,16 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated
 
-from core.base.errors import InputError, PrivacyLeakWarning
-from core.base.param import Param
-from core.base.serialize import plain
-from core.base.settings import Settings, from_arguments, params
-from core.base.settings import add_arguments as add_settings
-from core.base.validation import LEAST_EPSILON
-from core.cli.arguments import add_dataset_arguments, add_file_arguments, table_and_roles
-from core.cli.console import Console, Outcome, present
-from core.datasets import Roles, Table, build_dataset
-from core.stats.quantities import Row
-from core.studies.config import AuditConfig
-from core.studies.membership import (
+from ..base.errors import InputError, PrivacyLeakWarning
+from ..base.param import Param
+from ..base.serialize import plain
+from ..base.settings import Settings, from_arguments, params
+from ..base.settings import add_arguments as add_settings
+from ..base.validation import LEAST_EPSILON
+from ..datasets import Roles, Table, build_dataset
+from ..stats.quantities import Row
+from ..studies.config import AuditConfig
+from ..studies.membership import (
     ATTACKS,
     TARGET_TITLES,
     Audit,
@@ -39,7 +37,7 @@ from core.studies.membership import (
     member_people,
     summarise_curve,
 )
-from core.studies.membership.findings import (
+from ..studies.membership.findings import (
     DETAILS,
     MEANING,
     Reading,
@@ -51,8 +49,10 @@ from core.studies.membership.findings import (
     picking_heading,
     tables,
 )
-from core.studies.membership.settings import check_shadows
-from core.studies.study import Finding
+from ..studies.membership.settings import check_shadows
+from ..studies.study import Finding
+from .arguments import add_dataset_arguments, add_file_arguments, table_and_roles
+from .console import Console, Outcome, present
 
 HELP = "Measure membership inference and its gaps between groups, at several privacy budgets."
 

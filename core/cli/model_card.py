@@ -6,19 +6,19 @@ import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.auditing import load_model, load_table
-from core.auditing.card_plan import ReleasePlan, named, people_of, read_release, study_of
-from core.base.files import content_of
-from core.base.serialize import plain
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import given, params
-from core.cli.arguments import add_data_argument, add_file_arguments, add_path, data_folder_of
-from core.cli.console import Console, Outcome, present
-from core.datasets.catalog import default_cache_folder
-from core.studies.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
-from core.studies.model_card.findings import DETAILS, tables
-from core.studies.model_card.findings import advice as advised
-from core.studies.model_card.study import STUDY
+from ..auditing import load_model, load_table
+from ..auditing.card_plan import ReleasePlan, named, people_of, read_release, study_of
+from ..base.files import content_of
+from ..base.serialize import plain
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import given, params
+from ..datasets.catalog import default_cache_folder
+from ..studies.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
+from ..studies.model_card.findings import DETAILS, tables
+from ..studies.model_card.findings import advice as advised
+from ..studies.model_card.study import STUDY
+from .arguments import add_data_argument, add_file_arguments, add_path, data_folder_of
+from .console import Console, Outcome, present
 
 
 def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Outcome:

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.auditing import AuditPlan, MissingAnswers, catalogue_plan, run_audit, suggested_plan
-from core.auditing.policy import VERDICT_TITLES, CheckVerdict
-from core.base.errors import InputError
-from core.base.files import content_of
-from core.cli.audit import check_folder, policy_named, write_audit
-from core.datasets import CATALOG, Table, load, read_table
-from core.datasets.catalog import default_cache_folder
-from core.report import Reports, board_html, board_style, caveats_html, check_rows, summary_markdown
-from core.report.public_summary import markdown
-from core.report.tables import report_tables
+from ..auditing import AuditPlan, MissingAnswers, catalogue_plan, run_audit, suggested_plan
+from ..auditing.policy import VERDICT_TITLES, CheckVerdict
+from ..base.errors import InputError
+from ..base.files import content_of
+from ..datasets import CATALOG, Table, load, read_table
+from ..datasets.catalog import default_cache_folder
+from ..report import Reports, board_html, board_style, caveats_html, check_rows, summary_markdown
+from ..report.public_summary import markdown
+from ..report.tables import report_tables
+from .audit import check_folder, policy_named, write_audit
 
 if TYPE_CHECKING:
     import pandas

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from core.base.errors import InputError
-from core.base.serialize import plain
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import from_arguments, given
-from core.cli.arguments import add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
-from core.cli.console import Console, Outcome, present
-from core.stats.fairness import METRIC_TITLES
-from core.studies.bias_queries import (
+from ..base.errors import InputError
+from ..base.serialize import plain
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import from_arguments, given
+from ..stats.fairness import METRIC_TITLES
+from ..studies.bias_queries import (
     DECODERS,
     NOISES,
     Answering,
@@ -26,8 +24,10 @@ from core.studies.bias_queries import (
     query_pool,
     repeats_for,
 )
-from core.studies.bias_queries.findings import MEANING, tables
-from core.studies.config import AuditConfig
+from ..studies.bias_queries.findings import MEANING, tables
+from ..studies.config import AuditConfig
+from .arguments import add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
+from .console import Console, Outcome, present
 
 HELP = "Measure leakage from answers to bias queries."
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.auditing import (
+from ..auditing import (
     AuditPlan,
     ChangedValue,
     Replay,
@@ -20,18 +20,18 @@ from core.auditing import (
     plan_of,
     run_audit,
 )
-from core.base.caveats import CaveatKind
-from core.base.errors import InputError
-from core.base.files import content_of
-from core.cli.arguments import add_data_argument, add_path, data_folder_of, read_report
-from core.cli.console import Console, aligned
-from core.datasets import Table, read_table
-from core.datasets.catalog import default_cache_folder
-from core.experiments.choose.findings import SECTION
-from core.models.model_files import ModelFile, read_model
-from core.report import from_json, policy_of, report_document, to_json
-from core.report.document import Document
-from core.report.verification import document_in
+from ..base.caveats import CaveatKind
+from ..base.errors import InputError
+from ..base.files import content_of
+from ..datasets import Table, read_table
+from ..datasets.catalog import default_cache_folder
+from ..experiments.choose.findings import SECTION
+from ..models.model_files import ModelFile, read_model
+from ..report import from_json, policy_of, report_document, to_json
+from ..report.document import Document
+from ..report.verification import document_in
+from .arguments import add_data_argument, add_path, data_folder_of, read_report
+from .console import Console, aligned
 
 HELP = "Run the audit of a report again and say whether it gives the same."
 

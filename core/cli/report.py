@@ -7,14 +7,11 @@ import os
 from pathlib import Path
 from types import ModuleType
 
-from core.base.errors import FairLeakError, InputError
-from core.base.files import check_place, content_of, write_file
-from core.cli import replay
-from core.cli.arguments import Action, add_path, read_report, report_in, report_that_holds
-from core.cli.console import Console
-from core.report import public_summary, summary_markdown, verify_report
-from core.report.one_page import NAME, one_page
-from core.report.verification import (
+from ..base.errors import FairLeakError, InputError
+from ..base.files import check_place, content_of, write_file
+from ..report import public_summary, summary_markdown, verify_report
+from ..report.one_page import NAME, one_page
+from ..report.verification import (
     ENDING,
     Finding,
     new_key,
@@ -22,6 +19,9 @@ from core.report.verification import (
     signature_finding,
     signature_of,
 )
+from . import replay
+from .arguments import Action, add_path, read_report, report_in, report_that_holds
+from .console import Console
 
 
 def _add_report(parser: argparse.ArgumentParser, told: str, nargs: str | None = None) -> None:

@@ -7,24 +7,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.auditing import AuditPlan, catalogue_plan, load_model, load_table, read_plan, suggested_plan
-from core.auditing.answers import terminal_line
-from core.auditing.suggestion import SuggestedAudit
-from core.base.errors import InputError
-from core.base.files import content_of
-from core.base.settings import given, params
-from core.base.validation import choice
-from core.cli.arguments import add_data_argument, add_path, data_folder_of, table_named
-from core.cli.console import Console
-from core.datasets import CATALOG, Table, cautions, read_table
-from core.datasets.catalog import default_cache_folder
-from core.datasets.input_check import Fact, Severity
-from core.models.model_files import read_model
-from core.stats.estimates import joined
-from core.studies.config import TRAINED_TOLERANCE, AuditConfig
+from ..auditing import AuditPlan, catalogue_plan, load_model, load_table, read_plan, suggested_plan
+from ..auditing.answers import terminal_line
+from ..auditing.suggestion import SuggestedAudit
+from ..base.errors import InputError
+from ..base.files import content_of
+from ..base.settings import given, params
+from ..base.validation import choice
+from ..datasets import CATALOG, Table, cautions, read_table
+from ..datasets.catalog import default_cache_folder
+from ..datasets.input_check import Fact, Severity
+from ..models.model_files import read_model
+from ..stats.estimates import joined
+from ..studies.config import TRAINED_TOLERANCE, AuditConfig
+from .arguments import add_data_argument, add_path, data_folder_of, table_named
+from .console import Console
 
 if TYPE_CHECKING:
-    from core.models.model_files import ModelFile
+    from ..models.model_files import ModelFile
 
 _CONFIG = AuditConfig(tolerance=TRAINED_TOLERANCE)
 

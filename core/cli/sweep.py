@@ -7,24 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from core.auditing import checked_dataset
-from core.base.errors import InputError
-from core.base.files import csv_of_frame
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import from_arguments
-from core.base.validation import unit_interval
-from core.cli.arguments import (
-    add_file_arguments,
-    add_running_arguments,
-    add_seeds_argument,
-    check_epsilon,
-    collected,
-    parts_of,
-    seeds_in,
-)
-from core.cli.console import Console, estimate_words, table, write_csv
-from core.cli.subject import PlannedTable, add_planned_table_arguments, planned_table
-from core.experiments.sweep import (
+from ..auditing import checked_dataset
+from ..base.errors import InputError
+from ..base.files import csv_of_frame
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import from_arguments
+from ..base.validation import unit_interval
+from ..experiments.sweep import (
     PAPER_TOLERANCES,
     SWEPT_METHODS,
     TOLERANCES,
@@ -37,8 +26,19 @@ from core.experiments.sweep import (
     summary_frame,
     sweep,
 )
-from core.stats.estimates import Spread
-from core.studies.config import AuditConfig
+from ..stats.estimates import Spread
+from ..studies.config import AuditConfig
+from .arguments import (
+    add_file_arguments,
+    add_running_arguments,
+    add_seeds_argument,
+    check_epsilon,
+    collected,
+    parts_of,
+    seeds_in,
+)
+from .console import Console, estimate_words, table, write_csv
+from .subject import PlannedTable, add_planned_table_arguments, planned_table
 
 HELP = "Sweep methods, metrics, tolerances and seeds."
 

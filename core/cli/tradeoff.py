@@ -5,20 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from core.base.files import csv_of_frame
-from core.base.settings import add_arguments as add_settings
-from core.base.settings import from_arguments
-from core.cli.arguments import (
-    add_dataset_arguments,
-    add_file_arguments,
-    add_path,
-    add_seeds_argument,
-    dataset_of,
-    seeds_in,
-)
-from core.cli.console import Console, estimate_words, table, write_csv
-from core.experiments.sweep.findings import tension
-from core.experiments.sweep.landscape import (
+from ..base.files import csv_of_frame
+from ..base.settings import add_arguments as add_settings
+from ..base.settings import from_arguments
+from ..experiments.sweep.findings import tension
+from ..experiments.sweep.landscape import (
     MEMBER_ATTACKER,
     Landscape,
     LandscapePlan,
@@ -26,7 +17,16 @@ from core.experiments.sweep.landscape import (
     landscape,
     write_landscape,
 )
-from core.stats.estimates import percent
+from ..stats.estimates import percent
+from .arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    add_path,
+    add_seeds_argument,
+    dataset_of,
+    seeds_in,
+)
+from .console import Console, estimate_words, table, write_csv
 
 HELP = "Measure models and attacks over tolerance and privacy budget."
 

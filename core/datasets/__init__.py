@@ -1,14 +1,14 @@
 """Tables in, audit-ready arrays out: the built-in demo, datasets by name, and users' own files."""
 
-from core.datasets.build import build_dataset, prediction_candidates, several_predictions
-from core.datasets.catalog import CATALOG, demo_table, load
-from core.datasets.dataset import AuditDataset, Table
-from core.datasets.ratings import Ratings, demo_ratings, ratings_from_csv, read_ratings
-from core.datasets.read_table import read_table
-from core.datasets.role_suggestion import suggest_roles
-from core.datasets.roles import Roles
-from core.datasets.splits import shared_note
-from core.datasets.table_cautions import cautions
+from .build import build_dataset, prediction_candidates, several_predictions
+from .catalog import CATALOG, demo_table, load
+from .dataset import AuditDataset, Table
+from .ratings import Ratings, demo_ratings, ratings_from_csv, read_ratings
+from .read_table import read_table
+from .role_suggestion import suggest_roles
+from .roles import Roles
+from .splits import shared_note
+from .table_cautions import cautions
 
 __all__ = [
     "CATALOG",

@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import MOST_DECIMALS, Codes, decimals_of
-from core.base.caveats import Caveat, CaveatKind
-from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
-from core.base.seeds import child_generator
-from core.base.validation import choice, unit_interval
-from core.datasets.columns import (
+from ..base.arrays import MOST_DECIMALS, Codes, decimals_of
+from ..base.caveats import Caveat, CaveatKind
+from ..base.errors import InputError
+from ..base.fingerprint import fingerprint
+from ..base.seeds import child_generator
+from ..base.validation import choice, unit_interval
+from .columns import (
     as_text,
     codes_as_label,
     codes_in_general,
@@ -44,8 +44,8 @@ from core.datasets.columns import (
     text_of,
     usable_columns,
 )
-from core.datasets.dataset import AuditDataset, Table
-from core.datasets.roles import (
+from .dataset import AuditDataset, Table
+from .roles import (
     MINIMUM_PER_GROUP,
     Roles,
     as_written,
@@ -54,7 +54,7 @@ from core.datasets.roles import (
     groups_of,
     with_crossed,
 )
-from core.datasets.splits import SETS, kinds_of_records, named_sets, repeated_records
+from .splits import SETS, kinds_of_records, named_sets, repeated_records
 
 if TYPE_CHECKING:
     import pandas

@@ -36,11 +36,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 
-from core.base.errors import DataUnavailableError
-from core.base.serialize import Result
-from core.base.validation import choice
-from core.datasets.dataset import Table
-from core.datasets.roles import CROSS, Roles
+from ..base.errors import DataUnavailableError
+from ..base.serialize import Result
+from ..base.validation import choice
+from .dataset import Table
+from .roles import CROSS, Roles
 
 if TYPE_CHECKING:
     import pandas

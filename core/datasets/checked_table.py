@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.errors import InputError
-from core.datasets.columns import is_numeric, label_codes
-from core.datasets.input_facts import Fact, Repair, Severity
-from core.datasets.name_patterns import ColumnContent, contents_of
-from core.datasets.roles import Roles, as_written, groups_of
-from core.datasets.score_evidence import SAMPLE, sample_rows, text_codes
+from ..base.arrays import Floats, Ints, Mask
+from ..base.errors import InputError
+from .columns import is_numeric, label_codes
+from .input_facts import Fact, Repair, Severity
+from .name_patterns import ColumnContent, contents_of
+from .roles import Roles, as_written, groups_of
+from .score_evidence import SAMPLE, sample_rows, text_codes
 
 if TYPE_CHECKING:
     import pandas

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from core.datasets.checked_table import MOST_REPAIRS, CheckedTable
-from core.datasets.columns import is_numeric, label_codes, listed, text_of
-from core.datasets.input_facts import Changes, Fact, Repair, Severity
-from core.datasets.name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
-from core.datasets.score_evidence import area_under_curve, text_codes
-from core.datasets.splits import named_sets
+from .checked_table import MOST_REPAIRS, CheckedTable
+from .columns import is_numeric, label_codes, listed, text_of
+from .input_facts import Changes, Fact, Repair, Severity
+from .name_patterns import MOST_LABELS, Content, few_texts, is_score, may_be_labels, may_be_sets
+from .score_evidence import area_under_curve, text_codes
+from .splits import named_sets
 
 
 def column_questions(table: CheckedTable) -> Iterable[Fact]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.datasets.columns import as_text, is_numeric, set_aside
-from core.datasets.role_suggestion import Suggestion, names_attribute
-from core.datasets.roles import CROSS, MOST_GROUPS, MOST_LABELS, Roles
+from ..base.errors import InputError
+from ..base.serialize import Result
+from .columns import as_text, is_numeric, set_aside
+from .role_suggestion import Suggestion, names_attribute
+from .roles import CROSS, MOST_GROUPS, MOST_LABELS, Roles
 
 if TYPE_CHECKING:
     import pandas

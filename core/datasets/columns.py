@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.caveats import Caveat, CaveatKind
-from core.base.errors import InputError
+from ..base.caveats import Caveat, CaveatKind
+from ..base.errors import InputError
 
 if TYPE_CHECKING:
     import pandas

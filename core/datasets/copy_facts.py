@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.datasets.checked_table import CheckedTable
-from core.datasets.columns import text_of
-from core.datasets.input_facts import Fact, Repair, Severity
-from core.datasets.score_copies import find_copies
+from .checked_table import CheckedTable
+from .columns import text_of
+from .input_facts import Fact, Repair, Severity
+from .score_copies import find_copies
 
 
 def copy_facts(table: CheckedTable) -> Iterable[Fact]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from core.base.caveats import Caveat
-from core.base.fingerprint import fingerprint_frame
-from core.base.serialize import Result
-from core.datasets.roles import CROSS, Roles
-from core.stats.estimates import Estimate, proportion
+from ..base.caveats import Caveat
+from ..base.fingerprint import fingerprint_frame
+from ..base.serialize import Result
+from ..stats.estimates import Estimate, proportion
+from .roles import CROSS, Roles
 
 if TYPE_CHECKING:
     import pandas

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.datasets.checked_table import MOST_REPAIRS, CheckedTable
-from core.datasets.columns import text_of
-from core.datasets.input_facts import Changes, Fact, Repair, Severity
-from core.datasets.name_patterns import few_texts, is_share
-from core.datasets.score_evidence import Z_99, AreaUnderCurve, area_under_curve, disagreement, text_codes
-from core.stats.estimates import percent
+from ..base.arrays import Floats, Ints, Mask
+from ..stats.estimates import percent
+from .checked_table import MOST_REPAIRS, CheckedTable
+from .columns import text_of
+from .input_facts import Changes, Fact, Repair, Severity
+from .name_patterns import few_texts, is_share
+from .score_evidence import Z_99, AreaUnderCurve, area_under_curve, disagreement, text_codes
 
 CONTRADICTION = 0.05
 """Share of the predictions that may not follow from the scores."""

@@ -26,14 +26,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from core.datasets.checked_table import CheckedTable
-from core.datasets.column_questions import column_questions
-from core.datasets.copy_facts import copy_facts
-from core.datasets.direction_facts import direction_facts
-from core.datasets.input_facts import Fact, Repair, Severity
-from core.datasets.label_facts import label_facts, label_questions
-from core.datasets.output_facts import output_facts, repeated_records
-from core.datasets.roles import Roles, crossed_columns, value_problems, with_crossed
+from .checked_table import CheckedTable
+from .column_questions import column_questions
+from .copy_facts import copy_facts
+from .direction_facts import direction_facts
+from .input_facts import Fact, Repair, Severity
+from .label_facts import label_facts, label_questions
+from .output_facts import output_facts, repeated_records
+from .roles import Roles, crossed_columns, value_problems, with_crossed
 
 if TYPE_CHECKING:
     import pandas

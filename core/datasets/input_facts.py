@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.base.serialize import Result
+from ..base.serialize import Result
 
 
 class Severity(StrEnum):

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from core.datasets.checked_table import MOST_REPAIRS, CheckedTable
-from core.datasets.columns import listed, text_of
-from core.datasets.input_facts import Fact, Repair, Severity
-from core.datasets.name_patterns import MOST_LABELS
-from core.datasets.roles import SPELLINGS, best_spellings
-from core.datasets.score_evidence import divides, text_codes
-from core.stats.estimates import percent
+from ..stats.estimates import percent
+from .checked_table import MOST_REPAIRS, CheckedTable
+from .columns import listed, text_of
+from .input_facts import Fact, Repair, Severity
+from .name_patterns import MOST_LABELS
+from .roles import SPELLINGS, best_spellings
+from .score_evidence import divides, text_codes
 
 _MOST = 4
 """Values that a sentence names."""

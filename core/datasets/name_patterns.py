@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.serialize import Result
-from core.datasets.columns import as_text, bare_name, is_numeric
-from core.datasets.splits import TESTED_ON, TRAINED_ON, named_set, named_sets
+from ..base.serialize import Result
+from .columns import as_text, bare_name, is_numeric
+from .splits import TESTED_ON, TRAINED_ON, named_set, named_sets
 
 if TYPE_CHECKING:
     import pandas

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from core.base.arrays import Ints
-from core.base.seeds import child_generator
-from core.datasets.checked_table import CheckedTable
-from core.datasets.columns import is_numeric, text_of
-from core.datasets.input_facts import Fact, Severity
-from core.datasets.score_evidence import text_codes
+from ..base.arrays import Ints
+from ..base.seeds import child_generator
+from .checked_table import CheckedTable
+from .columns import is_numeric, text_of
+from .input_facts import Fact, Severity
+from .score_evidence import text_codes
 
 _PERMUTATIONS = 9_999
 

@@ -21,15 +21,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
-from core.base.errors import DataUnavailableError, InputError
-from core.base.files import content_of
-from core.base.fingerprint import fingerprint
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.untrusted import ask_child
-from core.datasets.columns import as_text, is_number, is_numeric, quoted
-from core.datasets.read_table import SECONDS, read_table
+from ..base.arrays import Floats
+from ..base.errors import DataUnavailableError, InputError
+from ..base.files import content_of
+from ..base.fingerprint import fingerprint
+from ..base.seeds import child_generator
+from ..base.serialize import Result
+from ..base.untrusted import ask_child
+from .columns import as_text, is_number, is_numeric, quoted
+from .read_table import SECONDS, read_table
 
 if TYPE_CHECKING:
     import pandas

@@ -16,12 +16,12 @@ import zoneinfo
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from core.base.errors import InputError
-from core.base.untrusted import ask_child
-from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, megabytes, quoted
-from core.datasets.dataset import Table
-from core.datasets.roles import MINIMUM_PER_GROUP, SPELLINGS, Spellings, one_spelling
-from core.datasets.text_table import text_columns
+from ..base.errors import InputError
+from ..base.untrusted import ask_child
+from .columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, megabytes, quoted
+from .dataset import Table
+from .roles import MINIMUM_PER_GROUP, SPELLINGS, Spellings, one_spelling
+from .text_table import text_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -115,8 +115,8 @@ def read_columns(
     sizes = {"max_columns": max_columns, "max_rows": max_rows}
     arguments = {"content": content, "name": name, **sizes, "office": office, "header": header}
     arguments["min_records"] = min_records
-    modules = ("core.datasets.read_table:rehearse", "pandas", "pyarrow.parquet")
-    function = "core.datasets.read_table:columns_of"
+    modules = (f"{__name__}:rehearse", "pandas", "pyarrow.parquet")
+    function = f"{__name__}:columns_of"
     told, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
     if columns is None:
         raise InputError(f"The file {quoted(name)} broke its reader; export it again.")

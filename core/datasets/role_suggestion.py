@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.datasets.columns import as_text, bare_name, is_numeric, label_codes, names_records, parse_bool, text_of
-from core.datasets.name_patterns import (
+from ..base.errors import InputError
+from ..base.serialize import Result
+from .columns import as_text, bare_name, is_numeric, label_codes, names_records, parse_bool, text_of
+from .name_patterns import (
     MOST_LABELS,
     PREDICTION_NAMES,
     ColumnContent,
@@ -41,7 +41,7 @@ from core.datasets.name_patterns import (
     may_be_sets,
     positive_rank,
 )
-from core.datasets.roles import (
+from .roles import (
     CROSS,
     MINIMUM_PER_GROUP,
     MOST_ATTRIBUTE_VALUES,
@@ -50,7 +50,7 @@ from core.datasets.roles import (
     groups_of,
     with_crossed,
 )
-from core.datasets.score_evidence import area_under_curve, is_ordered, sample_rows
+from .score_evidence import area_under_curve, is_ordered, sample_rows
 
 if TYPE_CHECKING:
     import pandas

@@ -24,10 +24,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from core.base.errors import InputError
-from core.base.param import Param
-from core.base.serialize import Result
-from core.datasets.columns import as_text, check_distinct, is_number, is_numeric, listed, quoted
+from ..base.errors import InputError
+from ..base.param import Param
+from ..base.serialize import Result
+from .columns import as_text, check_distinct, is_number, is_numeric, listed, quoted
 
 if TYPE_CHECKING:
     import pandas

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.datasets.columns import is_numeric
-from core.datasets.score_evidence import (
+from ..base.arrays import Floats, Ints, Mask
+from ..stats.estimates import percent
+from .columns import is_numeric
+from .score_evidence import (
     accuracy_by_code,
     best_cut_accuracy,
     bin_codes,
@@ -34,7 +35,6 @@ from core.datasets.score_evidence import (
     rank_correlation,
     text_codes,
 )
-from core.stats.estimates import percent
 
 if TYPE_CHECKING:
     import pandas

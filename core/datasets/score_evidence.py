@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.seeds import child_generator
-from core.datasets.columns import as_text
+from ..base.arrays import Floats, Ints, Mask
+from ..base.seeds import child_generator
+from .columns import as_text
 
 if TYPE_CHECKING:
     import pandas

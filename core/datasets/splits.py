@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.base.caveats import Caveat, CaveatKind
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.base.validation import seed_value
-from core.datasets.columns import bare_name, quoted
-from core.datasets.dataset import AuditDataset
+from ..base.caveats import Caveat, CaveatKind
+from ..base.errors import InputError
+from ..base.seeds import child_generator
+from ..base.validation import seed_value
+from .columns import bare_name, quoted
+from .dataset import AuditDataset
 
 SETS = ("train", "attack", "test")
 """The sets a record can be in; out of the attack records some are set aside for validation."""

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.datasets.columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, text_of
-from core.datasets.name_patterns import OUTPUT_TERMS, SCORE_NAMES
-from core.datasets.roles import Roles, as_written, check_values, crossed_columns, groups_of, with_crossed
-from core.datasets.score_evidence import is_ordered
-from core.stats.estimates import percent
+from ..base.errors import InputError
+from ..base.serialize import Result
+from ..stats.estimates import percent
+from .columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, text_of
+from .name_patterns import OUTPUT_TERMS, SCORE_NAMES
+from .roles import Roles, as_written, check_values, crossed_columns, groups_of, with_crossed
+from .score_evidence import is_ordered
 
 if TYPE_CHECKING:
     import pandas

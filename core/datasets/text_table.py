@@ -26,8 +26,8 @@ from functools import cached_property, reduce
 from itertools import chain, islice
 from typing import Any
 
-from core.base.errors import InputError
-from core.datasets.columns import (
+from ..base.errors import InputError
+from .columns import (
     BLANKS,
     MISSING_MARKERS,
     MOST_CELLS,

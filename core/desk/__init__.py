@@ -14,9 +14,9 @@ said to be another one is another one (budgets add up otherwise). That a named a
 in a registration from a file. Neither a ledger nor an export contains predictions, and an export no key.
 """
 
-from core.desk.books import verify_export
-from core.desk.ledger import Ledger, default_ledger, example_ledger, open_ledger
-from core.desk.record import (
+from .books import verify_export
+from .ledger import Ledger, default_ledger, example_ledger, open_ledger
+from .record import (
     METRICS,
     AskSettings,
     ExportVerification,
@@ -26,7 +26,7 @@ from core.desk.record import (
     RegisterSettings,
     Registration,
 )
-from core.desk.registration import (
+from .registration import (
     TestSet,
     desk_roles,
     input_facts,

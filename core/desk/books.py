@@ -21,16 +21,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
-from core.base.errors import FORMAT, FormatError, InputError, check_format
-from core.base.files import content_of
-from core.datasets.columns import quoted
-from core.datasets.roles import Roles
-from core.desk.noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
-from core.desk.normal_form import same_text
-from core.desk.record import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Registration
-from core.desk.registration import TestSet, roles_of_entry
-from core.stats.estimates import Estimate
-from core.store.chain import TIME, Damaged, Link, Record, canonical
+from ..base.errors import FORMAT, FormatError, InputError, check_format
+from ..base.files import content_of
+from ..datasets.columns import quoted
+from ..datasets.roles import Roles
+from ..stats.estimates import Estimate
+from ..store.chain import TIME, Damaged, Link, Record, canonical
+from .noise import GRID, HALF_STEP, LEVEL, Noise, epsilon_of, gap_value, standard_error
+from .normal_form import same_text
+from .record import METRICS, ExportVerification, LedgerAnswer, LedgerStatus, Registration
+from .registration import TestSet, roles_of_entry
 
 _CLOSE = 1e-9
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from core.datasets.columns import as_text, quoted
-from core.datasets.dataset import Table
-from core.datasets.roles import Roles
-from core.desk.noise import epsilon_amount
-from core.desk.record import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration
-from core.stats.estimates import at_most, count, gap, joined, number_text, percent
-from core.studies.model_card.ceiling import accuracy_under
-from core.studies.study import Finding
+from ..datasets.columns import as_text, quoted
+from ..datasets.dataset import Table
+from ..datasets.roles import Roles
+from ..stats.estimates import at_most, count, gap, joined, number_text, percent
+from ..studies.model_card.ceiling import accuracy_under
+from ..studies.study import Finding
+from .noise import epsilon_amount
+from .record import ExportVerification, LedgerAnswer, LedgerStatus, Quote, Registration
 
 EXACT = 1e-6
 """An answer this close to the truth gains nothing from a new one: only constant predictions are."""

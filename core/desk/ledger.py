@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints
-from core.base.errors import InputError
-from core.base.files import write_file
-from core.base.validation import choice
-from core.datasets.columns import quoted
-from core.datasets.roles import Roles
-from core.desk.books import Account, LedgerState, Released, export_bytes, refuse_a_second_budget
-from core.desk.noise import (
+from ..base.arrays import Floats, Ints
+from ..base.errors import InputError
+from ..base.files import write_file
+from ..base.validation import choice
+from ..datasets.columns import quoted
+from ..datasets.roles import Roles
+from ..studies.bias_queries.gaps import score_matrix
+from .books import Account, LedgerState, Released, export_bytes, refuse_a_second_budget
+from .noise import (
     HALF_STEP,
     LEVEL,
     MILLION,
@@ -42,14 +43,13 @@ from core.desk.noise import (
     release,
     standard_error,
 )
-from core.desk.normal_form import normal_form, visible_text
-from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
-from core.desk.registration import TestSet, roles_entry
-from core.studies.bias_queries.gaps import score_matrix
+from .normal_form import normal_form, visible_text
+from .record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
+from .registration import TestSet, roles_entry
 
 if TYPE_CHECKING:
-    from core.desk.ledger_tables import Transaction
-    from core.store.database import Store
+    from ..store.database import Store
+    from .ledger_tables import Transaction
 
 MOST_WRONG_FILES = 20
 """Files with the registered people and other values that are compared with the registered one, in its lifetime."""
@@ -478,8 +478,8 @@ def open_ledger(
     randbelow : callable
         Where noise comes from: the operating system's entropy. Anything that can be repeated is for tests only.
     """
-    from core.desk.ledger_tables import Transaction
-    from core.store.database import open_store
+    from ..store.database import open_store
+    from .ledger_tables import Transaction
 
     return Ledger(open_store(Transaction, place, create=create), randbelow)
 
@@ -488,8 +488,8 @@ def example_ledger(seed: int) -> Ledger:
     """Return an empty ledger in memory whose noise follows from a seed, so never one for real people."""
     import sqlalchemy as sa
 
-    from core.desk.ledger_tables import Transaction
-    from core.store.database import Store
+    from ..store.database import Store
+    from .ledger_tables import Transaction
 
     engine = sa.create_engine(
         "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}

@@ -12,9 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from core.desk.books import LedgerState
-from core.store import database
-from core.store.chain import Damaged
+from ..store import database
+from ..store.chain import Damaged
+from .books import LedgerState
 
 _tables = sa.MetaData()
 _ledger = database.head_table("fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False))

@@ -23,9 +23,9 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints
-from core.base.errors import InputError
-from core.stats.estimates import Estimate
+from ..base.arrays import Floats, Ints
+from ..base.errors import InputError
+from ..stats.estimates import Estimate
 
 MILLION = 1_000_000
 _MOST = 1_000

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from core.base.errors import InputError
-from core.datasets.columns import quoted
+from ..base.errors import InputError
+from ..datasets.columns import quoted
 
 LATIN = "LATIN"
 

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.datasets.roles import Roles
-from core.stats.estimates import Estimate, not_measured
+from ..base.param import Param
+from ..base.serialize import Result
+from ..base.settings import Settings
+from ..datasets.roles import Roles
+from ..stats.estimates import Estimate, not_measured
 
 METRICS = ("statistical_parity", "equal_opportunity")
 """Gaps a ledger answers: of all people, and of those with label 1."""

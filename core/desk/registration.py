@@ -22,17 +22,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.validation import binary_array, one_length
-from core.datasets.build import score_values
-from core.datasets.columns import as_text, names_records, parse_bool, quoted
-from core.datasets.dataset import Table
-from core.datasets.input_check import Fact, Severity, check_input
-from core.datasets.read_table import read_table
-from core.datasets.role_suggestion import suggest_roles
-from core.datasets.roles import Roles, check_values
-from core.desk.normal_form import normal_form, same_text, script_of
+from ..base.arrays import Floats
+from ..base.errors import InputError
+from ..base.validation import binary_array, one_length
+from ..datasets.build import score_values
+from ..datasets.columns import as_text, names_records, parse_bool, quoted
+from ..datasets.dataset import Table
+from ..datasets.input_check import Fact, Severity, check_input
+from ..datasets.read_table import read_table
+from ..datasets.role_suggestion import suggest_roles
+from ..datasets.roles import Roles, check_values
+from .normal_form import normal_form, same_text, script_of
 
 if TYPE_CHECKING:
     import pandas

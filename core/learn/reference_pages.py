@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from importlib.resources import files as files_of
 from pathlib import Path
 
-from core.base.settings import Tables, params, reference_rows
-from core.learn.glossary import chapters
+from ..base.settings import Tables, params, reference_rows
+from .glossary import chapters
 
 
 def files() -> dict[str, Tables]:
     """Return the files a user writes: what each is called -> its tables."""
-    from core.auditing.card_plan import CARD_TABLES
-    from core.auditing.plan import plan_tables
-    from core.auditing.policy.limits import POLICY_TABLES
+    from ..auditing.card_plan import CARD_TABLES
+    from ..auditing.plan import plan_tables
+    from ..auditing.policy.limits import POLICY_TABLES
 
     return {
         "Plan of a release audit (`fairleak audit`)": plan_tables(),
@@ -30,17 +30,17 @@ def files() -> dict[str, Tables]:
 
 def studies() -> dict[str, tuple[type, str]]:
     """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
-    from core.cli.membership import RunSettings
-    from core.desk import AskSettings, RegisterSettings
-    from core.experiments.choose import ChooseSettings
-    from core.experiments.sweep import SweepSettings
-    from core.experiments.sweep.landscape import LandscapePlan
-    from core.studies.attriguard.settings import CurveSettings, GuardSettings, TableSettings
-    from core.studies.bias_queries import Answering, Asking, RevealSettings
-    from core.studies.config import AuditConfig
-    from core.studies.membership.settings import MembershipSettings
-    from core.studies.model_card.settings import ReleaseSettings
-    from core.studies.people import PeopleSettings
+    from ..cli.membership import RunSettings
+    from ..desk import AskSettings, RegisterSettings
+    from ..experiments.choose import ChooseSettings
+    from ..experiments.sweep import SweepSettings
+    from ..experiments.sweep.landscape import LandscapePlan
+    from ..studies.attriguard.settings import CurveSettings, GuardSettings, TableSettings
+    from ..studies.bias_queries import Answering, Asking, RevealSettings
+    from ..studies.config import AuditConfig
+    from ..studies.membership.settings import MembershipSettings
+    from ..studies.model_card.settings import ReleaseSettings
+    from ..studies.people import PeopleSettings
 
     return {
         "Audit": (AuditConfig, "attack NAME"),
@@ -81,7 +81,7 @@ def settings_reference() -> Iterator[str]:
 
 def _attacks() -> Iterator[str]:
     """Yield the list of membership attacks, a line each, from what their files declare."""
-    from core.studies.membership import NEEDS, REGISTRY
+    from ..studies.membership import NEEDS, REGISTRY
 
     where = {"study": "page and command", "scores": "audit of scores", "labels": "audit of labels"}
     yield from ("", "## Attacks on membership", "", "| Attack | What it does | It needs | Where it is run |")
@@ -103,7 +103,7 @@ def _row(name: str, default: str, rule: str, told: str) -> str:
 
 def glossary_reference() -> Iterator[str]:
     """Yield the lines of the page of the glossary."""
-    from core.studies.membership import REGISTRY
+    from ..studies.membership import REGISTRY
 
     yield from ("# Glossary", "")
     yield "Made from the code by `make docs`. The dashboard and the report show the same texts."
@@ -114,7 +114,7 @@ def glossary_reference() -> Iterator[str]:
 
 def command_reference() -> Iterator[str]:
     """Yield the lines of the page of every command with its arguments, from the parsers."""
-    from core.__main__ import parser
+    from ..__main__ import parser
 
     yield from ("# Commands", "", "Made from the code by `make docs`. `fairleak COMMAND --help` prints the same.", "")
     yield from ("`-h` prints help, and `-q` (`--quiet`) leaves out progress and notes, of every command.", "")
@@ -146,7 +146,7 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 def regulations_reference() -> Iterator[str]:
     """Yield the lines of the page of which provisions a check can be evidence for, from their one list."""
-    from core.auditing.policy.checks import CHECKS, check_title
+    from ..auditing.policy.checks import CHECKS, check_title
 
     found = tomllib.loads((files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8"))
     provisions, frameworks = found["provisions"], found["frameworks"]

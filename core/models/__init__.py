@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.models.fair import GIVEN, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model, instead_of_constant
-from core.models.tree_budget import BudgetLedger
+from .fair import GIVEN, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model, instead_of_constant
+from .tree_budget import BudgetLedger
 
 if TYPE_CHECKING:
-    from core.models.dp_id3 import DPID3Classifier
+    from .dp_id3 import DPID3Classifier
 
 __all__ = [
     "GIVEN",
@@ -26,7 +26,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load the private tree when it is first asked for, and scikit-learn with it."""
     if name == "DPID3Classifier":
-        from core.models.dp_id3 import DPID3Classifier
+        from .dp_id3 import DPID3Classifier
 
         return DPID3Classifier
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

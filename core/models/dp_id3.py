@@ -21,11 +21,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from core.base.errors import InputError, PrivacyLeakWarning
-from core.base.seeds import child_generator
-from core.base.validation import choice, privacy_budget
-from core.models.id3 import grow
-from core.models.tree_budget import ACCOUNTINGS, BudgetLedger, Domains, public_domains, read_domains
+from ..base.errors import InputError, PrivacyLeakWarning
+from ..base.seeds import child_generator
+from ..base.validation import choice, privacy_budget
+from .id3 import grow
+from .tree_budget import ACCOUNTINGS, BudgetLedger, Domains, public_domains, read_domains
 
 
 class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

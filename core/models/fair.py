@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats
-from core.base.errors import InputError
-from core.base.validation import choice, one_length, privacy_budget, seed_value, unit_interval
-from core.stats.fairness import METRICS
+from ..base.arrays import Codes, Floats
+from ..base.errors import InputError
+from ..base.validation import choice, one_length, privacy_budget, seed_value, unit_interval
+from ..stats.fairness import METRICS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ def fit_private_tree(
     seed: int,
 ) -> PrivateTree:
     """Grow a private tree; for the parameters see `core.models.DPID3Classifier` and `core.models.fit_model`."""
-    from core.models.dp_id3 import DPID3Classifier
+    from .dp_id3 import DPID3Classifier
 
     coded = features if domains is None else _missing_last(features, domains)
     tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1))

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.errors import InputError
-from core.models.tree_budget import BudgetLedger, noisy_counts
+from ..base.arrays import Floats, Ints, Mask
+from ..base.errors import InputError
+from .tree_budget import BudgetLedger, noisy_counts
 
 _TIE = 1e-8  # bits times records; rounding stays far below, unequal gains differ by far more
 

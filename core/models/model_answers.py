@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.datasets.columns import as_text, is_numeric, parse_bool, quoted
+from ..base.arrays import Codes, Floats
+from ..base.errors import InputError
+from ..base.serialize import Result
+from ..datasets.columns import as_text, is_numeric, parse_bool, quoted
 
 if TYPE_CHECKING:
     import pandas

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from core.base.errors import InputError
-from core.base.untrusted import ask_child
-from core.base.untrusted.confinement import is_unconfined_allowed
-from core.base.validation import unit_interval
-from core.datasets.build import as_predictions
-from core.datasets.columns import megabytes, quoted
-from core.datasets.dataset import Table
-from core.datasets.roles import Roles, as_written
-from core.models.model_answers import Answers, RawAnswers, Takes, decide, matched
+from ..base.errors import InputError
+from ..base.untrusted import ask_child
+from ..base.untrusted.confinement import is_unconfined_allowed
+from ..base.validation import unit_interval
+from ..datasets.build import as_predictions
+from ..datasets.columns import megabytes, quoted
+from ..datasets.dataset import Table
+from ..datasets.roles import Roles, as_written
+from .model_answers import Answers, RawAnswers, Takes, decide, matched
 
 if TYPE_CHECKING:
     import pandas

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from core.base.errors import InputError
-from core.base.untrusted.places import is_path_or_address
-from core.datasets.columns import quoted
+from ..base.errors import InputError
+from ..base.untrusted.places import is_path_or_address
+from ..datasets.columns import quoted
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Where operators may come from: the standard's own."""

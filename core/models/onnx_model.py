@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.errors import InputError
-from core.datasets.columns import listed, quoted
-from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
-from core.models.onnx_format import read_graph, smallest_model
-from core.models.structure import onnx_structure
+from ..base.errors import InputError
+from ..datasets.columns import listed, quoted
+from .model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
+from .onnx_format import read_graph, smallest_model
+from .structure import onnx_structure
 
 if TYPE_CHECKING:
     import pandas

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.base.errors import FairLeakError, InputError
-from core.datasets.columns import quoted
-from core.models.model_answers import RawAnswers, Runtime, Takes, cause
+from ..base.errors import FairLeakError, InputError
+from ..datasets.columns import quoted
+from .model_answers import RawAnswers, Runtime, Takes, cause
 
 if TYPE_CHECKING:
     import pandas
@@ -22,10 +22,10 @@ _MOST_ANSWERS = 10_000
 
 def _opened(content: bytes, name: str, kind: str) -> Runtime:
     if kind == "onnx":
-        from core.models.onnx_model import open_onnx
+        from .onnx_model import open_onnx
 
         return open_onnx(content, name)
-    from core.models.skops_model import open_skops
+    from .skops_model import open_skops
 
     return open_skops(content, name)
 

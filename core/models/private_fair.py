@@ -32,13 +32,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats
-from core.base.errors import FairLeakError, InputError
-from core.base.seeds import child_generator
-from core.base.validation import binary_array, choice, one_length, privacy_budget, unit_interval
-from core.models.fair import PrivateTree, fit_private_tree
-from core.models.tree_budget import noisy_counts
-from core.stats.fairness import LABELS_COMPARED, METRICS
+from ..base.arrays import Codes, Floats
+from ..base.errors import FairLeakError, InputError
+from ..base.seeds import child_generator
+from ..base.validation import binary_array, choice, one_length, privacy_budget, unit_interval
+from ..stats.fairness import LABELS_COMPARED, METRICS
+from .fair import PrivateTree, fit_private_tree
+from .tree_budget import noisy_counts
 
 _KEEP = 1e-6
 """Price of a changed decision, as a share of errors, so that of equally good answers the model's own is given."""

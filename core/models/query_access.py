@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints
-from core.models.model_answers import matched
+from ..base.arrays import Codes, Floats, Ints
+from .model_answers import matched
 
 if TYPE_CHECKING:
     import pandas
 
-    from core.models.fair import FairModel
-    from core.models.model_files import ModelFile
+    from .fair import FairModel
+    from .model_files import ModelFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

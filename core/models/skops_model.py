@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.base.errors import InputError
-from core.base.untrusted.places import is_path_or_address
-from core.datasets.columns import quoted
-from core.models.model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
-from core.models.structure import STORED_RECORDS, structure_of
+from ..base.errors import InputError
+from ..base.untrusted.places import is_path_or_address
+from ..datasets.columns import quoted
+from .model_answers import RawAnswers, Runtime, cause, stack, warn_of_new_values
+from .structure import STORED_RECORDS, structure_of
 
 if TYPE_CHECKING:
     import pandas

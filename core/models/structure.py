@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.base.serialize import Result
-from core.stats.estimates import count
+from ..base.serialize import Result
+from ..stats.estimates import count
 
 FEWEST_IN_LEAF = 5
 """A leaf with fewer training people is small."""

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.base.errors import InputError
-from core.base.serialize import Result
+from ..base.errors import InputError
+from ..base.serialize import Result
 
 if TYPE_CHECKING:
     import pandas

@@ -26,9 +26,9 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from core.base.errors import InputError
-from core.base.serialize import plain
-from core.stats.estimates import Estimate
+from ..base.errors import InputError
+from ..base.serialize import plain
+from ..stats.estimates import Estimate
 
 OUTSIDE = ("fingerprint",)
 """What the fingerprint leaves out: itself."""

@@ -14,17 +14,17 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from core.auditing.policy import CHECKS, CheckVerdict
-from core.auditing.policy import bullet as places_of
-from core.auditing.policy.verdict import Bullet
-from core.charts.drawing import Axis, Drawing, percents, shares
-from core.charts.lines import Curve, draw_lines
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.theme import LIGHT, group_style
-from core.charts.words import LINE
-from core.report.canonical import estimate_of, number_of
-from core.stats.estimates import Estimate, percent
-from core.studies.correction import ATTACKERS
+from ..auditing.policy import CHECKS, CheckVerdict
+from ..auditing.policy import bullet as places_of
+from ..auditing.policy.verdict import Bullet
+from ..charts.drawing import Axis, Drawing, percents, shares
+from ..charts.lines import Curve, draw_lines
+from ..charts.rows import Mark, Row, draw_rows
+from ..charts.theme import LIGHT, group_style
+from ..charts.words import LINE
+from ..stats.estimates import Estimate, percent
+from ..studies.correction import ATTACKERS
+from .canonical import estimate_of, number_of
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"

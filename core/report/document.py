@@ -12,14 +12,14 @@ from dataclasses import fields, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from core.auditing.policy import CHECKS, CheckVerdict, Policy, Verdict
-from core.base.caveats import Caveat
-from core.base.errors import check_format
-from core.report.canonical import read, report_fingerprint, strict
-from core.studies.study import Measurement
+from ..auditing.policy import CHECKS, CheckVerdict, Policy, Verdict
+from ..base.caveats import Caveat
+from ..base.errors import check_format
+from ..studies.study import Measurement
+from .canonical import read, report_fingerprint, strict
 
 if TYPE_CHECKING:
-    from core.auditing import ReleaseAudit
+    from ..auditing import ReleaseAudit
 
 KIND = "fairleak release audit"
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from core.auditing import failed_tests
-from core.auditing.policy import judge
-from core.auditing.result import SelfTest
-from core.report.canonical import read, strict
-from core.report.document import Document, measurements_of, policy_of, verdict_section
+from ..auditing import failed_tests
+from ..auditing.policy import judge
+from ..auditing.result import SelfTest
+from .canonical import read, strict
+from .document import Document, measurements_of, policy_of, verdict_section
 
 _ACROSS_MACHINES = 1e-9
 """Numbers no farther apart than this differ by the last digits of another machine."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from core.auditing.policy import VERDICT_TITLES, CheckVerdict
-from core.report.canonical import number_of
-from core.report.document import check_rows
+from ..auditing.policy import VERDICT_TITLES, CheckVerdict
+from .canonical import number_of
+from .document import check_rows
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

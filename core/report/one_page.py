@@ -16,18 +16,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from core.auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
-from core.auditing.policy import bullet as places_of
-from core.base.errors import FairLeakError
-from core.charts import LIGHT
-from core.datasets.role_suggestion import names_attribute
-from core.report.canonical import number_of, read
-from core.report.charts import clean
-from core.report.document import caveats_of, check_rows, policy_of
-from core.report.page import COLOURS, KINDS, constraint_words
-from core.stats.estimates import count, joined
-from core.studies.study import Outcome
-from core.studies.subject import OutputsPlan
+from ..auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
+from ..auditing.policy import bullet as places_of
+from ..base.errors import FairLeakError
+from ..charts import LIGHT
+from ..datasets.role_suggestion import names_attribute
+from ..stats.estimates import count, joined
+from ..studies.study import Outcome
+from ..studies.subject import OutputsPlan
+from .canonical import number_of, read
+from .charts import clean
+from .document import caveats_of, check_rows, policy_of
+from .page import COLOURS, KINDS, constraint_words
 
 NAME = "summary.pdf"
 """Name of the file."""
@@ -86,7 +86,7 @@ def one_page(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
 def _layout() -> bytes:
     from importlib.resources import files
 
-    return (files("core.report") / "one_page.typ").read_bytes()
+    return (files(__package__) / "one_page.typ").read_bytes()
 
 
 def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> dict[str, Any]:

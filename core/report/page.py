@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from core.auditing.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeholders_text
-from core.base.errors import InputError
-from core.charts import DARK, LIGHT, Palette
-from core.learn.glossary import chapters
-from core.report.canonical import estimate_of, number_of, parse_json, to_json
-from core.report.charts import bullet, clean, element, group_chart, line_chart
-from core.report.document import METRIC_RATES, PEOPLE_AT_RISK, Document, caveats_of, check_rows, policy_of
-from core.report.tables import people_tables, provenance_rows, rate_words, report_tables
-from core.stats.estimates import count, tolerance_text
-from core.stats.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_smallest, largest_difference
-from core.studies.membership import REGISTRY
+from ..auditing.policy import BASIS_LABELS, VERDICT_TITLES, CheckVerdict, placeholders_text
+from ..base.errors import InputError
+from ..charts import DARK, LIGHT, Palette
+from ..learn.glossary import chapters
+from ..stats.estimates import count, tolerance_text
+from ..stats.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_smallest, largest_difference
+from ..studies.membership import REGISTRY
+from .canonical import estimate_of, number_of, parse_json, to_json
+from .charts import bullet, clean, element, group_chart, line_chart
+from .document import METRIC_RATES, PEOPLE_AT_RISK, Document, caveats_of, check_rows, policy_of
+from .tables import people_tables, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from core.base.caveats import Caveat
-    from core.stats.estimates import Estimate
+    from ..base.caveats import Caveat
+    from ..stats.estimates import Estimate
 
 _CONTENTS = (
     ("checks", "Checks"),
@@ -71,7 +71,7 @@ def environment() -> Environment:
 
     from jinja2 import DictLoader, Environment, StrictUndefined
 
-    folder = files("core.report")
+    folder = files(__package__)
     names = ("board.css", "board.html", "bullet.css", "report.html", "style.html", "summary.html")
     sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     made = Environment(loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean)

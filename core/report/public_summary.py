@@ -17,21 +17,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.auditing.plan import PARTS, ModelPlan, other_studies
-from core.auditing.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
-from core.auditing.policy.checks import check_title
-from core.base.caveats import FIXED, CaveatKind, in_order
-from core.base.settings import Setting, params
-from core.datasets import CATALOG
-from core.models import METHOD_TITLES
-from core.report.canonical import number_of, read, strict
-from core.report.charts import clean
-from core.report.document import Document, caveats_of, sealed
-from core.report.page import environment, logo
-from core.stats.fairness import METRIC_TITLES
-from core.studies.config import AuditConfig
-from core.studies.people import PEOPLE
-from core.studies.registry import STUDIES
+from ..auditing.plan import PARTS, ModelPlan, other_studies
+from ..auditing.policy import CHECKS, VERDICT_TITLES, Limit, is_placeholder, limit_text, source_text
+from ..auditing.policy.checks import check_title
+from ..base.caveats import FIXED, CaveatKind, in_order
+from ..base.settings import Setting, params
+from ..datasets import CATALOG
+from ..models import METHOD_TITLES
+from ..stats.fairness import METRIC_TITLES
+from ..studies.config import AuditConfig
+from ..studies.people import PEOPLE
+from ..studies.registry import STUDIES
+from .canonical import number_of, read, strict
+from .charts import clean
+from .document import Document, caveats_of, sealed
+from .page import environment, logo
 
 SUMMARY_KIND = "fairleak public summary"
 

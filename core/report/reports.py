@@ -6,16 +6,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from core.auditing import plan_text
-from core.auditing.policy import policy_text
-from core.report.canonical import to_json
-from core.report.document import Document, report_document
-from core.report.page import to_html
-from core.report.public_summary import public_summary, summary_html, summary_markdown
-from core.report.tables import csv_files
+from ..auditing import plan_text
+from ..auditing.policy import policy_text
+from .canonical import to_json
+from .document import Document, report_document
+from .page import to_html
+from .public_summary import public_summary, summary_html, summary_markdown
+from .tables import csv_files
 
 if TYPE_CHECKING:
-    from core.auditing import ReleaseAudit
+    from ..auditing import ReleaseAudit
 
 FOLDERS = ("internal", "public")
 """Folders of an audit: for internal use, and for anybody."""

@@ -21,10 +21,10 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from core.base.errors import FormatError, InputError, check_format
-from core.base.settings import params, told
-from core.report.canonical import parse_json
-from core.report.document import KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
+from ..base.errors import FormatError, InputError, check_format
+from ..base.settings import params, told
+from .canonical import parse_json
+from .document import KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
 
 Kind = Any
 
@@ -61,11 +61,11 @@ _TABLE: Kind = {"title": str, "columns": [str], "rows": [[_is_cell]]}
 
 def _content() -> dict[str, Kind]:
     """Return the parts of a report."""
-    from core.auditing.plan import AuditPlan
-    from core.auditing.policy import CheckVerdict, Policy
-    from core.auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance, SelfTest, StudyFindings
-    from core.base.caveats import Caveat
-    from core.studies.study import Check, Finding, Measurement
+    from ..auditing.plan import AuditPlan
+    from ..auditing.policy import CheckVerdict, Policy
+    from ..auditing.result import DataSummary, GroupSummary, ModelSummary, Provenance, SelfTest, StudyFindings
+    from ..base.caveats import Caveat
+    from ..studies.study import Check, Finding, Measurement
 
     row = {name: _fields(CheckVerdict)[name] for name in OF_VERDICT} | {n: _fields(Check)[n] for n in OF_CHECK}
     return {
@@ -112,8 +112,8 @@ def _fields(cls: type) -> dict[str, Kind]:
 
 def _known() -> dict[tuple[str, str], Kind]:
     """Return the fields of which less is possible than their type says."""
-    from core.auditing.plan import ModelPlan
-    from core.auditing.policy import CHECKS, UNITS, Limit
+    from ..auditing.plan import ModelPlan
+    from ..auditing.policy import CHECKS, UNITS, Limit
 
     def is_check(value: Any) -> bool:
         return isinstance(value, str) and value in CHECKS

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.auditing.policy import NO_SOURCE
-from core.base.files import csv_bytes
-from core.report.canonical import estimate_of, number_of
-from core.report.document import GROUP_RATES, PEOPLE_AT_RISK, check_rows
-from core.report.schema import is_number
-from core.stats.estimates import Estimate, count, interval, percent
+from ..auditing.policy import NO_SOURCE
+from ..base.files import csv_bytes
+from ..stats.estimates import Estimate, count, interval, percent
+from .canonical import estimate_of, number_of
+from .document import GROUP_RATES, PEOPLE_AT_RISK, check_rows
+from .schema import is_number
 
 Cell = str | float | int | None
 

@@ -21,16 +21,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.base.errors import FairLeakError, InputError, check_format
-from core.base.fingerprint import code_fingerprint
-from core.base.serialize import Result
-from core.base.untrusted import ask_child
-from core.report.canonical import parse_json, report_fingerprint
-from core.report.document import Document
-from core.report.judgement import contradictions
-from core.report.page import embedded_document, to_html
-from core.report.public_summary import SUMMARY_KIND, is_summary_page
-from core.report.schema import is_report, schema_error
+from ..base.errors import FairLeakError, InputError, check_format
+from ..base.fingerprint import code_fingerprint
+from ..base.serialize import Result
+from ..base.untrusted import ask_child
+from .canonical import parse_json, report_fingerprint
+from .document import Document
+from .judgement import contradictions
+from .page import embedded_document, to_html
+from .public_summary import SUMMARY_KIND, is_summary_page
+from .schema import is_report, schema_error
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

@@ -16,8 +16,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from core.base.errors import InputError
-from core.base.serialize import Result
+from ..base.errors import InputError
+from ..base.serialize import Result
 
 LEVEL = 0.95
 """Of every interval whose level nobody chooses."""

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Ints, Mask
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.validation import binary_array, choice, one_length
-from core.stats.estimates import Estimate, difference, not_measured, proportion, strongest, weighted_sum
+from ..base.arrays import Codes, Ints, Mask
+from ..base.errors import InputError
+from ..base.serialize import Result
+from ..base.validation import binary_array, choice, one_length
+from .estimates import Estimate, difference, not_measured, proportion, strongest, weighted_sum
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 """The metrics by name."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.stats.estimates import Estimate, Spread, count, estimate_columns, number_text, plain_number
+from .estimates import Estimate, Spread, count, estimate_columns, number_text, plain_number
 
 _UNMEASURED = "n/a"
 _COARSE = 3.5

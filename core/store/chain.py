@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from core.base.errors import check_format
+from ..base.errors import check_format
 
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 

@@ -23,11 +23,11 @@ from urllib.parse import quote
 
 import sqlalchemy as sa
 
-import core
-from core.base.errors import FORMAT, FairLeakError, FormatError, InputError, check_format
-from core.base.files import why
-from core.datasets.columns import quoted
-from core.store.chain import FIRST, Damaged, Link, Record, linked, now
+from .. import __version__
+from ..base.errors import FORMAT, FairLeakError, FormatError, InputError, check_format
+from ..base.files import why
+from ..datasets.columns import quoted
+from .chain import FIRST, Damaged, Link, Record, linked, now
 
 BUSY_SECONDS = 60
 
@@ -109,7 +109,7 @@ class Transaction(Generic[R]):
         if self._end() is None:
             columns, body = self.opening()
             self.connection.execute(sa.insert(self.head).values(id=1, number=0, hash=FIRST, **columns))
-            opened = {"kind": "opened", "format": FORMAT, "time": now(), "fairleak": core.__version__}
+            opened = {"kind": "opened", "format": FORMAT, "time": now(), "fairleak": __version__}
             self.add(self.says(), opened | body)
 
     def beside(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -301,7 +301,7 @@ def _check_pages(kind: type[Transaction[Any]], path: Path, mode: str) -> None:
 
 def _make(kind: type[Transaction[Any]], path: Path) -> None:
     """Make an empty one; if somebody else makes it at the same time, theirs stays."""
-    home = Path(core.__file__).resolve().parents[1]
+    home = Path(__file__).resolve().parents[2]
     if Path(os.path.realpath(path)).is_relative_to(home):
         raise InputError(f"A {kind.noun} must not lie in FairLeak's own folder, got {quoted(path, 200)}.")
     try:

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from core.adversaries.adversary import forest_parameters
-from core.base.param import Param
-from core.base.serialize import UNSAID, Result
-from core.base.settings import validate
-from core.base.validation import LEAST_EPSILON
-from core.datasets.roles import Roles
-from core.models import GIVEN, METHODS, TREE_DEPTH
-from core.stats.fairness import METRICS
+from ..adversaries.adversary import forest_parameters
+from ..base.param import Param
+from ..base.serialize import UNSAID, Result
+from ..base.settings import validate
+from ..base.validation import LEAST_EPSILON
+from ..datasets.roles import Roles
+from ..models import GIVEN, METHODS, TREE_DEPTH
+from ..stats.fairness import METRICS
 
 TRAINED_TOLERANCE = 0.005
 """What a model is trained for where nobody says otherwise, on the pages and in plans; `AuditConfig` by itself has the

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats
-from core.datasets import AuditDataset, Roles
-from core.datasets.splits import Splits
-from core.models import GIVEN
-from core.studies.config import AuditConfig
-from core.studies.subject import Progress, Subject, train_model
+from ..base.arrays import Codes, Floats
+from ..datasets import AuditDataset, Roles
+from ..datasets.splits import Splits
+from ..models import GIVEN
+from .config import AuditConfig
+from .subject import Progress, Subject, train_model
 
 SHARE = 0.4
 """Probability of group 1."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.studies.study import Study
+from .study import Study
 
 
 def _discover() -> Iterator[Study[Any, Any]]:

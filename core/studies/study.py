@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from core.base.serialize import Result
-from core.stats.estimates import Estimate
-from core.stats.quantities import Row as Row
-from core.studies.subject import Subject
+from ..base.serialize import Result
+from ..stats.estimates import Estimate
+from ..stats.quantities import Row as Row
+from .subject import Subject
 
 S = TypeVar("S")
 R = TypeVar("R")

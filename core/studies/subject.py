@@ -8,21 +8,21 @@ from typing import Annotated, Any, Self, TypeVar, cast
 
 import numpy as np
 
-from core.adversaries import Imputation, Imputed, impute, with_folds
-from core.base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
-from core.base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
-from core.base.errors import Cancelled, InputError
-from core.base.fingerprint import fingerprint
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
-from core.models import GIVEN, FairModel, fit_model
-from core.models.query_access import QueryAccess
-from core.models.structure import UNKNOWN, Structure, structure_of
-from core.stats.estimates import Estimate, accuracy, proportion
-from core.stats.fairness import (
+from ..adversaries import Imputation, Imputed, impute, with_folds
+from ..base.arrays import MOST_DECIMALS, Codes, Floats, Ints, Mask
+from ..base.caveats import INTERVAL_TEXT, SETS_UNKNOWN_TEXT, Caveat, CaveatKind
+from ..base.errors import Cancelled, InputError
+from ..base.fingerprint import fingerprint
+from ..base.param import Param
+from ..base.serialize import Result
+from ..base.settings import Settings
+from ..datasets.dataset import AuditDataset
+from ..datasets.splits import MAX_ATTACKER_SAMPLE, Splits, attacker_sample, split, split_everybody
+from ..models import GIVEN, FairModel, fit_model
+from ..models.query_access import QueryAccess
+from ..models.structure import UNKNOWN, Structure, structure_of
+from ..stats.estimates import Estimate, accuracy, proportion
+from ..stats.fairness import (
     METRIC_TITLES,
     GroupRate,
     difference_of_rates,
@@ -31,7 +31,7 @@ from core.stats.fairness import (
     unfairness,
     unfairness_estimate,
 )
-from core.studies.config import AuditConfig
+from .config import AuditConfig
 
 T = TypeVar("T")
 

@@ -62,8 +62,8 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
-            names |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
+            module = house.imported_module(path, node)
+            names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
     return names
 
 

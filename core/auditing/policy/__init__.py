@@ -1,8 +1,8 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from core.auditing.policy.checks import CHECKS
-from core.auditing.policy.decisions import judge
-from core.auditing.policy.limits import (
+from .checks import CHECKS
+from .decisions import judge
+from .limits import (
     NO_SOURCE,
     UNITS,
     VERDICT_TITLES,
@@ -20,7 +20,7 @@ from core.auditing.policy.limits import (
     source_text,
     value_text,
 )
-from core.auditing.policy.verdict import (
+from .verdict import (
     BASIS_LABELS,
     CheckVerdict,
     Status,

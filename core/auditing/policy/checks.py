@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.stats.estimates import MOST_TESTED
-from core.studies.registry import STUDIES
-from core.studies.study import Check
+from ...stats.estimates import MOST_TESTED
+from ...studies.registry import STUDIES
+from ...studies.study import Check
 
 _ORDER = (
     "attribute_excess",

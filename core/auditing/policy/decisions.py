@@ -28,14 +28,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
-from core.auditing.policy.checks import CHECKS, check_title
-from core.auditing.policy.limits import Limit, Policy, check_policy, in_range, limit_text, range_text, value_text
-from core.auditing.policy.verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
-from core.base.caveats import Caveat
-from core.base.errors import InputError
-from core.base.settings import told
-from core.stats.estimates import Estimate, holm, level_text
-from core.studies.study import Basis, Measurement, Outcome
+from ...base.caveats import Caveat
+from ...base.errors import InputError
+from ...base.settings import told
+from ...stats.estimates import Estimate, holm, level_text
+from ...studies.study import Basis, Measurement, Outcome
+from .checks import CHECKS, check_title
+from .limits import Limit, Policy, check_policy, in_range, limit_text, range_text, value_text
+from .verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
 
 _ROUNDING = 1e-12
 """Computed values no farther from their limit than this are at the limit: they differ by rounding."""

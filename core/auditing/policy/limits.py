@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Annotated, Any, NamedTuple
 
-from core.auditing.policy.checks import CHECKS
-from core.base.errors import FORMAT, InputError
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import Place, Tables, broken, naming, params, parsed, read_table, toml_text, validate, values_of
-from core.stats.estimates import STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
+from ...base.errors import FORMAT, InputError
+from ...base.param import Param
+from ...base.serialize import Result
+from ...base.settings import Place, Tables, broken, naming, params, parsed, read_table, toml_text, validate, values_of
+from ...stats.estimates import STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
+from .checks import CHECKS
 
 
 class Unit(NamedTuple):
@@ -222,7 +222,7 @@ def predictions_policy() -> Policy:
 
 
 def _shipped(name: str) -> Policy:
-    return read_policy(files("core.auditing.policy").joinpath(name).read_bytes(), name=name)
+    return read_policy(files(__package__).joinpath(name).read_bytes(), name=name)
 
 
 VERDICT_TITLES = {

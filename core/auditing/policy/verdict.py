@@ -16,8 +16,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from core.auditing.policy.checks import CHECKS
-from core.auditing.policy.limits import (
+from ...base.caveats import Caveat
+from ...base.serialize import Result
+from ...stats.estimates import Estimate, count_text, interval, joined, level_text
+from ...studies.registry import STUDIES
+from ...studies.study import Basis, Measurement, Outcome
+from ...studies.subject import SETS_UNKNOWN
+from .checks import CHECKS
+from .limits import (
     Limit,
     Policy,
     control_text,
@@ -28,12 +34,6 @@ from core.auditing.policy.limits import (
     source_text,
     value_text,
 )
-from core.base.caveats import Caveat
-from core.base.serialize import Result
-from core.stats.estimates import Estimate, count_text, interval, joined, level_text
-from core.studies.registry import STUDIES
-from core.studies.study import Basis, Measurement, Outcome
-from core.studies.subject import SETS_UNKNOWN
 
 
 class Status(StrEnum):

@@ -1,5 +1,5 @@
 """Whatever a stranger wrote is opened in a short-lived process of its own, never in the one that serves people."""
 
-from core.base.untrusted.child import ask_child, warm_up
+from .child import ask_child, warm_up
 
 __all__ = ["ask_child", "warm_up"]

@@ -23,8 +23,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from core.base.errors import InputError
-from core.base.untrusted.opening import Kind, Oversize, read_frame
+from ..errors import InputError
+from .opening import Kind, Oversize, read_frame
 
 if TYPE_CHECKING:
     import pyarrow

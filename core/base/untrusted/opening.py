@@ -23,8 +23,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
-from core.base.errors import FairLeakError
-from core.base.untrusted.confinement import PROTECTIONS, UNCONFINED, confine, enter_empty_folder
+from ..errors import FairLeakError
+from .confinement import PROTECTIONS, UNCONFINED, confine, enter_empty_folder
 
 if TYPE_CHECKING:
     import pyarrow

@@ -1,6 +1,6 @@
 """Choose a model: many candidates, one policy, and the most accurate within all limits, judged on fresh people."""
 
-from core.experiments.choose.candidates import (
+from .candidates import (
     LEAKS,
     PREFERENCES,
     CandidatePoint,
@@ -9,7 +9,7 @@ from core.experiments.choose.candidates import (
     candidates,
     measure_all,
 )
-from core.experiments.choose.choose import Candidate, Choice, Outcomes, choose
+from .choose import Candidate, Choice, Outcomes, choose
 
 __all__ = [
     "LEAKS",

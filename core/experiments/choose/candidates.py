@@ -18,26 +18,26 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from core.auditing.inputs import Audited
-from core.auditing.plan import AuditPlan, MembershipPlan
-from core.auditing.run import measured
-from core.base.arrays import Mask
-from core.base.errors import InputError
-from core.base.param import Param
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.base.validation import LEAST_EPSILON
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
-from core.experiments.sweep import grid, sweep
-from core.models import METHOD_TITLES, METHODS, TREE_DEPTH
-from core.stats.estimates import Estimate, accuracy_gain, epsilon_text, tolerance_text
-from core.studies.attribute import AttributeSettings
-from core.studies.config import MOST_DEPTH, AuditConfig
-from core.studies.registry import STUDIES
-from core.studies.study import Outcome
-from core.studies.subject import Progress, train_model
+from ...auditing.inputs import Audited
+from ...auditing.plan import AuditPlan, MembershipPlan
+from ...auditing.run import measured
+from ...base.arrays import Mask
+from ...base.errors import InputError
+from ...base.param import Param
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.settings import Settings
+from ...base.validation import LEAST_EPSILON
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import split
+from ...models import METHOD_TITLES, METHODS, TREE_DEPTH
+from ...stats.estimates import Estimate, accuracy_gain, epsilon_text, tolerance_text
+from ...studies.attribute import AttributeSettings
+from ...studies.config import MOST_DEPTH, AuditConfig
+from ...studies.registry import STUDIES
+from ...studies.study import Outcome
+from ...studies.subject import Progress, train_model
+from ..sweep import grid, sweep
 
 PREFERENCES = {"accuracy": "Accuracy", "balanced": "Balanced", "leak": "Least leak"}
 """What is preferred among models within all limits: the best accuracy; the smallest worst leak within one standard

@@ -6,16 +6,16 @@ import math
 from itertools import groupby
 from typing import NamedTuple
 
-from core.auditing.policy import VERDICT_TITLES
-from core.charts.drawing import Axis, Drawing, percents
-from core.charts.words import LINE, fit, short
-from core.experiments.choose import Candidate, Choice, Outcomes
-from core.experiments.choose.choose import Side
-from core.experiments.choose.findings import leak_text, order, rows, short_check
-from core.models import METHOD_TITLES
-from core.stats.estimates import interval, percent
-from core.stats.quantities import plain_row
-from core.studies.config import AuditConfig
+from ...auditing.policy import VERDICT_TITLES
+from ...charts.drawing import Axis, Drawing, percents
+from ...charts.words import LINE, fit, short
+from ...models import METHOD_TITLES
+from ...stats.estimates import interval, percent
+from ...stats.quantities import plain_row
+from ...studies.config import AuditConfig
+from . import Candidate, Choice, Outcomes
+from .choose import Side
+from .findings import leak_text, order, rows, short_check
 
 _MOST = 2.1
 """Largest worst leak that has a place of its own; what is beyond stands here, at the right edge."""

@@ -22,14 +22,14 @@ from functools import cached_property
 
 import numpy as np
 
-from core.auditing.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.experiments.choose.candidates import CandidatePoint, ChooseSettings, Half
-from core.stats.estimates import Estimate, holm, normal_quantile, not_measured, paired_gain
-from core.studies.registry import STUDIES
-from core.studies.study import Measurement, Outcome, not_run
-from core.studies.two_models import UNFAIR
+from ...auditing.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...stats.estimates import Estimate, holm, normal_quantile, not_measured, paired_gain
+from ...studies.registry import STUDIES
+from ...studies.study import Measurement, Outcome, not_run
+from ...studies.two_models import UNFAIR
+from .candidates import CandidatePoint, ChooseSettings, Half
 
 _DRAWS = 200
 """Bootstrap draws of the flattery."""

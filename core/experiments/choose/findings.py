@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, next_step
-from core.auditing.policy.checks import check_title
-from core.auditing.policy.verdict import times_needed
-from core.auditing.result import StudyFindings
-from core.experiments.choose.candidates import PREFERENCES
-from core.experiments.choose.choose import Candidate, Choice, Outcomes, Side
-from core.models import instead_of_constant
-from core.stats.estimates import count, count_text, epsilon_text, interval, joined, number_text, percent, points
-from core.stats.quantities import Quantity, share
-from core.studies.study import Finding, Row
-from core.studies.two_models import WARNING
+from ...auditing.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, next_step
+from ...auditing.policy.checks import check_title
+from ...auditing.policy.verdict import times_needed
+from ...auditing.result import StudyFindings
+from ...models import instead_of_constant
+from ...stats.estimates import count, count_text, epsilon_text, interval, joined, number_text, percent, points
+from ...stats.quantities import Quantity, share
+from ...studies.study import Finding, Row
+from ...studies.two_models import WARNING
+from .candidates import PREFERENCES
+from .choose import Candidate, Choice, Outcomes, Side
 
 _SHORT = {
     "unfairness": "unfairness",

@@ -4,8 +4,8 @@ A model is trained for each configuration, and the attacker knows its target tol
 order in which they finish, and are kept at once, so that a sweep ended at any moment goes on later where it was.
 """
 
-from core.experiments.sweep.engine import sweep
-from core.experiments.sweep.point import (
+from .engine import sweep
+from .point import (
     PAPER_TOLERANCES,
     SWEPT_METHODS,
     TOLERANCES,
@@ -16,8 +16,8 @@ from core.experiments.sweep.point import (
     measure,
     point_key,
 )
-from core.experiments.sweep.store import FolderStore, MemoryStore
-from core.experiments.sweep.summary import SweepRow, summarise, summary_frame, table_three
+from .store import FolderStore, MemoryStore
+from .summary import SweepRow, summarise, summary_frame, table_three
 
 __all__ = [
     "PAPER_TOLERANCES",

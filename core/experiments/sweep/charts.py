@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing, Scale, percents, value_of
-from core.charts.heat import draw_heat
-from core.charts.lines import Curve, Dot, draw_lines, level
-from core.charts.words import measured, short
-from core.experiments.sweep import SweepRow, summary_frame
-from core.experiments.sweep.landscape import MEMBER_ATTACKER, Landscape, MapCell
-from core.models import METHOD_TITLES
-from core.stats.estimates import Estimate, Spread, epsilon_text, interval, percent, point_interval, points
-from core.studies.correction.charts import HEIGHT, draw_dumbbells, moved, tolerance_axis
+from ...charts.drawing import Axis, Drawing, Scale, percents, value_of
+from ...charts.heat import draw_heat
+from ...charts.lines import Curve, Dot, draw_lines, level
+from ...charts.words import measured, short
+from ...models import METHOD_TITLES
+from ...stats.estimates import Estimate, Spread, epsilon_text, interval, percent, point_interval, points
+from ...studies.correction.charts import HEIGHT, draw_dumbbells, moved, tolerance_axis
+from . import SweepRow, summary_frame
+from .landscape import MEMBER_ATTACKER, Landscape, MapCell
 
 
 def draw_methods(rows: Sequence[SweepRow]) -> Drawing:

@@ -24,13 +24,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
-from core.base.errors import FairLeakError, InputError
-from core.base.serialize import Result, dumps, loads
-from core.datasets.dataset import AuditDataset
-from core.experiments.sweep.point import SweepPoint, environment, point_key
-from core.experiments.sweep.point import measure as measure_point
-from core.experiments.sweep.store import PointStore
-from core.studies.config import AuditConfig
+from ...base.errors import FairLeakError, InputError
+from ...base.serialize import Result, dumps, loads
+from ...datasets.dataset import AuditDataset
+from ...studies.config import AuditConfig
+from .point import SweepPoint, environment, point_key
+from .point import measure as measure_point
+from .store import PointStore
 
 Measure = Callable[[AuditConfig, AuditDataset], Result]
 Jobs = Sequence[tuple[int, AuditConfig]]

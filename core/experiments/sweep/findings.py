@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.experiments.sweep.landscape import Landscape, MapCell
-from core.experiments.sweep.summary import SweepRow
-from core.models import METHOD_TITLES
-from core.stats.estimates import Estimate, epsilon_text, percent, points
-from core.stats.fairness import METRIC_TITLES
-from core.studies.config import AuditConfig
-from core.studies.correction.findings import signed
-from core.studies.study import Finding, Row
+from ...models import METHOD_TITLES
+from ...stats.estimates import Estimate, epsilon_text, percent, points
+from ...stats.fairness import METRIC_TITLES
+from ...studies.config import AuditConfig
+from ...studies.correction.findings import signed
+from ...studies.study import Finding, Row
+from .landscape import Landscape, MapCell
+from .summary import SweepRow
 
 
 def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_published: bool) -> Finding:

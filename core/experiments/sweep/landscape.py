@@ -18,26 +18,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from core.base.arrays import Codes
-from core.base.errors import FairLeakError, InputError
-from core.base.files import write_file
-from core.base.fingerprint import content_fingerprint
-from core.base.param import Param
-from core.base.seeds import child_seed
-from core.base.serialize import RecordError, Result, dumps, loads
-from core.base.settings import validate
-from core.base.validation import LEAST_EPSILON
-from core.datasets.catalog import DEMO_FILE
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
-from core.experiments.sweep.point import environment
-from core.models.private_fair import TREE_SHARE, PrivateFairModel, PrivateFairTree, fit_private_fair
-from core.stats.estimates import Estimate, estimate_columns, mean_over_repeats, rate_over_repeats
-from core.stats.fairness import METRICS, difference_between_groups, unfairness
-from core.studies.config import AuditConfig
-from core.studies.correction import attack_model, disclose, smallest_tolerance
-from core.studies.membership import area, true_label_probability
-from core.studies.subject import check_cells
+from ...base.arrays import Codes
+from ...base.errors import FairLeakError, InputError
+from ...base.files import write_file
+from ...base.fingerprint import content_fingerprint
+from ...base.param import Param
+from ...base.seeds import child_seed
+from ...base.serialize import RecordError, Result, dumps, loads
+from ...base.settings import validate
+from ...base.validation import LEAST_EPSILON
+from ...datasets.catalog import DEMO_FILE
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import split
+from ...models.private_fair import TREE_SHARE, PrivateFairModel, PrivateFairTree, fit_private_fair
+from ...stats.estimates import Estimate, estimate_columns, mean_over_repeats, rate_over_repeats
+from ...stats.fairness import METRICS, difference_between_groups, unfairness
+from ...studies.config import AuditConfig
+from ...studies.correction import attack_model, disclose, smallest_tolerance
+from ...studies.membership import area, true_label_probability
+from ...studies.subject import check_cells
+from .point import environment
 
 if TYPE_CHECKING:
     import pandas

@@ -11,21 +11,21 @@ from importlib.metadata import version
 from itertools import product
 from typing import Annotated, Any
 
-import core
-from core.base.errors import InputError
-from core.base.fingerprint import code_fingerprint, fingerprint
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.datasets.dataset import AuditDataset
-from core.models import METHODS
-from core.stats.estimates import Estimate
-from core.stats.fairness import METRICS
-from core.studies.config import AuditConfig
-from core.studies.correction import ATTACKERS, COSTS, PROTOCOLS, CorrectionResult, Disclosure
-from core.studies.correction.study import Cost
-from core.studies.study import Study
-from core.studies.subject import ModelPoint, subject_of
+from ... import __version__
+from ...base.errors import InputError
+from ...base.fingerprint import code_fingerprint, fingerprint
+from ...base.param import Param
+from ...base.serialize import Result
+from ...base.settings import Settings
+from ...datasets.dataset import AuditDataset
+from ...models import METHODS
+from ...stats.estimates import Estimate
+from ...stats.fairness import METRICS
+from ...studies.config import AuditConfig
+from ...studies.correction import ATTACKERS, COSTS, PROTOCOLS, CorrectionResult, Disclosure
+from ...studies.correction.study import Cost
+from ...studies.study import Study
+from ...studies.subject import ModelPoint, subject_of
 
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
@@ -118,14 +118,14 @@ def environment() -> tuple[str, ...]:
     Any line of core changes the digest: results of another state of the code are not reused.
     """
     return (
-        f"fairleak {core.__version__} {code_fingerprint()[:12]}",
+        f"fairleak {__version__} {code_fingerprint()[:12]}",
         *(f"{name} {version(name)}" for name in _DECISIVE),
     )
 
 
 def environment_name() -> str:
     """Return the environment as the name of a folder: FairLeak's version and eight digits for the libraries'."""
-    return f"fairleak-{core.__version__}-{fingerprint(list(environment()))[:8]}"
+    return f"fairleak-{__version__}-{fingerprint(list(environment()))[:8]}"
 
 
 def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any) -> str:

@@ -19,11 +19,11 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.base.errors import FORMAT, InputError, check_format
-from core.base.files import why, write_file
-from core.base.serialize import RecordError, Result, dumps, loads
-from core.datasets.columns import quoted
-from core.experiments.sweep.point import SweepPoint, environment_name
+from ...base.errors import FORMAT, InputError, check_format
+from ...base.files import why, write_file
+from ...base.serialize import RecordError, Result, dumps, loads
+from ...datasets.columns import quoted
+from .point import SweepPoint, environment_name
 
 P = TypeVar("P", bound=Result)
 

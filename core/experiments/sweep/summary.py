@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.base.serialize import Result
-from core.experiments.sweep.point import SweepPoint
-from core.stats.estimates import Spread, summarize_seeds
+from ...base.serialize import Result
+from ...stats.estimates import Spread, summarize_seeds
+from .point import SweepPoint
 
 if TYPE_CHECKING:
     import pandas

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Floats
-from core.learn.examples.example import Example, compose, number, numbers, signed
-from core.studies.attriguard import allocate, expected_size, panda, representatives
+from ...base.arrays import Floats
+from ...studies.attriguard import allocate, expected_size, panda, representatives
+from .example import Example, compose, number, numbers, signed
 
 CITIES = ("Ash", "Birch", "Cedar")
 WEIGHTS = np.array([[5, -1, -4], [-1, 3, -2], [-2, -1, 3], [1, 1, -2], [-3, 2, 1]], float)  # one row an app

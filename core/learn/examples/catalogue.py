@@ -12,14 +12,14 @@ from importlib.resources import files
 from typing import Any
 from xml.etree.ElementTree import tostring
 
-from core.learn.examples.attriguard import guard_budget, guard_noise
-from core.learn.examples.correction import correction_case, correction_impossible, proportions
-from core.learn.examples.example import Example, texts
-from core.learn.examples.imputation import imputation
-from core.learn.examples.membership import fairpick_deletes, likelihood_ratio, private_split, two_gaps
-from core.learn.examples.model_card import card
-from core.learn.examples.queries import flip_everybody, noisy_answer, single_flip
-from core.learn.glossary import GLOSSARY
+from ..glossary import GLOSSARY
+from .attriguard import guard_budget, guard_noise
+from .correction import correction_case, correction_impossible, proportions
+from .example import Example, texts
+from .imputation import imputation
+from .membership import fairpick_deletes, likelihood_ratio, private_split, two_gaps
+from .model_card import card
+from .queries import flip_everybody, noisy_answer, single_flip
 
 _BUILDERS: dict[str, Callable[[str], Example]] = {
     "correction": correction_case,
@@ -49,7 +49,7 @@ LESSON = ("correction", "correction-loses", "imputation", "flip")
 
 def lesson() -> str:
     """Return the lesson of 45 minutes as Markdown: its title, its goal, and chapters."""
-    return (files("core.learn.examples") / "lesson.md").read_text(encoding="utf-8")
+    return (files(__package__) / "lesson.md").read_text(encoding="utf-8")
 
 
 def example(name: str) -> Example:
@@ -63,7 +63,7 @@ def sheet(example: Example, *, solution: bool) -> str:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["mathml"] = _mathml
-    source = (files("core.learn.examples") / "sheet.html").read_text(encoding="utf-8")
+    source = (files(__package__) / "sheet.html").read_text(encoding="utf-8")
     meanings = {term: meaning for chapter in GLOSSARY.values() for term, meaning in chapter.items()}
     terms = {term: meanings[term] for term in example.terms}
     return environment.from_string(source).render(example=example, solution=solution, terms=terms)

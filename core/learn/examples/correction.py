@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats
-from core.learn.examples.example import Columns, Example, compose, number, total
-from core.stats.fairness import difference_between_groups, group_rates, unfairness
-from core.studies.correction import Correction, correct, smallest_tolerance
+from ...base.arrays import Codes, Floats
+from ...stats.fairness import difference_between_groups, group_rates, unfairness
+from ...studies.correction import Correction, correct, smallest_tolerance
+from .example import Columns, Example, compose, number, total
 
 _ACCEPTED = np.repeat(np.array([1, 0], np.uint8), 10)
 _GUESS = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.uint8)  # 1 = woman

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from core.base.serialize import Result
+from ...base.serialize import Result
 
 if TYPE_CHECKING:
     import pandas
@@ -118,7 +118,7 @@ class Example(Result):
 
 def texts(name: str) -> dict[str, Any]:
     """Return the texts of an example as they lie there; what one leaves out is in the one it is `like`."""
-    content = tomllib.loads((files("core.learn.examples") / "texts" / f"{name}.toml").read_text(encoding="utf-8"))
+    content = tomllib.loads((files(__package__) / "texts" / f"{name}.toml").read_text(encoding="utf-8"))
     like = content.pop("like", None)
     return content if like is None else texts(like) | content
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.base.arrays import Ints
-from core.learn.examples.example import Example, compose, total
-from core.models.dp_id3 import DPID3Classifier
-from core.stats.estimates import accuracy_gain
+from ...base.arrays import Ints
+from ...models.dp_id3 import DPID3Classifier
+from ...stats.estimates import accuracy_gain
+from .example import Example, compose, total
 
 _HOURS, _DECISION = ("full-time", "part-time"), ("refused", "accepted")
 _TRAINING_CELLS = ((1, 1, 4, 1), (1, 0, 4, 1), (0, 1, 0, 7), (0, 0, 2, 1))

@@ -12,15 +12,15 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints
-from core.base.seeds import child_generator
-from core.learn.examples.example import Example, compose, number, numbers, signed
-from core.models.id3 import best_attribute, noisy_score
-from core.models.tree_budget import BudgetLedger, noisy_counts
-from core.stats.estimates import Estimate, accuracy_gain, interval, percent, proportion
-from core.studies.membership import REGISTRY, Evidence, MembershipSplit, fairpick_counts, vulnerability_disparity
-from core.studies.membership.evidence import Shadows
-from core.studies.membership.fairpick import differences
+from ...base.arrays import Floats, Ints
+from ...base.seeds import child_generator
+from ...models.id3 import best_attribute, noisy_score
+from ...models.tree_budget import BudgetLedger, noisy_counts
+from ...stats.estimates import Estimate, accuracy_gain, interval, percent, proportion
+from ...studies.membership import REGISTRY, Evidence, MembershipSplit, fairpick_counts, vulnerability_disparity
+from ...studies.membership.evidence import Shadows
+from ...studies.membership.fairpick import differences
+from .example import Example, compose, number, numbers, signed
 
 _FLAGGED = {("women", "member"): 8, ("women", "non-member"): 7, ("men", "member"): 6, ("men", "non-member"): 2}
 """Classified as members, of ten each."""

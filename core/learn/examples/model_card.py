@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.learn.examples.example import Example, compose, number, numbers, total
-from core.studies.model_card import Published, Release, measured, pinned, project
+from ...studies.model_card import Published, Release, measured, pinned, project
+from .example import Example, compose, number, numbers, total
 
 _WOMEN = np.isin(np.arange(1, 13), (1, 3, 4, 8, 11)).astype(np.uint8)
 _ACCEPTED = np.array([[1] * 6 + [0] * 6, [1] * 5 + [0] * 7])

@@ -10,10 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from core.base.arrays import Floats
-from core.base.seeds import child_generator
-from core.learn.examples.example import Columns, Example, compose, number, signed
-from core.studies.bias_queries import (
+from ...base.arrays import Floats
+from ...base.seeds import child_generator
+from ...studies.bias_queries import (
     LaplaceGlobal,
     accuracy_limit,
     leakage,
@@ -21,7 +20,8 @@ from core.studies.bias_queries import (
     reveal_double,
     statistical_parity_gap,
 )
-from core.studies.bias_queries.gaps import global_sensitivity
+from ...studies.bias_queries.gaps import global_sensitivity
+from .example import Columns, Example, compose, number, signed
 
 _ACCEPTED = np.array([1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1], float)
 _ADVANTAGED = np.array([1, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0], np.uint8)

@@ -1,7 +1,7 @@
 """Two audits compared: what changed in what was audited, and every check before and after."""
 
-from core.report.comparison.changed_settings import Changed
-from core.report.comparison.changes import (
+from .changed_settings import Changed
+from .changes import (
     Audit,
     CheckChange,
     Comparison,
@@ -11,7 +11,7 @@ from core.report.comparison.changes import (
     change_text,
     compare,
 )
-from core.report.comparison.comparison_files import comparison_html, comparison_junit, since
+from .comparison_files import comparison_html, comparison_junit, since
 
 __all__ = [
     "Audit",

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.auditing import changed_values
-from core.auditing.policy import limit_text
-from core.auditing.policy.checks import check_title
-from core.base.serialize import Result
+from ...auditing import changed_values
+from ...auditing.policy import limit_text
+from ...auditing.policy.checks import check_title
+from ...base.serialize import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,14 +44,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from core.auditing.policy import CHECKS, UNITS, CheckVerdict, Status
-from core.auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.settings import told
-from core.report.comparison.changed_settings import Changed, changed_settings, same_people
-from core.report.document import audit_day, audit_name, check_rows
-from core.stats.estimates import (
+from ...auditing.policy import CHECKS, UNITS, CheckVerdict, Status
+from ...auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...base.settings import told
+from ...stats.estimates import (
     LEVEL,
     Estimate,
     certain,
@@ -61,7 +59,9 @@ from core.stats.estimates import (
     quantile,
     weighted_sum,
 )
-from core.studies.study import Outcome
+from ...studies.study import Outcome
+from ..document import audit_day, audit_name, check_rows
+from .changed_settings import Changed, changed_settings, same_people
 
 
 class Turn(StrEnum):

@@ -6,12 +6,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from core.auditing.policy import VERDICT_TITLES, estimate_text
-from core.auditing.policy.verdict import on_scale
-from core.report.charts import bar
-from core.report.comparison.changes import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
-from core.report.junit import Case, junit_xml, stopping
-from core.report.page import environment, logo
+from ...auditing.policy import VERDICT_TITLES, estimate_text
+from ...auditing.policy.verdict import on_scale
+from ..charts import bar
+from ..junit import Case, junit_xml, stopping
+from ..page import environment, logo
+from .changes import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
 
 COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
 """Verdict of a comparison, or of a check in it -> the verdict whose colour and mark it has; others have none."""
@@ -23,7 +23,7 @@ def comparison_html(comparison: Comparison) -> str:
 
     from jinja2 import ChoiceLoader, DictLoader
 
-    source = (files("core.report.comparison") / "compare.html").read_text(encoding="utf-8")
+    source = (files(__package__) / "compare.html").read_text(encoding="utf-8")
     base_environment = environment()
     loader = ChoiceLoader([DictLoader({"compare.html": source}), base_environment.loader])  # type: ignore[list-item]
     page_environment = base_environment.overlay(loader=loader)

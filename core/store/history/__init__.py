@@ -8,8 +8,8 @@ A signature covers the fingerprint of one document. It is void as soon as the pr
 that is kept, or signed. Void signatures stay, with what changed.
 """
 
-from core.store.history.events import DECISIONS, Entry, Signature, needs_reason, not_releasable, parts_of
-from core.store.history.history import History, check_line, history_place
+from .events import DECISIONS, Entry, Signature, needs_reason, not_releasable, parts_of
+from .history import History, check_line, history_place
 
 __all__ = [
     "DECISIONS",

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.base.fingerprint import content_fingerprint
-from core.base.serialize import Result
-from core.stats.estimates import count_text
-from core.store.chain import Link, Record
+from ...base.fingerprint import content_fingerprint
+from ...base.serialize import Result
+from ...stats.estimates import count_text
+from ..chain import Link, Record
 
 DECISIONS: Mapping[str, str] = {
     "release": "Release",

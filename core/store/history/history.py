@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import core
-from core.base.errors import InputError
-from core.base.validation import choice, whole_number
-from core.datasets.columns import quoted
-from core.report import from_json, report_fingerprint, to_json
-from core.report.canonical import parse_json
-from core.store.chain import TIME, now
-from core.store.history.events import (
+from ... import __version__
+from ...base.errors import InputError
+from ...base.validation import choice, whole_number
+from ...datasets.columns import quoted
+from ...report import from_json, report_fingerprint, to_json
+from ...report.canonical import parse_json
+from ..chain import TIME, now
+from .events import (
     DECISIONS,
     Deletion,
     Entry,
@@ -27,8 +27,8 @@ from core.store.history.events import (
 )
 
 if TYPE_CHECKING:
-    from core.store.database import Store
-    from core.store.history.history_tables import Transaction
+    from ..database import Store
+    from .history_tables import Transaction
 
 _LONGEST, _LONGEST_REASON = 80, 2000
 
@@ -72,8 +72,8 @@ class History:
         create : bool
             Make it if it is not there. What is there is never replaced.
         """
-        from core.store.database import open_store
-        from core.store.history.history_tables import Transaction
+        from ..database import open_store
+        from .history_tables import Transaction
 
         return cls(open_store(Transaction, history_place(place), create=create))
 
@@ -190,7 +190,7 @@ class History:
                     return one
             if not told["reason"] and (wanted := needs_reason(decision, signed)):
                 raise InputError(wanted)
-            body = {"entry": entry.id, **told, "when": now(), "fairleak": core.__version__}
+            body = {"entry": entry.id, **told, "when": now(), "fairleak": __version__}
             change.add(events, {"kind": "signed", **body})
             return events.signatures[-1]
 

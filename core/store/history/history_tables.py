@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from core.store import database
-from core.store.history.events import Events
+from .. import database
+from .events import Events
 
 _tables = sa.MetaData()
 _history = database.head_table("fairleak_history", _tables)

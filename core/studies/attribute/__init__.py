@@ -1,6 +1,6 @@
 """Attribute inference from outputs: what everything a model releases adds to imputation of the attribute."""
 
-from core.studies.attribute.study import (
+from .study import (
     STUDY,
     AttackerPosteriors,
     AttributeInference,

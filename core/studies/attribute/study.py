@@ -21,7 +21,7 @@ from typing import Annotated
 
 import numpy as np
 
-from core.adversaries import (
+from ...adversaries import (
     Imputation,
     Imputed,
     Outputs,
@@ -30,14 +30,14 @@ from core.adversaries import (
     impute,
     known_records,
 )
-from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
-from core.base.arrays import Codes, Floats, Ints, decimals_of
-from core.base.param import Param
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.datasets.splits import attacker_sample
-from core.stats.estimates import (
+from ...adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
+from ...base.arrays import Codes, Floats, Ints, decimals_of
+from ...base.param import Param
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.settings import Settings
+from ...datasets.splits import attacker_sample
+from ...stats.estimates import (
     Estimate,
     accuracy,
     accuracy_gain,
@@ -52,9 +52,9 @@ from core.stats.estimates import (
     points,
     strongest,
 )
-from core.studies.planted import SyntheticRecords, draw_people, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Study, not_run
-from core.studies.subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
+from ..planted import SyntheticRecords, draw_people, subject_of
+from ..study import Check, Finding, Measurement, Plant, Report, Study, not_run
+from ..subject import OutputsPlan, Subject, attacker_columns, imputation_of, imputed
 
 ATTACKER_POSITIONS = {"outside": "from outside", "inside": "knowing half of the training records"}
 """Where an attacker stands, and how a sentence says it."""

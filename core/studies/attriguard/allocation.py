@@ -24,9 +24,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.validation import at_least_zero, choice
+from ...base.arrays import Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.validation import at_least_zero, choice
 
 TARGETS = {"uniform": "All values alike", "train_shares": "Shares of the known", "given": "Shares of my own"}
 """Target distributions, and what to call them."""

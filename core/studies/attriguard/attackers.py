@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints
-from core.base.serialize import Result
-from core.studies.attriguard.noisy_records import Noise
-from core.studies.attriguard.panda import in_batches
-from core.studies.attriguard.table import Column, fit_encoder
+from ...base.arrays import Floats, Ints
+from ...base.serialize import Result
+from .noisy_records import Noise
+from .panda import in_batches
+from .table import Column, fit_encoder
 
 _NAMES = {
     "logistic": ("Logistic regression", "Logistic"),

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Floats
-from core.charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
-from core.charts.heat import draw_heat
-from core.charts.lines import Curve, Dot, draw_lines, level, pointed
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.words import short
-from core.stats.estimates import Estimate, percent
-from core.studies.attriguard import READERS, Compared, Concentration, Exposure, Point, attacker_label, knows_the_noise
-from core.studies.attriguard.findings import value_rows
+from ...base.arrays import Floats
+from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
+from ...charts.heat import draw_heat
+from ...charts.lines import Curve, Dot, draw_lines, level, pointed
+from ...charts.rows import Mark, Row, draw_rows
+from ...charts.words import short
+from ...stats.estimates import Estimate, percent
+from . import READERS, Compared, Concentration, Exposure, Point, attacker_label, knows_the_noise
+from .findings import value_rows
 
 _GUTTER = 180  # pixels for the names of attackers
 

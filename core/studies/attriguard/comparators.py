@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.solvers import solve
-from core.stats.estimates import Estimate, accuracy, mean
-from core.studies.attriguard.attackers import Known, drawn
-from core.studies.attriguard.guard import READERS, Guarded
-from core.studies.study import Report
+from ...base.arrays import Floats, Ints
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.solvers import solve
+from ...stats.estimates import Estimate, accuracy, mean
+from ..study import Report
+from .attackers import Known, drawn
+from .guard import READERS, Guarded
 
 if TYPE_CHECKING:
     from scipy import sparse

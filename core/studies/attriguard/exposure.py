@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.serialize import Result
-from core.stats.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
-from core.studies.attriguard.allocation import allocate, expected_size
+from ...base.arrays import Floats, Ints, Mask
+from ...base.serialize import Result
+from ...stats.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
+from .allocation import allocate, expected_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

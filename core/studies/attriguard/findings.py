@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Floats
-from core.stats.estimates import Estimate, count, gap, interval, mean, percent, strongest
-from core.stats.fairness import difference_title
-from core.stats.quantities import Quantity, Row, Tables, share
-from core.studies.attriguard.attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
-from core.studies.attriguard.comparators import Compared
-from core.studies.attriguard.exposure import Exposure, Point, strongest_point
-from core.studies.attriguard.guard import TableGuard, Transfer
-from core.studies.attriguard.noisy_records import Concentration
-from core.studies.attriguard.utility import Recommendation, UtilityPoint
-from core.studies.study import Finding
+from ...base.arrays import Floats
+from ...stats.estimates import Estimate, count, gap, interval, mean, percent, strongest
+from ...stats.fairness import difference_title
+from ...stats.quantities import Quantity, Row, Tables, share
+from ..study import Finding
+from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
+from .comparators import Compared
+from .exposure import Exposure, Point, strongest_point
+from .guard import TableGuard, Transfer
+from .noisy_records import Concentration
+from .utility import Recommendation, UtilityPoint
 
 _MOST_NAMED = 3
 _ROUNDING = 1e-9

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints
-from core.base.errors import InputError
-from core.base.seeds import child_generator, child_seed
-from core.base.serialize import Result
-from core.base.validation import choice
-from core.datasets.dataset import AuditDataset
-from core.datasets.ratings import Ratings
-from core.stats.estimates import Estimate, mean, mean_rate
-from core.studies.attriguard.allocation import target_distribution
-from core.studies.attriguard.attackers import (
+from ...base.arrays import Floats, Ints
+from ...base.errors import InputError
+from ...base.seeds import child_generator, child_seed
+from ...base.serialize import Result
+from ...base.validation import choice
+from ...datasets.dataset import AuditDataset
+from ...datasets.ratings import Ratings
+from ...stats.estimates import Estimate, mean, mean_rate
+from ..config import AuditConfig
+from ..study import Report
+from .allocation import target_distribution
+from .attackers import (
     ADAPTIVE,
     ADVERSARIAL,
     TABLE_ATTACKERS,
@@ -40,11 +42,11 @@ from core.studies.attriguard.attackers import (
     fit_on_table,
     fit_unaware,
 )
-from core.studies.attriguard.exposure import Exposure, Guesses
-from core.studies.attriguard.noisy_records import Noise, concentration
-from core.studies.attriguard.panda import representatives
-from core.studies.attriguard.settings import GuardSettings, TableSettings
-from core.studies.attriguard.table import (
+from .exposure import Exposure, Guesses
+from .noisy_records import Noise, concentration
+from .panda import representatives
+from .settings import GuardSettings, TableSettings
+from .table import (
     Plausibility,
     TablePeople,
     audit_people,
@@ -53,9 +55,7 @@ from core.studies.attriguard.table import (
     pair_rules,
     table_columns,
 )
-from core.studies.attriguard.table_search import TableSearch, fit_defender
-from core.studies.config import AuditConfig
-from core.studies.study import Report
+from .table_search import TableSearch, fit_defender
 
 if TYPE_CHECKING:
     import pandas

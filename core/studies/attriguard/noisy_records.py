@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.serialize import Result
-from core.studies.attriguard.allocation import allocate
+from ...base.arrays import Floats, Ints, Mask
+from ...base.serialize import Result
+from .allocation import allocate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.validation import at_least_zero, choice
-from core.studies.attriguard.noisy_records import Noise, NoisyRecords
-from core.studies.study import Report
+from ...base.arrays import Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.validation import at_least_zero, choice
+from ..study import Report
+from .noisy_records import Noise, NoisyRecords
 
 POLICIES = {
     "modify_exist": "Change ratings that are there",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.base.errors import InputError
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import Settings, validate
-from core.studies.attriguard.allocation import TARGETS
-from core.studies.attriguard.attackers import ADAPTIVE, RATING_ATTACKERS
-from core.studies.attriguard.panda import POLICIES
-from core.studies.attriguard.table import LEAST_EXPECTED, Pair
-from core.studies.attriguard.table_search import TABLE_DEFENDERS
+from ...base.errors import InputError
+from ...base.param import Param
+from ...base.serialize import Result
+from ...base.settings import Settings, validate
+from .allocation import TARGETS
+from .attackers import ADAPTIVE, RATING_ATTACKERS
+from .panda import POLICIES
+from .table import LEAST_EXPECTED, Pair
+from .table_search import TABLE_DEFENDERS
 
 MOST_BUDGET = 1_000.0
 

@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from core.base.seeds import child_generator
-from core.stats.estimates import strongest
-from core.studies.attriguard.attackers import ATTACKER_TITLES
-from core.studies.attriguard.exposure import Exposure
-from core.studies.attriguard.findings import findings, point_row
-from core.studies.attriguard.guard import attackers_fitted, table_guard
-from core.studies.attriguard.settings import GuardPlan, TableSettings
-from core.studies.planted import SHARE, SyntheticRecords, draw_people, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study
-from core.studies.subject import Subject
+from ...base.seeds import child_generator
+from ...stats.estimates import strongest
+from ..planted import SHARE, SyntheticRecords, draw_people, subject_of
+from ..study import Check, Finding, Measurement, Plant, Report, Row, Study
+from ..subject import Subject
+from .attackers import ATTACKER_TITLES
+from .exposure import Exposure
+from .findings import findings, point_row
+from .guard import attackers_fitted, table_guard
+from .settings import GuardPlan, TableSettings
 
 _SETS = (100, 900, 500)
 """Training, attack and test records."""

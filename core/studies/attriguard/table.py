@@ -28,14 +28,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
-from core.stats.estimates import Estimate, proportion
-from core.studies.attriguard.noisy_records import Noise
-from core.studies.config import AuditConfig
+from ...base.arrays import Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import split
+from ...stats.estimates import Estimate, proportion
+from ..config import AuditConfig
+from .noisy_records import Noise
 
 MOST_VALUES = 20
 """Most values a private attribute of a table may have."""

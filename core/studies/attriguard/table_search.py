@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.validation import choice
-from core.studies.attriguard.noisy_records import Noise
-from core.studies.attriguard.table import Column, Encoder, PairRules, fit_encoder
+from ...base.arrays import Floats, Ints, Mask
+from ...base.validation import choice
+from .noisy_records import Noise
+from .table import Column, Encoder, PairRules, fit_encoder
 
 TABLE_DEFENDERS = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}
 """What the defender finds noise against on a table, and what to call it."""

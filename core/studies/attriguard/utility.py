@@ -20,20 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints
-from core.base.errors import InputError
-from core.base.seeds import child_generator, child_seed
-from core.base.serialize import Result
-from core.base.validation import one_length
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
-from core.models import GIVEN
-from core.stats.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile, strongest
-from core.stats.fairness import distance_from_all, largest_difference, row_sets
-from core.studies.attriguard.guard import Guarded, TableGuard
-from core.studies.attriguard.noisy_records import Noise
-from core.studies.config import AuditConfig
-from core.studies.subject import fit_rows
+from ...base.arrays import Codes, Floats, Ints
+from ...base.errors import InputError
+from ...base.seeds import child_generator, child_seed
+from ...base.serialize import Result
+from ...base.validation import one_length
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import split
+from ...models import GIVEN
+from ...stats.estimates import LEVEL, Estimate, mean, mean_rate, normal_quantile, strongest
+from ...stats.fairness import distance_from_all, largest_difference, row_sets
+from ..config import AuditConfig
+from ..subject import fit_rows
+from .guard import Guarded, TableGuard
+from .noisy_records import Noise
 
 _SET_ASIDE = 5
 _ROWS = 500  # records whose scores for all items are held at a time

@@ -3,8 +3,8 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.studies.bias_queries.decoders import DECODER_TITLES, DECODERS, PROGRAMS, Reading, decode_noisy
-from core.studies.bias_queries.findings import (
+from .decoders import DECODER_TITLES, DECODERS, PROGRAMS, Reading, decode_noisy
+from .findings import (
     AnswersLeak,
     PlannedAnswers,
     answers_excess,
@@ -15,15 +15,15 @@ from core.studies.bias_queries.findings import (
     findings,
     noise_text,
 )
-from core.studies.bias_queries.gaps import (
+from .gaps import (
     equal_opportunity_gap,
     global_sensitivity,
     leakage,
     smooth_sensitivity,
     statistical_parity_gap,
 )
-from core.studies.bias_queries.guarantees import ErrorQuantiles, accuracy_limit, largest_loss, targeted_leakage
-from core.studies.bias_queries.mechanisms import (
+from .guarantees import ErrorQuantiles, accuracy_limit, largest_loss, targeted_leakage
+from .mechanisms import (
     NOISE_TITLES,
     NOISES,
     Answering,
@@ -34,8 +34,8 @@ from core.studies.bias_queries.mechanisms import (
     SmoothCauchy,
     SmoothLaplace,
 )
-from core.studies.bias_queries.reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double
-from core.studies.bias_queries.trials import (
+from .reveal import partition_absolute, recover_flips, reveal_compressed, reveal_double
+from .trials import (
     Asking,
     Leak,
     People,

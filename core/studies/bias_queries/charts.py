@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing, Scale, decades, gap_text, shares, value_of
-from core.charts.lines import Curve, draw_lines, level
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.scatter import Points, draw_scatter
-from core.charts.theme import group_style
-from core.charts.words import plain_name
-from core.stats.estimates import ALMOST_ALL, Estimate, gap
-from core.studies.bias_queries import ErrorQuantiles, Leak, People, Reading, error_text
-from core.studies.bias_queries.trials import best_by_number
+from ...charts.drawing import Axis, Drawing, Scale, decades, gap_text, shares, value_of
+from ...charts.lines import Curve, draw_lines, level
+from ...charts.rows import Mark, Row, draw_rows
+from ...charts.scatter import Points, draw_scatter
+from ...charts.theme import group_style
+from ...charts.words import plain_name
+from ...stats.estimates import ALMOST_ALL, Estimate, gap
+from . import ErrorQuantiles, Leak, People, Reading, error_text
+from .trials import best_by_number
 
 _GUTTER = 176  # pixels for the names of curves
 _RATES = shares("Balanced accuracy (%)", (60, 70, 80, 90, 100), ends=(45.0, 102.0))

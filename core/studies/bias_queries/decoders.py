@@ -35,12 +35,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.validation import choice, probabilities
-from core.studies.bias_queries.gaps import answer_array, check_sizes, counted, score_matrix
-from core.studies.bias_queries.guarantees import exact_posterior
-from core.studies.bias_queries.mechanisms import (
+from ...base.arrays import Floats
+from ...base.errors import InputError
+from ...base.validation import choice, probabilities
+from .gaps import answer_array, check_sizes, counted, score_matrix
+from .guarantees import exact_posterior
+from .mechanisms import (
     AdditiveNoise,
     Mechanism,
     NoisySums,
@@ -48,8 +48,8 @@ from core.studies.bias_queries.mechanisms import (
     SumsRelease,
     centred_scores,
 )
-from core.studies.bias_queries.propagation import propagate
-from core.studies.bias_queries.reveal import recover_compressed, reveal_bits
+from .propagation import propagate
+from .reveal import recover_compressed, reveal_bits
 
 DECODERS = ("strongest", "without_prior", "published")
 """Kinds of attackers, from the one that knows most."""

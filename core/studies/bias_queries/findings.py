@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import Settings, params
-from core.base.validation import LEAST_EPSILON
-from core.stats.estimates import ALMOST_ALL, Estimate, at_most, certain, count, interval, percent, points, strongest
-from core.stats.quantities import Row, Tables, change, share
-from core.studies.bias_queries.decoders import DECODER_TITLES
-from core.studies.bias_queries.guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
-from core.studies.bias_queries.mechanisms import NOISE_TITLES, NOISES, Answering, Exact
-from core.studies.bias_queries.trials import Asking, Leak, Trials, best_by_number, needed
-from core.studies.study import Basis, Check, Finding, Measurement, not_run
+from ...base.param import Param
+from ...base.serialize import Result
+from ...base.settings import Settings, params
+from ...base.validation import LEAST_EPSILON
+from ...stats.estimates import ALMOST_ALL, Estimate, at_most, certain, count, interval, percent, points, strongest
+from ...stats.quantities import Row, Tables, change, share
+from ..study import Basis, Check, Finding, Measurement, not_run
+from .decoders import DECODER_TITLES
+from .guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
+from .mechanisms import NOISE_TITLES, NOISES, Answering, Exact
+from .trials import Asking, Leak, Trials, best_by_number, needed
 
 _ANSWERING, _ASKING = params(Answering), params(Asking)
 

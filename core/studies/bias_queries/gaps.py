@@ -44,9 +44,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.validation import binary_array, choice, one_length, whole_number
+from ...base.arrays import Floats
+from ...base.errors import InputError
+from ...base.validation import binary_array, choice, one_length, whole_number
 
 
 def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:

@@ -29,11 +29,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.studies.bias_queries.gaps import check_sizes, counted, local_sensitivity, people
-from core.studies.bias_queries.mechanisms import (
+from ...base.arrays import Floats
+from ...base.errors import InputError
+from ...base.serialize import Result
+from .gaps import check_sizes, counted, local_sensitivity, people
+from .mechanisms import (
     AdditiveNoise,
     LaplaceGlobal,
     Mechanism,

@@ -19,13 +19,13 @@ from typing import Annotated, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.base.validation import whole_number
-from core.studies.bias_queries.gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
+from ...base.arrays import Floats
+from ...base.errors import InputError
+from ...base.param import Param
+from ...base.serialize import Result
+from ...base.settings import Settings
+from ...base.validation import whole_number
+from .gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
 
 FINENESS = 1024  # cells to one noise scale, at least
 MOST_EPSILON = 1e6  # far above, the noise would be so small that the cut takes away from the gap itself

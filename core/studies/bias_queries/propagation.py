@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
+from ...base.arrays import Floats
 
 _ROUNDS = 40
 _SETTLED = 2e-3  # largest move of a probability in a round that counts as none

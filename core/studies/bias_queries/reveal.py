@@ -55,11 +55,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.validation import choice, probabilities
-from core.studies.bias_queries.gaps import (
+from ...base.arrays import Floats
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...base.validation import choice, probabilities
+from .gaps import (
     answer_array,
     check_sizes,
     design_scores,

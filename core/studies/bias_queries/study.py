@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.datasets.dataset import AuditDataset
-from core.studies.bias_queries.decoders import DECODER_TITLES, DECODERS
-from core.studies.bias_queries.findings import (
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...datasets.dataset import AuditDataset
+from ..planted import SyntheticRecords, subject_of
+from ..study import Finding, Measurement, Plant, Report, Row, Study
+from ..subject import Subject
+from .decoders import DECODER_TITLES, DECODERS
+from .findings import (
     DECLARED,
     AnswersLeak,
     PlannedAnswers,
@@ -22,10 +25,7 @@ from core.studies.bias_queries.findings import (
     leak_row,
     targeted_bound,
 )
-from core.studies.bias_queries.trials import Asking, Trials, query_pool
-from core.studies.planted import SyntheticRecords, subject_of
-from core.studies.study import Finding, Measurement, Plant, Report, Row, Study
-from core.studies.subject import Subject
+from .trials import Asking, Trials, query_pool
 
 _SETS = (400, 400, 400)
 """Training, attack and test records of the people the study is tried on."""

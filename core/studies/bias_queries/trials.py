@@ -20,20 +20,22 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats
-from core.base.errors import InputError
-from core.base.param import Param
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.settings import Settings, validate
-from core.base.validation import seed_value
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits, split
-from core.stats.estimates import Estimate, mean_over_repeats, rate_over_repeats
-from core.stats.fairness import METRIC_TITLES
-from core.studies.bias_queries.decoders import DECODERS, Answered, Reading, read_answers
-from core.studies.bias_queries.gaps import DESIGNS, design_scores, leakage, most_questions
-from core.studies.bias_queries.guarantees import (
+from ...base.arrays import Codes, Floats
+from ...base.errors import InputError
+from ...base.param import Param
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.settings import Settings, validate
+from ...base.validation import seed_value
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import Splits, split
+from ...stats.estimates import Estimate, mean_over_repeats, rate_over_repeats
+from ...stats.fairness import METRIC_TITLES
+from ..config import AuditConfig
+from ..subject import ModelFindings, prior_of, train_model
+from .decoders import DECODERS, Answered, Reading, read_answers
+from .gaps import DESIGNS, design_scores, leakage, most_questions
+from .guarantees import (
     ErrorQuantiles,
     accuracy_limit_with_prior,
     answer_error,
@@ -41,9 +43,7 @@ from core.studies.bias_queries.guarantees import (
     prior_given_sizes,
     two_flips,
 )
-from core.studies.bias_queries.mechanisms import Exact, NoisySums
-from core.studies.config import AuditConfig
-from core.studies.subject import ModelFindings, prior_of, train_model
+from .mechanisms import Exact, NoisySums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

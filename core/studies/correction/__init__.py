@@ -1,13 +1,13 @@
 """Reconstruction correction: what a disclosed fairness bound adds to an adversary's guesses."""
 
-from core.studies.correction.attribute_attacks import (
+from .attribute_attacks import (
     ATTACKERS,
     KINDS,
     PROTOCOLS,
     CorrectionResult,
     attack_model,
 )
-from core.studies.correction.attribution import (
+from .attribution import (
     MEASURES,
     STEP_TITLES,
     STEPS,
@@ -15,19 +15,19 @@ from core.studies.correction.attribution import (
     LeakStep,
     attribute_over_seeds,
 )
-from core.studies.correction.disclosure import COSTS, Disclosure, disclose
-from core.studies.correction.exact import smallest_tolerance, true_tolerance
-from core.studies.correction.findings import false_promise
-from core.studies.correction.knowledge import (
+from .disclosure import COSTS, Disclosure, disclose
+from .exact import smallest_tolerance, true_tolerance
+from .findings import false_promise
+from .knowledge import (
     LeakPoint,
     MoreDisclosed,
     disclose_more,
     leak_configs,
     measure_leak,
 )
-from core.studies.correction.problem import Correction, Disclosed, SolverCertificate, correct, correct_jointly
-from core.studies.correction.soft import soft_correct
-from core.studies.correction.study import STUDY, CorrectionSettings, audit_key, run
+from .problem import Correction, Disclosed, SolverCertificate, correct, correct_jointly
+from .soft import soft_correct
+from .study import STUDY, CorrectionSettings, audit_key, run
 
 __all__ = [
     "ATTACKERS",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import (
+from ...adversaries import (
     ADVERSARIES,
     AttackedRecords,
     Imputed,
@@ -23,18 +23,18 @@ from core.adversaries import (
     calibrate,
     train_adversary,
 )
-from core.base.arrays import Codes, Floats
-from core.base.fingerprint import fingerprint
-from core.base.serialize import Result
-from core.base.validation import choice
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits, attacker_sample, known_shares
-from core.stats.estimates import Estimate, accuracy
-from core.studies.config import AuditConfig
-from core.studies.correction.attribution import Attribution, attribute_leak
-from core.studies.correction.disclosure import Disclosure, disclose, permuted_records
-from core.studies.study import Report
-from core.studies.subject import ModelFindings, Subject, attacker_columns, imputation_of, imputed
+from ...base.arrays import Codes, Floats
+from ...base.fingerprint import fingerprint
+from ...base.serialize import Result
+from ...base.validation import choice
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import Splits, attacker_sample, known_shares
+from ...stats.estimates import Estimate, accuracy
+from ..config import AuditConfig
+from ..study import Report
+from ..subject import ModelFindings, Subject, attacker_columns, imputation_of, imputed
+from .attribution import Attribution, attribute_leak
+from .disclosure import Disclosure, disclose, permuted_records
 
 ATTACKERS = {
     "features": "the published attack",

@@ -22,12 +22,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.validation import unit_interval
-from core.stats.estimates import (
+from ...adversaries import AttackedRecords
+from ...base.arrays import Floats
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...base.validation import unit_interval
+from ...stats.estimates import (
     Estimate,
     Spread,
     accuracy,
@@ -37,11 +37,11 @@ from core.stats.estimates import (
     mean,
     summarize_seeds,
 )
-from core.stats.fairness import keeps, row_sets
-from core.stats.projection import ProjectionStatus, project
-from core.studies.correction.bootstrap import accuracy_by_sample, balanced_accuracy_by_sample, combine_intervals
-from core.studies.correction.disclosure import true_unfairness
-from core.studies.correction.soft import Tilt, soft_constraints, steps_in_draws
+from ...stats.fairness import keeps, row_sets
+from ...stats.projection import ProjectionStatus, project
+from .bootstrap import accuracy_by_sample, balanced_accuracy_by_sample, combine_intervals
+from .disclosure import true_unfairness
+from .soft import Tilt, soft_constraints, steps_in_draws
 
 STEP_TITLES = {
     "majority": "Baseline",

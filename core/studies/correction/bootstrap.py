@@ -38,12 +38,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords
-from core.base.arrays import Codes, Floats, Ints
-from core.base.seeds import child_generator
-from core.stats.estimates import Estimate
-from core.stats.fairness import row_sets
-from core.studies.correction.exact import WIDENING, cumulated, true_tolerance
+from ...adversaries import AttackedRecords
+from ...base.arrays import Codes, Floats, Ints
+from ...base.seeds import child_generator
+from ...stats.estimates import Estimate
+from ...stats.fairness import row_sets
+from .exact import WIDENING, cumulated, true_tolerance
 
 BLOCKS = 32
 """Blocks a cell is cut into; they grow with the price, since the cheap move first."""

@@ -9,16 +9,16 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from core.charts.drawing import Axis, Drawing, Scale, cells, percents, value_of
-from core.charts.lines import Curve, Dot, draw_lines, level
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.theme import group_style
-from core.stats.estimates import Estimate, percent, points, tolerance_text
-from core.studies.correction import STEPS, Attribution, Disclosure
+from ...charts.drawing import Axis, Drawing, Scale, cells, percents, value_of
+from ...charts.lines import Curve, Dot, draw_lines, level
+from ...charts.rows import Mark, Row, draw_rows
+from ...charts.theme import group_style
+from ...stats.estimates import Estimate, percent, points, tolerance_text
+from . import STEPS, Attribution, Disclosure
 
 if TYPE_CHECKING:
-    from core.adversaries import TunedForest
-    from core.studies.correction import MoreDisclosed
+    from ...adversaries import TunedForest
+    from . import MoreDisclosed
 
 HEIGHT = 250
 """Height of the smaller charts, in pixels."""

@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.studies.correction.exact import smallest_fraction
+from ...base.arrays import Codes, Floats, Ints, Mask
+from .exact import smallest_fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

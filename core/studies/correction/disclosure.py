@@ -27,12 +27,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords, permuted_predictions
-from core.base.arrays import Codes, Floats, Ints
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.validation import choice, positive_array, unit_interval
-from core.stats.estimates import (
+from ...adversaries import AttackedRecords, permuted_predictions
+from ...base.arrays import Codes, Floats, Ints
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...base.validation import choice, positive_array, unit_interval
+from ...stats.estimates import (
     Estimate,
     accuracy,
     accuracy_gain,
@@ -40,8 +40,8 @@ from core.stats.estimates import (
     paired_gain,
     proportion,
 )
-from core.stats.fairness import METRICS, keeps, row_sets, unfairness
-from core.studies.correction.bootstrap import (
+from ...stats.fairness import METRICS, keeps, row_sets, unfairness
+from .bootstrap import (
     DRAWS_OF_MANY,
     Blocks,
     BootstrapCounts,
@@ -51,7 +51,7 @@ from core.studies.correction.bootstrap import (
     bootstrap_jointly,
     combine_intervals,
 )
-from core.studies.correction.exact import (
+from .exact import (
     WIDENING,
     RowProblem,
     best_repair,
@@ -60,7 +60,7 @@ from core.studies.correction.exact import (
     solve_rows,
     true_tolerance,
 )
-from core.studies.correction.problem import Correction, SolverCertificate, correct
+from .problem import Correction, SolverCertificate, correct
 
 COSTS = {"published": "Confidence (published)", "log_odds": "Log-odds", "count": "Uniform"}
 """Correction cost of one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.

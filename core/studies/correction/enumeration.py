@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.studies.correction.counts import CountProblem, Rate
+from ...base.arrays import Floats, Ints, Mask
+from .counts import CountProblem, Rate
 
 _MOST_POINTS = 20_000
 """Points of one group beyond which the search gives up."""

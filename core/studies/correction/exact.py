@@ -61,9 +61,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.validation import binary_array, whole_number
-from core.stats.fairness import TOLERANCE_STEP, row_sets
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.validation import binary_array, whole_number
+from ...stats.fairness import TOLERANCE_STEP, row_sets
 
 MOST_GROUPS = 20
 """Largest number of groups a correction handles."""

@@ -9,9 +9,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.adversaries import STRONG, TunedForest
-from core.models import GIVEN
-from core.stats.estimates import (
+from ...adversaries import STRONG, TunedForest
+from ...models import GIVEN
+from ...stats.estimates import (
     Estimate,
     count,
     difference,
@@ -24,15 +24,15 @@ from core.stats.estimates import (
     points,
     tolerance_text,
 )
-from core.stats.fairness import METRIC_TITLES, difference_title, keeps
-from core.stats.quantities import Quantity, Row, Tables, change, share
-from core.studies.config import AuditConfig
-from core.studies.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult
-from core.studies.correction.attribution import MEASURES, STEP_TITLES, Attribution
-from core.studies.correction.disclosure import Disclosure
-from core.studies.correction.exact import true_tolerance
-from core.studies.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_identified
-from core.studies.study import Finding
+from ...stats.fairness import METRIC_TITLES, difference_title, keeps
+from ...stats.quantities import Quantity, Row, Tables, change, share
+from ..config import AuditConfig
+from ..study import Finding
+from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult
+from .attribution import MEASURES, STEP_TITLES, Attribution
+from .disclosure import Disclosure
+from .exact import true_tolerance
+from .knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_identified
 
 _FEW = 400
 """Attacked people below which an accuracy is known to about ±5 points at best."""

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints
-from core.base.solvers import SolverStatus, empty_model, linear, rescaled, run
-from core.studies.correction.counts import Choice, CountProblem, Rows, Solved
-from core.studies.correction.tangents import TIGHTENING, relaxed_bound
+from ...base.arrays import Floats, Ints
+from ...base.solvers import SolverStatus, empty_model, linear, rescaled, run
+from .counts import Choice, CountProblem, Rows, Solved
+from .tangents import TIGHTENING, relaxed_bound
 
 _CBC_SCALE = 1e7
 """Objective of the best known solution after scaling: CBC takes reduced costs below 1e-7 for 0."""

@@ -33,20 +33,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords, permuted_by_set
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.validation import binary_array, one_length
-from core.datasets.dataset import AuditDataset
-from core.stats.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
-from core.stats.fairness import METRICS, group_codes, row_sets, unfairness
-from core.studies.config import AuditConfig
-from core.studies.correction.attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, attack_model
-from core.studies.correction.attribution import Attribution
-from core.studies.correction.disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
-from core.studies.correction.exact import smallest_tolerance, true_tolerance
-from core.studies.correction.problem import Disclosed, SolverCertificate, correct_jointly
-from core.studies.subject import ModelPoint, subject_of
+from ...adversaries import AttackedRecords, permuted_by_set
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...base.validation import binary_array, one_length
+from ...datasets.dataset import AuditDataset
+from ...stats.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
+from ...stats.fairness import METRICS, group_codes, row_sets, unfairness
+from ..config import AuditConfig
+from ..subject import ModelPoint, subject_of
+from .attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, attack_model
+from .attribution import Attribution
+from .disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
+from .exact import smallest_tolerance, true_tolerance
+from .problem import Disclosed, SolverCertificate, correct_jointly
 
 KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
 """The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""

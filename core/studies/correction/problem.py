@@ -35,16 +35,16 @@ from decimal import ROUND_CEILING, Context
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Mask
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.solvers import SolverStatus
-from core.base.validation import binary_array, choice, group_array, one_length, positive_array, unit_interval
-from core.stats.fairness import METRICS, group_counts, row_sets
-from core.studies.correction.counts import components, count_problem
-from core.studies.correction.exact import WIDENING, RowProblem, group_number, smallest_tolerance, solve_rows
-from core.studies.correction.integer_programs import solve_counts_by_ilp
-from core.studies.correction.tangents import solve_counts
+from ...base.arrays import Codes, Floats, Mask
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...base.solvers import SolverStatus
+from ...base.validation import binary_array, choice, group_array, one_length, positive_array, unit_interval
+from ...stats.fairness import METRICS, group_counts, row_sets
+from .counts import components, count_problem
+from .exact import WIDENING, RowProblem, group_number, smallest_tolerance, solve_rows
+from .integer_programs import solve_counts_by_ilp
+from .tangents import solve_counts
 
 SOLVERS = ("exact", "ilp", "ilp_general")
 """Certified solver; integer program over counts (RC_e); integer program over records (RC)."""

@@ -28,14 +28,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.validation import binary_array, one_length, unit_interval
-from core.stats.fairness import row_sets
-from core.stats.projection import Constraints, newton_direction, project
-from core.studies.correction.bootstrap import drawn_people
-from core.studies.correction.exact import WIDENING
-from core.studies.correction.problem import Shares, interval_of
+from ...base.arrays import Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.validation import binary_array, one_length, unit_interval
+from ...stats.fairness import row_sets
+from ...stats.projection import Constraints, newton_direction, project
+from .bootstrap import drawn_people
+from .exact import WIDENING
+from .problem import Shares, interval_of
 
 _Row = tuple[Floats, Floats, float, bool]
 """Weights of the four patterns, weights of the groups, bound, equality."""

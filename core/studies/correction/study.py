@@ -14,27 +14,27 @@ from typing import Annotated
 
 import numpy as np
 
-from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
-from core.base.param import Param
-from core.base.seeds import child_generator
-from core.base.settings import Settings
-from core.datasets.build import build_dataset
-from core.datasets.catalog import demo_table
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
-from core.models import GIVEN
-from core.stats.estimates import estimate_columns
-from core.stats.fairness import METRIC_TITLES
-from core.studies.config import AuditConfig
-from core.studies.correction import findings
-from core.studies.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
-from core.studies.correction.attribution import STEP_TITLES
-from core.studies.correction.disclosure import COSTS, Disclosure, gain_of_best
-from core.studies.correction.exact import true_tolerance
-from core.studies.planted import draw_people, posterior, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
-from core.studies.subject import Progress, Subject, train_model
+from ...base.errors import InputError
+from ...base.fingerprint import fingerprint
+from ...base.param import Param
+from ...base.seeds import child_generator
+from ...base.settings import Settings
+from ...datasets.build import build_dataset
+from ...datasets.catalog import demo_table
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import split
+from ...models import GIVEN
+from ...stats.estimates import estimate_columns
+from ...stats.fairness import METRIC_TITLES
+from ..config import AuditConfig
+from ..planted import draw_people, posterior, subject_of
+from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..subject import Progress, Subject, train_model
+from . import findings
+from .attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
+from .attribution import STEP_TITLES
+from .disclosure import COSTS, Disclosure, gain_of_best
+from .exact import true_tolerance
 
 DECLARED = (
     Check(

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Ints
-from core.base.solvers import rescaled
-from core.studies.correction.counts import Choice, CountProblem, Rows, Solved
-from core.studies.correction.enumeration import cheapest_counts, is_one_row_set
+from ...base.arrays import Floats, Ints
+from ...base.solvers import rescaled
+from .counts import Choice, CountProblem, Rows, Solved
+from .enumeration import cheapest_counts, is_one_row_set
 
 TIGHTENING = 1e-5
 """Margin on scaled rows when a solution within the solver's own row tolerance breaks a constraint."""

@@ -1,7 +1,7 @@
 """How accurate and how fair the audited model is, without any attack."""
 
-from core.studies.fairness.findings import constraint_rows, fairness_metrics, headline, metric_table, metrics_heading
-from core.studies.fairness.study import STUDY, FairnessSettings, rate_ratio
+from .findings import constraint_rows, fairness_metrics, headline, metric_table, metrics_heading
+from .study import STUDY, FairnessSettings, rate_ratio
 
 __all__ = [
     "STUDY",

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.base.arrays import Mask
-from core.stats.estimates import Estimate, certain, percent, proportion, strongest, weighted_sum
-from core.studies.study import Check, Finding, Measurement
-from core.studies.subject import Subject
+from ...base.arrays import Mask
+from ...stats.estimates import Estimate, certain, percent, proportion, strongest, weighted_sum
+from ..study import Check, Finding, Measurement
+from ..subject import Subject
 
 ABSENCE = Check(
     name="absence",

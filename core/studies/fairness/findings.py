@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.models import GIVEN, instead_of_constant
-from core.stats.estimates import (
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...models import GIVEN, instead_of_constant
+from ...stats.estimates import (
     Estimate,
     certain,
     count,
@@ -21,7 +21,7 @@ from core.stats.estimates import (
     plain_number,
     tolerance_text,
 )
-from core.stats.fairness import (
+from ...stats.fairness import (
     METRIC_TITLES,
     METRICS,
     GroupRate,
@@ -34,8 +34,8 @@ from core.stats.fairness import (
     unfairness,
     unfairness_estimate,
 )
-from core.studies.study import Finding, Row
-from core.studies.subject import Subject
+from ..study import Finding, Row
+from ..subject import Subject
 
 _AMONG = {
     "statistical_parity": "overall selection rate",

@@ -14,17 +14,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.base.seeds import child_generator
-from core.base.settings import Settings
-from core.stats.estimates import (
+from ...base.seeds import child_generator
+from ...base.settings import Settings
+from ...stats.estimates import (
     Estimate,
     min_estimate,
     percent,
     weighted_sum,
 )
-from core.stats.fairness import METRIC_TITLES, difference_title, group_rates
-from core.studies.fairness.absence import ABSENCE, absence, absence_finding
-from core.studies.fairness.findings import (
+from ...stats.fairness import METRIC_TITLES, difference_title, group_rates
+from ..planted import draw_people, subject_of
+from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..subject import Subject
+from .absence import ABSENCE, absence, absence_finding
+from .findings import (
     METRICS_TABLE,
     RATES_TABLE,
     cautions,
@@ -33,9 +36,6 @@ from core.studies.fairness.findings import (
     metric_rows,
     rate_rows,
 )
-from core.studies.planted import draw_people, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
-from core.studies.subject import Subject
 
 DECLARED = (
     Check(

@@ -20,15 +20,15 @@ from functools import partial
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Mask
-from core.base.seeds import child_generator, child_seed
-from core.base.serialize import Result
-from core.desk.noise import HALF_STEP, MILLION, Noise, centred, on_grid, release
-from core.models.tree_budget import BudgetLedger
-from core.studies.bias_queries.guarantees import largest_loss
-from core.studies.bias_queries.mechanisms import AdditiveNoise, LaplaceGlobal, NoisySums, SmoothCauchy, SmoothLaplace
-from core.studies.measured_epsilon.bounds import OneRun, TwoTables, distinguished
-from core.studies.model_card.release import Release, noisy_sums
+from ...base.arrays import Codes, Floats, Mask
+from ...base.seeds import child_generator, child_seed
+from ...base.serialize import Result
+from ...desk.noise import HALF_STEP, MILLION, Noise, centred, on_grid, release
+from ...models.tree_budget import BudgetLedger
+from ..bias_queries.guarantees import largest_loss
+from ..bias_queries.mechanisms import AdditiveNoise, LaplaceGlobal, NoisySums, SmoothCauchy, SmoothLaplace
+from ..model_card.release import Release, noisy_sums
+from .bounds import OneRun, TwoTables, distinguished
 
 DELTA = 1e-5
 """Of the one mechanism that may fail."""
@@ -104,7 +104,7 @@ def audits(
 
 def tree_run(epsilon: float, canaries: int, *, seed: int) -> OneRun:
     """Return what is guessed of canaries from the predictions of one private tree that was trained with this ε."""
-    from core.models.dp_id3 import DPID3Classifier
+    from ...models.dp_id3 import DPID3Classifier
 
     included = child_generator(seed, "canaries").random(canaries) < 0.5
     records = max(1, math.ceil(1.25 * _RECORDS / epsilon))

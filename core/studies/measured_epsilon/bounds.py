@@ -31,8 +31,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints
-from core.base.serialize import Result
+from ...base.arrays import Floats, Ints
+from ...base.serialize import Result
 
 _MAX_BOUND = 60.0
 """Largest bound that is looked for."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.charts.drawing import Drawing, Scale
-from core.charts.rows import Mark, Row, draw_rows
-from core.studies.measured_epsilon import MeasuredEpsilon, MeasuredEpsilonSettings
+from ...charts.drawing import Drawing, Scale
+from ...charts.rows import Mark, Row, draw_rows
+from . import MeasuredEpsilon, MeasuredEpsilonSettings
 
 
 def drawings(result: MeasuredEpsilon, settings: MeasuredEpsilonSettings) -> Mapping[str, Drawing]:

@@ -9,16 +9,16 @@ from typing import Annotated
 
 import numpy as np
 
-from core.base.param import Param
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.stats.estimates import certain, count_text, epsilon_text, joined
-from core.studies.measured_epsilon.audits import MechanismAudit, audits
-from core.studies.measured_epsilon.bounds import OneRun
-from core.studies.planted import draw_people, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
-from core.studies.subject import Subject
+from ...base.param import Param
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.settings import Settings
+from ...stats.estimates import certain, count_text, epsilon_text, joined
+from ..planted import draw_people, subject_of
+from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..subject import Subject
+from .audits import MechanismAudit, audits
+from .bounds import OneRun
 
 SURE = 0.9999
 """Confidence at which a mechanism counts as measured above the ε that is promised."""

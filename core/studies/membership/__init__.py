@@ -1,8 +1,8 @@
 """Membership inference: who was in the training data, and for which groups it is easier to infer."""
 
-from core.studies.membership.attack import NEEDS, MemberGuess
-from core.studies.membership.attacks import ATTACKS, REGISTRY
-from core.studies.membership.curves import (
+from .attack import NEEDS, MemberGuess
+from .attacks import ATTACKS, REGISTRY
+from .curves import (
     EPSILONS,
     THETAS,
     AccountingFindings,
@@ -13,14 +13,14 @@ from core.studies.membership.curves import (
     fairpick_curve,
     summarise_curve,
 )
-from core.studies.membership.disparity import (
+from .disparity import (
     DisparityResult,
     GapTest,
     disparities,
     recall_by_range,
     vulnerability_disparity,
 )
-from core.studies.membership.evidence import (
+from .evidence import (
     Evidence,
     MembershipSplit,
     Train,
@@ -29,8 +29,8 @@ from core.studies.membership.evidence import (
     split_between,
     true_label_probability,
 )
-from core.studies.membership.fairpick import DELETION_REMINDER, fairpick_counts
-from core.studies.membership.inference import (
+from .fairpick import DELETION_REMINDER, fairpick_counts
+from .inference import (
     AttackFindings,
     Audit,
     MembershipFindings,
@@ -42,10 +42,10 @@ from core.studies.membership.inference import (
     run_attacks,
     train_target,
 )
-from core.studies.membership.people import MemberPeople, column_grouping, grouped_by, member_people, table_grouping
-from core.studies.membership.roc import area, is_muted, roc
-from core.studies.membership.settings import FEWEST_SHADOWS, TARGET_TITLES, TARGETS, MembershipPlan, MembershipSettings
-from core.studies.membership.targets import default_depth, ledger_of, most_caught, target_of
+from .people import MemberPeople, column_grouping, grouped_by, member_people, table_grouping
+from .roc import area, is_muted, roc
+from .settings import FEWEST_SHADOWS, TARGET_TITLES, TARGETS, MembershipPlan, MembershipSettings
+from .targets import default_depth, ledger_of, most_caught, target_of
 
 __all__ = [
     "ATTACKS",

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.studies.membership.evidence import Evidence
+from ...base.arrays import Codes, Floats, Ints, Mask
+from .evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

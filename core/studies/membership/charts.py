@@ -18,19 +18,19 @@ from typing import Any
 
 import numpy as np
 
-from core.charts.drawing import Axis, Drawing, Scale, decades, gap_text, gaps, percents, value_of
-from core.charts.lines import Curve, Dot, draw_lines, level
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.theme import group_style
-from core.charts.words import plain_name, short
-from core.stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
-from core.studies.membership.attacks import REGISTRY
-from core.studies.membership.curves import EPSILONS, THETAS, CurveBand
-from core.studies.membership.disparity import DisparityResult, GapTest, RangeTable
-from core.studies.membership.fairpick import FairPickFindings
-from core.studies.membership.findings import Reading
-from core.studies.membership.inference import AttackFindings, MembershipFindings
-from core.studies.membership.roc import Roc
+from ...charts.drawing import Axis, Drawing, Scale, decades, gap_text, gaps, percents, value_of
+from ...charts.lines import Curve, Dot, draw_lines, level
+from ...charts.rows import Mark, Row, draw_rows
+from ...charts.theme import group_style
+from ...charts.words import plain_name, short
+from ...stats.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
+from .attacks import REGISTRY
+from .curves import EPSILONS, THETAS, CurveBand
+from .disparity import DisparityResult, GapTest, RangeTable
+from .fairpick import FairPickFindings
+from .findings import Reading
+from .inference import AttackFindings, MembershipFindings
+from .roc import Roc
 
 _WAITING = "being measured"
 _CHANCE = "AUC not above 0.5"

@@ -10,19 +10,19 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.base.arrays import Mask
-from core.base.seeds import child_seed
-from core.base.serialize import Result
-from core.models.tree_budget import ACCOUNTINGS, BudgetLedger
-from core.stats.estimates import LEVEL, Estimate, mean_over_repeats, rate_over_repeats
-from core.studies.membership.attacks import REGISTRY
-from core.studies.membership.evidence import Train, member_split
-from core.studies.membership.fairpick import clusters, outsiders_at_random, random_deletion
-from core.studies.membership.inference import TrainedTarget, thinned, train_target, two_sides
-from core.studies.membership.people import MemberPeople
-from core.studies.membership.roc import roc
-from core.studies.membership.settings import MembershipSettings
-from core.studies.membership.targets import TargetFindings, ledger_of, target_of
+from ...base.arrays import Mask
+from ...base.seeds import child_seed
+from ...base.serialize import Result
+from ...models.tree_budget import ACCOUNTINGS, BudgetLedger
+from ...stats.estimates import LEVEL, Estimate, mean_over_repeats, rate_over_repeats
+from .attacks import REGISTRY
+from .evidence import Train, member_split
+from .fairpick import clusters, outsiders_at_random, random_deletion
+from .inference import TrainedTarget, thinned, train_target, two_sides
+from .people import MemberPeople
+from .roc import roc
+from .settings import MembershipSettings
+from .targets import TargetFindings, ledger_of, target_of
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
 """Privacy budgets of the curves."""

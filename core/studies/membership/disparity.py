@@ -57,14 +57,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.validation import binary_array, group_array, one_length
-from core.stats.estimates import Estimate, holm, not_measured, proportion, weighted_sum
-from core.studies.membership.evidence import FEWEST
-from core.studies.membership.roc import RESOLUTION, counts_above, members_above
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.validation import binary_array, group_array, one_length
+from ...stats.estimates import Estimate, holm, not_measured, proportion, weighted_sum
+from .evidence import FEWEST
+from .roc import RESOLUTION, counts_above, members_above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.seeds import child_generator, child_seed
-from core.models.query_access import QueryAccess
-from core.studies.membership.settings import check_shadows
-from core.studies.study import Report
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.seeds import child_generator, child_seed
+from ...models.query_access import QueryAccess
+from ..study import Report
+from .settings import check_shadows
 
 FEWEST = 10
 """Fewest known, and fewest judged, members and non-members; of fewer no curve is drawn and no advantage measured."""

@@ -24,10 +24,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.seeds import child_generator, child_seed
-from core.base.serialize import Result
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.seeds import child_generator, child_seed
+from ...base.serialize import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

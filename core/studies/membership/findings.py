@@ -11,8 +11,8 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from core.models import GIVEN
-from core.stats.estimates import (
+from ...models import GIVEN
+from ...stats.estimates import (
     LEVEL,
     Estimate,
     certain,
@@ -24,16 +24,16 @@ from core.stats.estimates import (
     ratio,
     strongest,
 )
-from core.stats.quantities import Quantity, Row, Tables, change, share
-from core.studies.membership.attacks import ATTACKS, REGISTRY
-from core.studies.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
-from core.studies.membership.disparity import COMPLEMENT, DisparityResult, GapTest
-from core.studies.membership.fairpick import DELETION_REMINDER, FairPickFindings
-from core.studies.membership.inference import AttackFindings, MembershipFindings
-from core.studies.membership.roc import is_muted
-from core.studies.membership.settings import MembershipSettings
-from core.studies.membership.targets import most_caught
-from core.studies.study import Finding, Measurement
+from ...stats.quantities import Quantity, Row, Tables, change, share
+from ..study import Finding, Measurement
+from .attacks import ATTACKS, REGISTRY
+from .curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
+from .disparity import COMPLEMENT, DisparityResult, GapTest
+from .fairpick import DELETION_REMINDER, FairPickFindings
+from .inference import AttackFindings, MembershipFindings
+from .roc import is_muted
+from .settings import MembershipSettings
+from .targets import most_caught
 
 NO_BETTER = "not significantly better than random guessing"
 _DIFFER = "The model's outputs differ between members and non-members."

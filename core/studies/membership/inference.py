@@ -20,17 +20,18 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Codes
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.datasets import AuditDataset
-from core.datasets.splits import split as audit_split
-from core.models import GIVEN
-from core.stats.estimates import Estimate
-from core.studies.config import AuditConfig
-from core.studies.membership.attack import MemberGuess
-from core.studies.membership.attacks import ATTACKS, REGISTRY
-from core.studies.membership.disparity import (
+from ...base.arrays import Codes
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...datasets import AuditDataset
+from ...datasets.splits import split as audit_split
+from ...models import GIVEN
+from ...stats.estimates import Estimate
+from ..config import AuditConfig
+from ..study import Report
+from .attack import MemberGuess
+from .attacks import ATTACKS, REGISTRY
+from .disparity import (
     COMPLEMENT,
     Disparities,
     GapResult,
@@ -39,8 +40,8 @@ from core.studies.membership.disparity import (
     lira_gaps,
     recall_by_range,
 )
-from core.studies.membership.evidence import Evidence, MembershipSplit, Train, member_split, split_between
-from core.studies.membership.fairpick import (
+from .evidence import Evidence, MembershipSplit, Train, member_split, split_between
+from .fairpick import (
     Clusters,
     FairPick,
     FairPickFindings,
@@ -49,11 +50,10 @@ from core.studies.membership.fairpick import (
     fairpick,
     like_outsiders,
 )
-from core.studies.membership.people import MemberPeople
-from core.studies.membership.roc import Roc, is_muted, precision_recall, roc
-from core.studies.membership.settings import MembershipSettings
-from core.studies.membership.targets import TargetFindings, audited_target, ledger_of, quality, target_of
-from core.studies.study import Report
+from .people import MemberPeople
+from .roc import Roc, is_muted, precision_recall, roc
+from .settings import MembershipSettings
+from .targets import TargetFindings, audited_target, ledger_of, quality, target_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints
-from core.base.errors import InputError
-from core.base.fingerprint import fingerprint
-from core.datasets.build import select
-from core.datasets.columns import as_text, is_numeric, quoted, text_of
-from core.datasets.roles import MOST_GROUPS, crossed_columns, groups_of, with_crossed
+from ...base.arrays import Codes, Floats, Ints
+from ...base.errors import InputError
+from ...base.fingerprint import fingerprint
+from ...datasets.build import select
+from ...datasets.columns import as_text, is_numeric, quoted, text_of
+from ...datasets.roles import MOST_GROUPS, crossed_columns, groups_of, with_crossed
 
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets import Roles, Table
+    from ...datasets import Roles, Table
 
 BINS = 10
 """Ranges of equal width into which a column of numbers is cut."""

@@ -26,13 +26,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.cross_fitting import halves
-from core.base.arrays import Codes, Floats, Ints
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.stats.estimates import Estimate, difference, normal_quantile, not_measured, proportion
-from core.studies.membership.attack import best_threshold
-from core.studies.membership.evidence import FEWEST
+from ...adversaries.cross_fitting import halves
+from ...base.arrays import Codes, Floats, Ints
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...stats.estimates import Estimate, difference, normal_quantile, not_measured, proportion
+from .attack import best_threshold
+from .evidence import FEWEST
 
 _SPARSE = 10
 """Fewest members above, and below, the threshold with which the percentiles stand by themselves."""

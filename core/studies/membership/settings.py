@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.base.errors import InputError
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.settings import validate
-from core.base.validation import LEAST_EPSILON
-from core.models import GIVEN
-from core.models.tree_budget import ACCOUNTINGS
+from ...base.errors import InputError
+from ...base.param import Param
+from ...base.serialize import Result
+from ...base.settings import validate
+from ...base.validation import LEAST_EPSILON
+from ...models import GIVEN
+from ...models.tree_budget import ACCOUNTINGS
 
 FEWEST_SHADOWS = 4
 """Two trained with and two without each judged person, if evenly."""

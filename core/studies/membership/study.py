@@ -12,22 +12,22 @@ from functools import cached_property
 
 import numpy as np
 
-from core.adversaries.cross_fitting import MAX_TEACHERS, cross_fitted_interval
-from core.base.arrays import Codes, Floats, Ints
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.stats.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
-from core.studies.membership.attack import MemberGuess
-from core.studies.membership.attacks import REGISTRY, attacks_on
-from core.studies.membership.disparity import COMPLEMENT, GapResult, NetGap, lira_gaps, net_gaps
-from core.studies.membership.evidence import Evidence, Train, judging_everybody
-from core.studies.membership.findings import release_findings
-from core.studies.membership.roc import Roc, advantage, roc
-from core.studies.membership.settings import MembershipPlan
-from core.studies.membership.targets import audited_access, audited_target, most_caught
-from core.studies.planted import SyntheticRecords, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
-from core.studies.subject import SETS_UNKNOWN, Subject
+from ...adversaries.cross_fitting import MAX_TEACHERS, cross_fitted_interval
+from ...base.arrays import Codes, Floats, Ints
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...stats.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
+from ..planted import SyntheticRecords, subject_of
+from ..study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
+from ..subject import SETS_UNKNOWN, Subject
+from .attack import MemberGuess
+from .attacks import REGISTRY, attacks_on
+from .disparity import COMPLEMENT, GapResult, NetGap, lira_gaps, net_gaps
+from .evidence import Evidence, Train, judging_everybody
+from .findings import release_findings
+from .roc import Roc, advantage, roc
+from .settings import MembershipPlan
+from .targets import audited_access, audited_target, most_caught
 
 FALSE_ALARMS = 0.01
 """FPR at which a TPR is read."""

@@ -19,17 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints
-from core.base.serialize import Result
-from core.datasets.dataset import AuditDataset
-from core.models.query_access import QueryAccess, fair_access
-from core.models.tree_budget import BudgetLedger
-from core.stats.estimates import Estimate, accuracy, proportion
-from core.studies.config import AuditConfig
-from core.studies.membership.evidence import Train
-from core.studies.membership.people import MemberPeople
-from core.studies.membership.settings import MembershipSettings
-from core.studies.subject import Subject, fit_rows, fitted
+from ...base.arrays import Codes, Floats, Ints
+from ...base.serialize import Result
+from ...datasets.dataset import AuditDataset
+from ...models.query_access import QueryAccess, fair_access
+from ...models.tree_budget import BudgetLedger
+from ...stats.estimates import Estimate, accuracy, proportion
+from ..config import AuditConfig
+from ..subject import Subject, fit_rows, fitted
+from .evidence import Train
+from .people import MemberPeople
+from .settings import MembershipSettings
 
 _TREES = 50
 
@@ -51,7 +51,7 @@ def id3_target(
     """
 
     def train(rows: Ints, seed: int) -> Floats:
-        from core.models import DPID3Classifier
+        from ...models import DPID3Classifier
 
         domains = people.n_values
         tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1), accounting=accounting)

@@ -13,12 +13,12 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 - `measure_card` does all of it for one card, `findings` words it, and `study.STUDY` does so for an audited model.
 """
 
-from core.studies.model_card.card_people import ReleasedPeople, released_people
-from core.studies.model_card.ceiling import Ceiling, accuracy_under, ceiling
-from core.studies.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
-from core.studies.model_card.leakage import ReleaseStudy, drawn_again, measure_card, release_of
-from core.studies.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
-from core.studies.model_card.pinned_people import (
+from .card_people import ReleasedPeople, released_people
+from .ceiling import Ceiling, accuracy_under, ceiling
+from .equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
+from .leakage import ReleaseStudy, drawn_again, measure_card, release_of
+from .meter import Measured, Meter, Prediction, measured, meter, predict
+from .pinned_people import (
     DRAWS,
     Advice,
     Draws,
@@ -29,9 +29,9 @@ from core.studies.model_card.pinned_people import (
     in_common,
     pinned,
 )
-from core.studies.model_card.published_counts import STATISTIC_TITLES, STATISTICS
-from core.studies.model_card.release import MOST_MODELS, Published, Release
-from core.studies.model_card.settings import ReleaseSettings
+from .published_counts import STATISTIC_TITLES, STATISTICS
+from .release import MOST_MODELS, Published, Release
+from .settings import ReleaseSettings
 
 __all__ = [
     "DISTANCE_MEDIAN",

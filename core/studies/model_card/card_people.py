@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.caveats import CaveatKind
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.validation import choice
-from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits, split
-from core.models import fit_model
-from core.studies.config import AuditConfig
-from core.studies.model_card.settings import FAMILIES, NATURAL, SETS, ReleaseSettings
-from core.studies.study import Report
-from core.studies.subject import Progress, prior_of, train_model
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.caveats import CaveatKind
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.validation import choice
+from ...datasets.dataset import AuditDataset
+from ...datasets.splits import Splits, split
+from ...models import fit_model
+from ..config import AuditConfig
+from ..study import Report
+from ..subject import Progress, prior_of, train_model
+from .settings import FAMILIES, NATURAL, SETS, ReleaseSettings
 
 if TYPE_CHECKING:
     import pandas

@@ -28,11 +28,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Floats, Mask
-from core.base.serialize import Result
-from core.base.validation import probabilities
-from core.studies.model_card.published_counts import SIZE_PARTS, part_of, value_of
-from core.studies.model_card.release import Published
+from ...base.arrays import Floats, Mask
+from ...base.serialize import Result
+from ...base.validation import probabilities
+from .published_counts import SIZE_PARTS, part_of, value_of
+from .release import Published
 
 MOST_PEOPLE = 400
 MOST_VECTORS = 1_000_000

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
-from core.charts.lines import Curve, draw_lines, level
-from core.charts.rows import Mark, Row, draw_rows
-from core.charts.scatter import Points, draw_scatter
-from core.charts.theme import group_style
-from core.charts.words import plain_name
-from core.stats.estimates import percent
-from core.studies.model_card import Advice, ReleasedPeople, ReleaseStudy
-from core.studies.model_card.findings import bits_text
-from core.studies.model_card.pinned_people import SETTLED, UNSURE
-from core.studies.model_card.settings import precision_text
+from ...charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
+from ...charts.lines import Curve, draw_lines, level
+from ...charts.rows import Mark, Row, draw_rows
+from ...charts.scatter import Points, draw_scatter
+from ...charts.theme import group_style
+from ...charts.words import plain_name
+from ...stats.estimates import percent
+from . import Advice, ReleasedPeople, ReleaseStudy
+from .findings import bits_text
+from .pinned_people import SETTLED, UNSURE
+from .settings import precision_text
 
 _MOST_SHARE = 1.25
 """End of the axis of shares; a share beyond it is drawn there with an arrow."""

@@ -31,12 +31,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints
-from core.base.validation import probabilities
-from core.stats.projection import Constraints, Projection
-from core.stats.projection import project as project_on
-from core.studies.model_card.published_counts import Cells, Counts, number_names, part_of, told_of
-from core.studies.model_card.release import Published, Release
+from ...base.arrays import Codes, Floats, Ints
+from ...base.validation import probabilities
+from ...stats.projection import Constraints, Projection
+from ...stats.projection import project as project_on
+from .published_counts import Cells, Counts, number_names, part_of, told_of
+from .release import Published, Release
 
 _SIZE_REACH = 4.0
 """Standard deviations z within which the unknown size of a group is taken to lie."""

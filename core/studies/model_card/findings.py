@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.stats.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
-from core.stats.quantities import Quantity, Row, Tables, change, share
-from core.studies.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
-from core.studies.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
-from core.studies.model_card.leakage import ReleaseStudy
-from core.studies.model_card.meter import is_rounded
-from core.studies.model_card.pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
-from core.studies.model_card.release import Disputed
-from core.studies.model_card.settings import precision_text
-from core.studies.study import Finding
+from ...stats.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
+from ...stats.quantities import Quantity, Row, Tables, change, share
+from ..study import Finding
+from .card_people import EVERYBODY_ELSE, ReleasedPeople
+from .equations import DISTANCE_MEDIAN, DISTANCE_WORST
+from .leakage import ReleaseStudy
+from .meter import is_rounded
+from .pinned_people import DRAWS, SETTLED, UNSURE, Advice, Pinned
+from .release import Disputed
+from .settings import precision_text
 
 KNOWS = "features, label and predictions of everybody, and the published numbers"
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.serialize import Result, plain
-from core.stats.estimates import Estimate
-from core.studies.model_card.card_people import ReleasedPeople
-from core.studies.model_card.ceiling import Ceiling, ceiling
-from core.studies.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
-from core.studies.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
-from core.studies.model_card.pinned_people import (
+from ...base.arrays import Floats
+from ...base.errors import InputError
+from ...base.serialize import Result, plain
+from ...stats.estimates import Estimate
+from .card_people import ReleasedPeople
+from .ceiling import Ceiling, ceiling
+from .equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
+from .meter import Measured, Meter, Prediction, measured, meter, predict
+from .pinned_people import (
     Draws,
     InCommon,
     Pinned,
@@ -22,8 +22,8 @@ from core.studies.model_card.pinned_people import (
     pinned,
     worst_of_draws,
 )
-from core.studies.model_card.release import Disputed, Published, Release, disputed
-from core.studies.model_card.settings import ReleaseSettings
+from .release import Disputed, Published, Release, disputed
+from .settings import ReleaseSettings
 
 if TYPE_CHECKING:
     import pandas

@@ -17,12 +17,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.validation import binary_array, probabilities
-from core.stats.estimates import (
+from ...base.arrays import Codes, Floats
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.validation import binary_array, probabilities
+from ...stats.estimates import (
     LEVEL,
     Estimate,
     accuracy,
@@ -33,9 +33,9 @@ from core.stats.estimates import (
     not_measured,
     quantile,
 )
-from core.studies.model_card.equations import Modes, modes_of, project
-from core.studies.model_card.published_counts import SIZE_PARTS, part_of
-from core.studies.model_card.release import Published, PublishedNumber, Release, cut, rounded_limits, table_value
+from .equations import Modes, modes_of, project
+from .published_counts import SIZE_PARTS, part_of
+from .release import Published, PublishedNumber, Release, cut, rounded_limits, table_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

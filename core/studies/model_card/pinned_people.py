@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.stats.estimates import LEVEL, Estimate, accuracy, proportion
-from core.studies.model_card.equations import project
-from core.studies.model_card.meter import Meter, meter, predict
-from core.studies.model_card.release import Release
-from core.studies.study import Report
-from core.studies.subject import Progress
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...stats.estimates import LEVEL, Estimate, accuracy, proportion
+from ..study import Report
+from ..subject import Progress
+from .equations import project
+from .meter import Meter, meter, predict
+from .release import Release
 
 if TYPE_CHECKING:
     import pandas

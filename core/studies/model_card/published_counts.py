@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.errors import InputError
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.errors import InputError
 
 STATISTIC_TITLES = {
     "sp_gap": "Statistical parity gap",

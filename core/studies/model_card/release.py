@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.base.validation import binary_array, choice, privacy_budget, whole_number
-from core.studies.model_card.published_counts import (
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...base.validation import binary_array, choice, privacy_budget, whole_number
+from .published_counts import (
     PARTS,
     SIZE_PARTS,
     STATISTICS,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.base.param import Param
-from core.base.serialize import Result
-from core.base.validation import LEAST_EPSILON
-from core.studies.model_card.published_counts import STATISTIC_TITLES
-from core.studies.model_card.release import MOST_MODELS
+from ...base.param import Param
+from ...base.serialize import Result
+from ...base.validation import LEAST_EPSILON
+from .published_counts import STATISTIC_TITLES
+from .release import MOST_MODELS
 
 FAMILIES = {
     "audited": "Audited model alone",

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.base.seeds import child_generator
-from core.models import GIVEN
-from core.studies.model_card import findings as wording
-from core.studies.model_card.card_people import released_people
-from core.studies.model_card.leakage import ReleaseStudy, drawn_again, measure_card
-from core.studies.model_card.settings import ReleaseSettings
-from core.studies.planted import SyntheticRecords, subject_of
-from core.studies.study import Finding, Plant, Report, Row, Study
-from core.studies.subject import Subject
+from ...base.seeds import child_generator
+from ...models import GIVEN
+from ..planted import SyntheticRecords, subject_of
+from ..study import Finding, Plant, Report, Row, Study
+from ..subject import Subject
+from . import findings as wording
+from .card_people import released_people
+from .leakage import ReleaseStudy, drawn_again, measure_card
+from .settings import ReleaseSettings
 
 _SETS = (100, 600, 300)
 """Training records, people the attacker knows, people on the card."""

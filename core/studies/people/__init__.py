@@ -1,9 +1,9 @@
 """People at risk: whom the attacks find of the same training records, and what would free each. Internal use only."""
 
-from core.studies.people.people_at_risk import PeopleAtRisk
-from core.studies.people.people_attacks import ATTACKS, CERTAIN, IMPUTABLE, MEMBERS, IdentifiedRecords, PeopleAttacks
-from core.studies.people.people_study import PEOPLE
-from core.studies.people.remedies import (
+from .people_at_risk import PeopleAtRisk
+from .people_attacks import ATTACKS, CERTAIN, IMPUTABLE, MEMBERS, IdentifiedRecords, PeopleAttacks
+from .people_study import PEOPLE
+from .remedies import (
     Effect,
     Remedy,
     effect_of,
@@ -13,7 +13,7 @@ from core.studies.people.remedies import (
     remedies_of,
     smallest_fixes,
 )
-from core.studies.people.settings import MOST_PEOPLE, PeopleSettings
+from .settings import MOST_PEOPLE, PeopleSettings
 
 __all__ = [
     "ATTACKS",

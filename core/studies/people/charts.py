@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing, Scale
-from core.stats.estimates import count
-from core.studies.people import ATTACKS, PeopleAtRisk
-from core.studies.people.findings import tenths
+from ...charts.drawing import Axis, Drawing, Scale
+from ...stats.estimates import count
+from . import ATTACKS, PeopleAtRisk
+from .findings import tenths
 
 SHORT = {"correction": "Correction", "queries": "Queries", "card": "Card", "membership": "Member."}
 """Attack -> the head of its column."""

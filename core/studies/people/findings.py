@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.base.arrays import Ints
-from core.stats.estimates import count, number_text, percent, point_interval, points
-from core.stats.quantities import Row, Tables, share
-from core.studies.people.people_at_risk import PeopleAtRisk
-from core.studies.people.people_attacks import ATTACKS, CERTAIN, IMPUTABLE
-from core.studies.people.remedies import Effect, plan_text
-from core.studies.study import Finding
+from ...base.arrays import Ints
+from ...stats.estimates import count, number_text, percent, point_interval, points
+from ...stats.quantities import Row, Tables, share
+from ..study import Finding
+from .people_at_risk import PeopleAtRisk
+from .people_attacks import ATTACKS, CERTAIN, IMPUTABLE
+from .remedies import Effect, plan_text
 
 KNOWS = (
     "features and labels of everybody, what is published, the sensitive attribute of other people, and scores of all"

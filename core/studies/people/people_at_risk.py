@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.base.arrays import Codes, Ints, Mask
-from core.base.errors import InputError
-from core.base.serialize import Result
-from core.stats.estimates import Estimate, difference, proportion
-from core.studies.model_card.pinned_people import CommonValue, common_values
-from core.studies.people.people_attacks import IdentifiedRecords
-from core.studies.people.remedies import Effect, Plan
+from ...base.arrays import Codes, Ints, Mask
+from ...base.errors import InputError
+from ...base.serialize import Result
+from ...stats.estimates import Estimate, difference, proportion
+from ..model_card.pinned_people import CommonValue, common_values
+from .people_attacks import IdentifiedRecords
+from .remedies import Effect, Plan
 
 if TYPE_CHECKING:
     import pandas

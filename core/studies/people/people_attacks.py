@@ -22,28 +22,28 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.errors import InputError
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.models import GIVEN
-from core.stats.fairness import row_sets
-from core.studies.bias_queries import Answering, NoisySums
-from core.studies.bias_queries.decoders import Answered, read_answers
-from core.studies.bias_queries.findings import answers_text
-from core.studies.bias_queries.gaps import design_scores
-from core.studies.bias_queries.trials import FEWEST_IN_GROUP
-from core.studies.correction import true_tolerance
-from core.studies.correction.soft import soft_correct
-from core.studies.membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
-from core.studies.membership.attack import MemberGuess
-from core.studies.membership.study import FALSE_ALARMS, evidence_of
-from core.studies.model_card import ReleasedPeople, ReleaseSettings, measure_card, released_people
-from core.studies.model_card.card_people import drawn_people
-from core.studies.model_card.pinned_people import SETTLED, UNSURE
-from core.studies.people.settings import PeopleSettings
-from core.studies.study import Report
-from core.studies.subject import Subject, subject_of
+from ...base.arrays import Codes, Floats, Ints, Mask
+from ...base.errors import InputError
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...models import GIVEN
+from ...stats.fairness import row_sets
+from ..bias_queries import Answering, NoisySums
+from ..bias_queries.decoders import Answered, read_answers
+from ..bias_queries.findings import answers_text
+from ..bias_queries.gaps import design_scores
+from ..bias_queries.trials import FEWEST_IN_GROUP
+from ..correction import true_tolerance
+from ..correction.soft import soft_correct
+from ..membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
+from ..membership.attack import MemberGuess
+from ..membership.study import FALSE_ALARMS, evidence_of
+from ..model_card import ReleasedPeople, ReleaseSettings, measure_card, released_people
+from ..model_card.card_people import drawn_people
+from ..model_card.pinned_people import SETTLED, UNSURE
+from ..study import Report
+from ..subject import Subject, subject_of
+from .settings import PeopleSettings
 
 ATTACKS = {
     "correction": "Correction",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from core.studies.people import findings as wording
-from core.studies.people.people_at_risk import PeopleAtRisk
-from core.studies.people.people_attacks import ATTACKS, PeopleAttacks
-from core.studies.people.remedies import effect_of, remedies_of, smallest_fixes, strongest_plan
-from core.studies.people.settings import PeopleSettings
-from core.studies.study import Finding, Report, Row, Study
-from core.studies.subject import Subject
+from ..study import Finding, Report, Row, Study
+from ..subject import Subject
+from . import findings as wording
+from .people_at_risk import PeopleAtRisk
+from .people_attacks import ATTACKS, PeopleAttacks
+from .remedies import effect_of, remedies_of, smallest_fixes, strongest_plan
+from .settings import PeopleSettings
 
 
 class PeopleAtRiskStudy(Study[PeopleSettings, PeopleAtRisk]):

@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Mask
-from core.base.serialize import Result
-from core.models import GIVEN
-from core.stats.estimates import joined
-from core.studies.bias_queries import Answering
-from core.studies.correction import true_tolerance
-from core.studies.model_card.settings import precision_text
-from core.studies.people.people_attacks import ATTACKS, PeopleAttacks
-from core.studies.people.settings import PeopleSettings
-from core.studies.subject import Subject
+from ...base.arrays import Mask
+from ...base.serialize import Result
+from ...models import GIVEN
+from ...stats.estimates import joined
+from ..bias_queries import Answering
+from ..correction import true_tolerance
+from ..model_card.settings import precision_text
+from ..subject import Subject
+from .people_attacks import ATTACKS, PeopleAttacks
+from .settings import PeopleSettings
 
 TOLERANCES = (0.02, 0.05, 0.1)
 ANSWERS = (5.0, 1.0)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from core.base.param import Param
-from core.base.settings import Settings, params
-from core.base.validation import LEAST_EPSILON
-from core.studies.bias_queries import PlannedAnswers
-from core.studies.correction import CorrectionSettings
-from core.studies.membership import MembershipPlan
-from core.studies.model_card import ReleaseSettings
+from ...base.param import Param
+from ...base.settings import Settings, params
+from ...base.validation import LEAST_EPSILON
+from ..bias_queries import PlannedAnswers
+from ..correction import CorrectionSettings
+from ..membership import MembershipPlan
+from ..model_card import ReleaseSettings
 
 _ANSWERS, _CARD = params(PlannedAnswers), params(ReleaseSettings)
 

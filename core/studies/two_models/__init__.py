@@ -1,6 +1,6 @@
 """Two models of one table: what the difference of their scores reveals, beyond what each reveals alone."""
 
-from core.studies.two_models.study import (
+from .study import (
     COUNTERPART,
     ONE_MODEL,
     UNFAIR,

@@ -15,14 +15,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.cross_fitting import cross_fitted, cross_fitted_interval, released_columns
-from core.base.arrays import Codes, Floats
-from core.base.param import Param
-from core.base.seeds import child_generator
-from core.base.serialize import Result
-from core.base.settings import Settings
-from core.models import METHOD_TITLES, METHODS
-from core.stats.estimates import (
+from ...adversaries.cross_fitting import cross_fitted, cross_fitted_interval, released_columns
+from ...base.arrays import Codes, Floats
+from ...base.param import Param
+from ...base.seeds import child_generator
+from ...base.serialize import Result
+from ...base.settings import Settings
+from ...models import METHOD_TITLES, METHODS
+from ...stats.estimates import (
     Estimate,
     balanced_accuracy,
     balanced_gain,
@@ -33,9 +33,9 @@ from core.stats.estimates import (
     points,
     strongest,
 )
-from core.studies.planted import SyntheticRecords, subject_of
-from core.studies.study import Check, Finding, Measurement, Plant, Report, Row, Study
-from core.studies.subject import Subject, fit_rows
+from ..planted import SyntheticRecords, subject_of
+from ..study import Check, Finding, Measurement, Plant, Report, Row, Study
+from ..subject import Subject, fit_rows
 
 COUNTERPART = "counterpart"
 """The unmitigated model of a mitigated one; of another one exponentiated gradient at the audited tolerance."""

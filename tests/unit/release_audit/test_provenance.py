@@ -67,7 +67,7 @@ def test_a_tables_fingerprint_follows_every_cell_and_no_version(monkeypatch: pyt
     assert data_fingerprint(moved, answers=False) == data_fingerprint(given, answers=False)
     assert data_fingerprint(replace(dataset, title="Another", source="Another")) == told
     content, versioned = content_fingerprint("a", 1), fingerprint("a", 1)
-    monkeypatch.setattr(core, "__version__", "99.0")
+    monkeypatch.setattr("core.base.fingerprint.__version__", "99.0")
     assert data_fingerprint(dataset) == told
     assert content_fingerprint("a", 1) == content and fingerprint("a", 1) != versioned
 

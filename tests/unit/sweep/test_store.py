@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import core
 from core.base.fingerprint import fingerprint
 from core.experiments.sweep import FolderStore, SweepPoint, measure, sweep
 from core.experiments.sweep.point import point_key
@@ -74,7 +73,7 @@ def test_another_version_has_records_of_its_own(tmp_path: Path, point: SweepPoin
 
     FolderStore(tmp_path).save(point_key(BASE, people()), point)
     (tmp_path / "fairleak-0.0.0-empty").mkdir()
-    monkeypatch.setattr(core, "__version__", "99.0")
+    monkeypatch.setattr("core.experiments.sweep.point.__version__", "99.0")
     identity.environment.cache_clear()
     try:
         store = FolderStore(tmp_path)

@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 from dataclasses import replace
 
-from core.studies.membership.attack import Attack
+from ..attack import Attack
 
 __all__ = ["ATTACKS", "REGISTRY", "attacks_in", "attacks_on"]
 

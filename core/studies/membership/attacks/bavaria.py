@@ -29,9 +29,9 @@ import math
 
 import numpy as np
 
-from core.base.arrays import Floats, Ints, Mask
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.evidence import LEAST_DEVIATION, Evidence, Shadows, logit
+from ....base.arrays import Floats, Ints, Mask
+from ..attack import Attack, AttackOutput
+from ..evidence import LEAST_DEVIATION, Evidence, Shadows, logit
 
 _DIGITS = 9
 """Decimals of a score, so that equal evidence ties."""

@@ -22,12 +22,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.adversaries.cross_fitting import halves
-from core.base.arrays import Codes, Floats, Ints
-from core.base.seeds import child_generator
-from core.models.query_access import QueryAccess
-from core.studies.membership.attack import Attack, AttackOutput, best_threshold
-from core.studies.membership.evidence import Evidence
+from ....adversaries.cross_fitting import halves
+from ....base.arrays import Codes, Floats, Ints
+from ....base.seeds import child_generator
+from ....models.query_access import QueryAccess
+from ..attack import Attack, AttackOutput, best_threshold
+from ..evidence import Evidence
 
 COPIES = 16
 """Changed records of each person; the columns take turns, from a random one on."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.evidence import Evidence
+from ..attack import Attack, AttackOutput
+from ..evidence import Evidence
 
 
 def scores(evidence: Evidence) -> AttackOutput:

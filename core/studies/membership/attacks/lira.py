@@ -47,11 +47,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats, Ints, Mask
-from core.base.seeds import child_generator
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.evidence import FEWEST, Evidence, Shadows, deviations, logit
-from core.studies.membership.roc import counts_above, members_above
+from ....base.arrays import Codes, Floats, Ints, Mask
+from ....base.seeds import child_generator
+from ..attack import Attack, AttackOutput
+from ..evidence import FEWEST, Evidence, Shadows, deviations, logit
+from ..roc import counts_above, members_above
 
 _FALSE_POSITIVE_RATE = 0.01
 """FPR at which the two variances are compared."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from core.adversaries.cross_fitting import cross_fitted
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.attacks import lira
-from core.studies.membership.evidence import Evidence, logit
+from ....adversaries.cross_fitting import cross_fitted
+from ..attack import Attack, AttackOutput
+from ..evidence import Evidence, logit
+from . import lira
 
 
 def scores(evidence: Evidence) -> AttackOutput:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.studies.membership.attack import Attack, AttackOutput, above_threshold
-from core.studies.membership.evidence import Evidence
+from ..attack import Attack, AttackOutput, above_threshold
+from ..evidence import Evidence
 
 _LEAST = 1e-12
 """A probability of 0 counts as this, so that a loss is finite."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from core.base.arrays import Codes, Floats
-from core.base.seeds import child_seed
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.evidence import Evidence
+from ....base.arrays import Codes, Floats
+from ....base.seeds import child_seed
+from ..attack import Attack, AttackOutput
+from ..evidence import Evidence
 
 HIDDEN = 300
 """Units of the hidden layer, as published."""

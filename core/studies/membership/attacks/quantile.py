@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.base.seeds import child_generator, child_seed
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.evidence import LEAST_DEVIATION, Evidence, logit
+from ....base.arrays import Floats
+from ....base.errors import InputError
+from ....base.seeds import child_generator, child_seed
+from ..attack import Attack, AttackOutput
+from ..evidence import LEAST_DEVIATION, Evidence, logit
 
 _TREES, _FEWEST_IN_LEAF = 50, 10
 """Trees, and fewest people in a leaf."""

@@ -7,9 +7,9 @@ many non-members with label 0 it says exactly 0 as well.
 
 from __future__ import annotations
 
-from core.adversaries.cross_fitting import cross_fitted, released_columns
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.evidence import Evidence
+from ....adversaries.cross_fitting import cross_fitted, released_columns
+from ..attack import Attack, AttackOutput
+from ..evidence import Evidence
 
 
 def scores(evidence: Evidence) -> AttackOutput:

@@ -28,10 +28,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.base.arrays import Floats
-from core.base.errors import InputError
-from core.studies.membership.attack import Attack, AttackOutput
-from core.studies.membership.evidence import Evidence, Shadows
+from ....base.arrays import Floats
+from ....base.errors import InputError
+from ..attack import Attack, AttackOutput
+from ..evidence import Evidence, Shadows
 
 _GAMMA = 1.0
 """γ: how many times as large as another's somebody's ratio must be to beat it."""
