@@ -75,7 +75,7 @@ _NOT_STATED = "not stated: it may be measured on the predictions"
 _NEVER = "seed"
 
 _OF_MODEL = ("kind", "method", "epsilon", "depth", "metric", "tolerance", "train_share", "threshold")
-"""Settings of the model that are told, where they apply."""
+"""Settings of the model that are stated, where they apply."""
 
 _PART_TITLES = {
     "outputs": "Released outputs",
@@ -229,7 +229,7 @@ def summary_facts(summary: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("Policy", ", ".join(text for text in signed if text not in ("", "version ", "by "))),
         ("Self-test", summary["self_test"]),
         ("FairLeak", summary["fairleak"]),
-        ("Day", summary["day"] or "not told"),
+        ("Day", summary["day"] or "not stated"),
     )
 
 
