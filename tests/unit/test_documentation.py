@@ -19,7 +19,7 @@ from tests.patience import entries, finished
 from tests.samples_report import sample
 
 ROOT = Path(__file__).resolve().parents[2]
-FOUND = tomllib.loads((ROOT / "core" / "policy" / "regulations.toml").read_text(encoding="utf-8"))
+FOUND = tomllib.loads((ROOT / "core" / "auditing" / "policy" / "regulations.toml").read_text(encoding="utf-8"))
 SCRIPT = ROOT / "docs" / "how-to" / "log_to_mlflow.py"
 
 

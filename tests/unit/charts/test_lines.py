@@ -26,12 +26,13 @@ from core.studies.bias_queries import Leak
 from core.studies.bias_queries.charts import draw_leakage
 from core.studies.membership.charts import draw_epsilon_curve
 from core.studies.membership.curves import EPSILONS
+from tests import house
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts.checks import check
 from tests.unit.charts.nasty_studies import CHARTS, invent, nasty
 
 ROOT = Path(core.__file__).parent
-FILES = [*sorted((ROOT / "charts").glob("*.py")), ROOT / "report" / "charts.py"]
+FILES = [*sorted((ROOT / "charts").glob("*.py")), *sorted(ROOT.rglob("charts.py"))]
 SEEDS = range(12)
 
 
@@ -89,7 +90,7 @@ def drawn() -> Iterator[list[Call]]:
 
     with pytest.MonkeyPatch.context() as patch:
         for path in FILES:
-            module = import_module(f"core.{path.parent.name}.{path.stem}")
+            module = import_module(house.module_of(path))
             if path.stem != "lines" and hasattr(module, "draw_lines"):
                 patch.setattr(module, "draw_lines", recorded)
         for name, draw in CHARTS.items():
