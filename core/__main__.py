@@ -17,7 +17,7 @@ from .base.errors import FairLeakError
 from .base.files import is_full
 
 if TYPE_CHECKING:
-    from .cli import Command, Group
+    from .cli import Command, CommandGroup
 
 STOPPED = 130
 PROGRAM = "fairleak"
@@ -45,12 +45,12 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command | Group) -> None:
+def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command | CommandGroup) -> None:
     """Add a command, or a group with its commands."""
-    from .cli import Group
+    from .cli import CommandGroup
     from .cli.arguments import add_quiet_argument
 
-    if isinstance(command, Group):
+    if isinstance(command, CommandGroup):
         own = parsers.add_parser(name, help=command.help, description=command.description or command.help)
         own.epilog, own.allow_abbrev = command.epilog, False
         if command.epilog:

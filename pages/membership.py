@@ -16,7 +16,7 @@ from core.base.errors import InputError
 from core.base.fingerprint import fingerprint
 from core.stats.estimates import epsilon_text, interval, percent
 from pages._membership import membership_study as study
-from pages._membership.membership_study import Curve, Membership
+from pages._membership.membership_study import CurveJob, MembershipJob
 from pages.shell import panels, state
 from pages.shell.background import ensure_started, require_result
 
@@ -30,11 +30,11 @@ from core.studies.membership import (
     REGISTRY,
     THETAS,
     AccountingFindings,
-    AttackFindings,
-    Audit,
+    AttackResult,
     CurveBand,
     CurvePoint,
     MemberPeople,
+    MembershipAudit,
     MembershipSettings,
     accountings,
     column_grouping,
@@ -49,7 +49,7 @@ from core.studies.membership import charts as charts
 from core.studies.membership.curves import steady
 from core.studies.membership.findings import (
     MEASURES,
-    Reading,
+    MembershipSummary,
     curve_rows,
     deletions,
     epsilon_heading,
@@ -64,7 +64,7 @@ from core.studies.membership.findings import (
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 
 
-def guide(read: Reading) -> str:
+def guide(read: MembershipSummary) -> str:
     """Explain the page."""
     result, chosen, (group, rest) = read.found, read.chosen, map(shell.escape, read.names)
     if chosen.target == "audited":
@@ -94,10 +94,10 @@ def draw_results() -> None:
     """Draw everything that follows the controls."""
     opening = st.container()
     chosen = study.chosen(who)
-    work = study.Membership(who, chosen)
+    work = study.MembershipJob(who, chosen)
     ensure_started(work, patience=_PATIENCE)
-    grown: Audit = work.first(work.show_progress)
-    results, read = grown.found, Reading(grown.found, chosen)
+    grown: MembershipAudit = work.first(work.show_progress)
+    results, read = grown.found, MembershipSummary(grown.found, chosen)
     names = [shell.escape(name) for name in read.names]
     (finding, promise), minus = findings(read, sliders=True), f"{names[0]} − {names[1]}"
     with opening:
@@ -133,7 +133,7 @@ def draw_results() -> None:
 # More analyses --------------------------------------------------------------------------------------------------------
 
 
-def section(work: Membership, grown: Audit, read: Reading) -> None:
+def section(work: MembershipJob, grown: MembershipAudit, read: MembershipSummary) -> None:
     """Choose what is shown below the page's charts, and draw it."""
     sections = {
         "ranges": ("VD by probability", lambda: _ranges(read)),
@@ -156,26 +156,26 @@ _ABOVE = {
 }
 
 
-def _epsilon_curve(work: Membership) -> Curve:
+def _epsilon_curve(work: MembershipJob) -> CurveJob:
     """Return the curve of the private tree over ε; it depends on the tree's depth, not on the slider of ε."""
     chosen, repeats = work.chosen, study.REPEATS
     settings = MembershipSettings(max_depth=chosen.max_depth, group=chosen.group, seed=chosen.seed)
     make = partial(epsilon_curve, who.people, settings, epsilons=EPSILONS, repeats=repeats)
-    return Curve(work, "epsilon", repeats * len(EPSILONS), make, settings, repeats, list(EPSILONS))
+    return CurveJob(work, "epsilon", repeats * len(EPSILONS), make, settings, repeats, list(EPSILONS))
 
 
-def _tree(work: Membership) -> str:
+def _tree(work: MembershipJob) -> str:
     """Name the model the curves are of, and tell it from another one above."""
     target = work.chosen.target
     return "Private tree (DP-ID3)" if target == "dp_id3" else f"Private tree (DP-ID3), not the {_ABOVE[target]} above"
 
 
-def _now(work: Membership) -> float:
+def _now(work: MembershipJob) -> float:
     """Return where the slider of ε stands on the curves."""
     return work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
 
 
-def _over_epsilon(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
+def _over_epsilon(work: MembershipJob, read: MembershipSummary, points: list[CurvePoint], growing: bool) -> None:
     """Draw the gaps and the attack's quality over ε."""
     bands, names, now = steady(summarise_curve(points)), read.names, _now(work)
     left, right = st.columns([3, 2], gap="large")
@@ -207,7 +207,7 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     return f"{sides}; {averages} with other splits and noise"
 
 
-def _accuracy(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
+def _accuracy(work: MembershipJob, read: MembershipSummary, points: list[CurvePoint], growing: bool) -> None:
     """Draw both accuracies over ε."""
     bands, majority = steady(summarise_curve(points)), read.found.target.majority_test
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
@@ -222,7 +222,7 @@ def _accuracy(work: Membership, read: Reading, points: list[CurvePoint], growing
     panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-accuracy")
 
 
-def _picking(work: Membership, read: Reading) -> None:
+def _picking(work: MembershipJob, read: MembershipSummary) -> None:
     """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
     chosen = work.chosen
     if chosen.target == GIVEN:
@@ -241,16 +241,18 @@ def _picking(work: Membership, read: Reading) -> None:
     _theta_curve(work).grow(partial(_gaps_by_theta, work, read, measure))
 
 
-def _theta_curve(work: Membership) -> Curve:
+def _theta_curve(work: MembershipJob) -> CurveJob:
     """Return the curve over θ of the model under attack."""
     chosen = work.chosen
     settings = replace(work.settings, theta=1.0, group=chosen.group)
     repeats = study.REPEATS if chosen.target != "random_forest" else 5
     make = partial(fairpick_curve, who.people, settings, repeats=repeats)
-    return Curve(work, "fairpick", 2 * len(THETAS) * repeats, make, settings, repeats)
+    return CurveJob(work, "fairpick", 2 * len(THETAS) * repeats, make, settings, repeats)
 
 
-def _gaps_by_theta(work: Membership, read: Reading, measure: str, points: list[CurvePoint], growing: bool) -> None:
+def _gaps_by_theta(
+    work: MembershipJob, read: MembershipSummary, measure: str, points: list[CurvePoint], growing: bool
+) -> None:
     """Draw a gap over θ, with the control."""
     bands, names = steady(summarise_curve(points)), read.names
     panels.titled(
@@ -267,7 +269,7 @@ def _gaps_by_theta(work: Membership, read: Reading, measure: str, points: list[C
 _MOST_VALUES = 20
 
 
-def _other_groups(work: Membership, grown: Audit, read: Reading) -> None:
+def _other_groups(work: MembershipJob, grown: MembershipAudit, read: MembershipSummary) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
     groupings, people = state.attributes(who.config.dataset), who.people
     sizes = zip(people.names, people.n_values, strict=True)
@@ -301,7 +303,7 @@ def _grouping(key: str) -> Any:
     return table_grouping(who.table, who.config.roles or who.table.roles[0], by)
 
 
-def _show_groups(findings: AttackFindings, people: MemberPeople) -> None:
+def _show_groups(findings: AttackResult, people: MemberPeople) -> None:
     panels.titled(
         shell.escape(groups_heading(findings, people.attribute)),
         "Membership-advantage gap with 95% CIs, each group against all others (of two, the first against the second); "
@@ -325,7 +327,7 @@ def _show_groups(findings: AttackFindings, people: MemberPeople) -> None:
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
 
 
-def _accounting(work: Membership) -> None:
+def _accounting(work: MembershipJob) -> None:
     """Draw the ledger and the three accountings."""
     chosen = work.chosen
     if not math.isfinite(chosen.epsilon) or chosen.target != "dp_id3":
@@ -386,7 +388,7 @@ def _accounting_table(results: Sequence[AccountingFindings]) -> Any:
     )
 
 
-def _ranges(read: Reading) -> None:
+def _ranges(read: MembershipSummary) -> None:
     """Draw where VD comes from."""
     group, rest = map(shell.escape, read.names)
     grey = "Greyed out, as VD is: " if read.attack.muted else ""

@@ -122,7 +122,7 @@ def digits(scores: Floats, decimals: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Table:
+class ValueTable:
     """How many learners of each group have exactly a value.
 
     `values`, (v,), are sorted; `counts`, (v, K), belong to them; `share`, (K,), are the groups'
@@ -134,7 +134,7 @@ class Table:
     share: Floats
 
     @classmethod
-    def of(cls, column: Floats, groups: Groups, n_groups: int) -> Table:
+    def of(cls, column: Floats, groups: Groups, n_groups: int) -> ValueTable:
         """Return the table of a column, nan left out."""
         present = ~np.isnan(column)
         values, index = np.unique(column[present], return_inverse=True)
@@ -537,7 +537,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class OutputEvidence:
     """What outputs say of the groups, as the learners of an imputation teach it."""
 
     outputs: Outputs = field(repr=False)
@@ -545,13 +545,15 @@ class Evidence:
     binary: tuple[tuple[Floats, list[Any]], ...] = field(repr=False)
     """Of each binary output and kind its ratios of the learners, out of fold, and the folds' models."""
     residual: tuple[ResidualEvidence, ...] = field(repr=False)
-    tables: tuple[Table, ...] = field(repr=False)
+    tables: tuple[ValueTable, ...] = field(repr=False)
     """Of the score, then of each column of its digits; none where hardly a learner has a score."""
     tie_values: Floats = field(repr=False)
     tie_counts: Ints = field(repr=False)
 
     @classmethod
-    def of(cls, x: Floats, outputs: Outputs, sensitive: Groups, before: Imputation, attacked_rows: Rows) -> Evidence:
+    def of(
+        cls, x: Floats, outputs: Outputs, sensitive: Groups, before: Imputation, attacked_rows: Rows
+    ) -> OutputEvidence:
         """Learn the evidence; equal scores are counted among all known records and those judged."""
         records = before.records
         everybody = np.concatenate([records.known_rows, attacked_rows])
@@ -575,7 +577,7 @@ class Evidence:
                     )
             if scored_per_fold.sum() >= min(_FEWEST, records.learners.size / 4):
                 for column in _value_columns(outputs, records.learners).T:
-                    tables.append(Table.of(column, before.groups, before.n_groups))
+                    tables.append(ValueTable.of(column, before.groups, before.n_groups))
         present = visible[everybody]
         values, counts = np.unique(present[~np.isnan(present)], return_counts=True)
         return cls(

@@ -34,7 +34,7 @@ from .imputation import (
     normalised,
     regression,
 )
-from .output_evidence import Columns, Evidence, Outputs
+from .output_evidence import Columns, OutputEvidence, Outputs
 
 NO_ATTACK = "imputation"
 """What the attack is called where none beat imputation on the validation records."""
@@ -81,8 +81,8 @@ def attack_released(
     """
     if imputed is None:
         imputed = before.about(x[attacked_rows])
-    evidence = Evidence.of(x, outputs, sensitive, before, attacked_rows)
-    attack = _Attack.fit(x, evidence)
+    evidence = OutputEvidence.of(x, outputs, sensitive, before, attacked_rows)
+    attack = _FittedAttack.fit(x, evidence)
     validation = before.records.validation
     truth = sensitive[validation]
     logs = attack.logs(validation, before.validation.odds)
@@ -102,11 +102,11 @@ def attack_released(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Attack:
+class _FittedAttack:
     """The combinations of imputation and evidence, fitted on all learners."""
 
     x: Floats
-    evidence: Evidence
+    evidence: OutputEvidence
     regressions: dict[str, Any]
     """Name -> regression on `_regression_columns`; where labels alone are released, the first."""
     boosted: Any
@@ -114,7 +114,7 @@ class _Attack:
     """Which columns the boosting takes."""
 
     @classmethod
-    def fit(cls, x: Floats, evidence: Evidence) -> _Attack:
+    def fit(cls, x: Floats, evidence: OutputEvidence) -> _FittedAttack:
         before = evidence.before
         evidence_columns = evidence.columns()
         names = ("label", "values", "regression") if evidence.tables else ("label",)

@@ -31,7 +31,7 @@ from .arguments import Action, Parser
 from .attack import StudyParser, attack_studies, study_command, with_study
 from .console import Console
 
-__all__ = ["VERDICTS", "Command", "Console", "Group", "commands"]
+__all__ = ["VERDICTS", "Command", "CommandGroup", "Console", "commands"]
 
 VERDICTS = {
     **{"pass": 0, "better": 0, "not distinguishable": 0},
@@ -46,7 +46,7 @@ Command = Action | ModuleType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class CommandGroup:
     """Commands under one name, as in `fairleak report verify`."""
 
     help: str
@@ -68,30 +68,30 @@ def _attacks() -> dict[str, Command]:
     return attacks
 
 
-def commands() -> Mapping[str, Command | Group]:
+def commands() -> Mapping[str, Command | CommandGroup]:
     """Return the tree of commands: name -> a command or a group of them."""
     return {
         "dashboard": dashboard,
         "init": init,
         "audit": audit,
         "compare": compare,
-        "report": Group(
+        "report": CommandGroup(
             help="Verify, replay, sign or summarise a report.",
             commands=report.COMMANDS,
         ),
-        "attack": Group(help="Run one study on any table.", commands=_attacks(), parser=StudyParser),
-        "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),
+        "attack": CommandGroup(help="Run one study on any table.", commands=_attacks(), parser=StudyParser),
+        "defend": CommandGroup(help="Measure one defence.", commands={"attriguard": attriguard}),
         "card": model_card,
         "choose": choose,
         "sweep": sweep,
         "tradeoff": tradeoff,
-        "desk": Group(
+        "desk": CommandGroup(
             help="Answer fairness queries within a total privacy budget.",
             description=desk.DESCRIPTION,
             epilog=desk.EPILOG,
             commands=desk.COMMANDS,
         ),
-        "history": Group(
+        "history": CommandGroup(
             help="Audits kept of a project: list, show, sign, delete.",
             description=history.DESCRIPTION,
             epilog=history.EPILOG,

@@ -25,7 +25,7 @@ from ..studies.registry import STUDIES
 from ..studies.study import Basis, Measurement, Study
 from ..studies.study import Outcome as CheckOutcome
 from .arguments import Action, Parser, add_file_arguments, add_quiet_argument, check_epsilon
-from .console import Console, Outcome, present
+from .console import CommandOutcome, Console, present
 from .subject import add_planned_table_arguments, planned_table
 
 _MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
@@ -133,7 +133,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         raise InputError(attacked[0].reason)
     tables: dict[str, Sequence[Row]] = {"Checks": list(map(_check_row, checks.values()))}
     tables |= study.tables(result, settings)
-    found = Outcome(
+    found = CommandOutcome(
         about=_about(study, subject),
         findings=study.findings(result, settings),
         tables=tables,

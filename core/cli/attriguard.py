@@ -29,7 +29,7 @@ from .arguments import (
     data_folder_of,
     dataset_of,
 )
-from .console import Console, Outcome, present
+from .console import CommandOutcome, Console, present
 
 HELP = "Measure attribute inference accuracy under AttriGuard noise."
 
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*exposure.undefended(), *(point for budget in budgets for point in exposure.at(budget))]
     points.sort(key=lambda point: exposure.attackers.index(point.attacker))
-    found = Outcome(
+    found = CommandOutcome(
         about=list(_about(exposure, guard)),
         findings=findings(exposure, max(budgets, default=0.0), defender=guard.settings.defender),
         tables=tables(exposure, points),

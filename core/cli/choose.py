@@ -44,7 +44,7 @@ from .arguments import (
     table_and_roles,
 )
 from .audit import policy_named
-from .console import Console, Outcome, present
+from .console import CommandOutcome, Console, present
 
 HELP = "Choose the most accurate of many models within all limits."
 
@@ -165,8 +165,10 @@ def _plan(choice: Choice, asked: Sequence[CandidateSet]) -> AuditPlan:
     return replace(own.plan, title="", config=replace(point.config, roles=own.plan.config.roles))
 
 
-def _outcome(choice: Choice, asked: CandidateSet, plan: AuditPlan, policy: Policy, settings: ChooseSettings) -> Outcome:
-    return Outcome(
+def _outcome(
+    choice: Choice, asked: CandidateSet, plan: AuditPlan, policy: Policy, settings: ChooseSettings
+) -> CommandOutcome:
+    return CommandOutcome(
         about=list(_about(choice, asked)),
         findings=[finding(choice)],
         tables={order(choice)[0]: rows(choice), "All numbers": numbers(choice)},

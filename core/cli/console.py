@@ -133,7 +133,7 @@ def write_json(content: Any, arguments: argparse.Namespace, console: Console) ->
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CommandOutcome:
     """What was found, and of whom; sentences and tables are those of the study's page."""
 
     about: Sequence[str]
@@ -150,7 +150,7 @@ class Outcome:
     """What --json holds besides."""
 
 
-def present(found: Outcome, arguments: argparse.Namespace, console: Console) -> None:
+def present(found: CommandOutcome, arguments: argparse.Namespace, console: Console) -> None:
     """Print what was found, and write it where --csv and --json ask for it."""
     console.results(_lines(found))
     tables = {title: [plain_row(row) for row in rows] for title, rows in found.tables.items()}
@@ -170,7 +170,7 @@ def _set(settings: Mapping[str, Any]) -> Iterator[PlainRow]:
             yield {"table": "Settings", "setting": name, "value": str(value)}
 
 
-def _lines(found: Outcome) -> Iterator[str]:
+def _lines(found: CommandOutcome) -> Iterator[str]:
     yield from found.about
     for finding in found.findings:
         yield ""

@@ -22,9 +22,9 @@ from ..studies.config import AuditConfig
 from ..studies.membership import (
     ATTACKS,
     TARGET_TITLES,
-    Audit,
     CurvePoint,
     MemberPeople,
+    MembershipAudit,
     MembershipFindings,
     MembershipSettings,
     TrainedTarget,
@@ -40,7 +40,7 @@ from ..studies.membership import (
 from ..studies.membership.findings import (
     DETAILS,
     MEANING,
-    Reading,
+    MembershipSummary,
     curve_rows,
     deleted_rows,
     deletions,
@@ -52,7 +52,7 @@ from ..studies.membership.findings import (
 from ..studies.membership.settings import check_shadows
 from ..studies.study import Finding
 from .arguments import add_dataset_arguments, add_file_arguments, table_and_roles
-from .console import Console, Outcome, present
+from .console import CommandOutcome, Console, present
 
 HELP = "Measure membership inference and its gaps between groups, at several privacy budgets."
 
@@ -175,18 +175,20 @@ class _Run:
     def _attacked(self, settings: MembershipSettings) -> MembershipFindings:
         target = self._target(settings)
         left_out = [name for name in ATTACKS if name not in self.asked.attacks]
-        *_, last = iter_audits(Audit(found=target.findings, target=target), left_out=left_out, report=self.tick)
+        *_, last = iter_audits(
+            MembershipAudit(found=target.findings, target=target), left_out=left_out, report=self.tick
+        )
         return last.found
 
-    def outcome(self, dataset: str) -> Outcome:
+    def outcome(self, dataset: str) -> CommandOutcome:
         """Measure."""
         models = [self._attacked(settings) for settings in self.models]
-        found = [finding for model in models for finding in findings(Reading(model, model.settings))]
+        found = [finding for model in models for finding in findings(MembershipSummary(model, model.settings))]
         shown = dict(tables(models))
-        for title, said, rows in self._curves(Reading(models[0], self.settings).names):
+        for title, said, rows in self._curves(MembershipSummary(models[0], self.settings).names):
             found += said
             shown[title] = rows
-        return Outcome(
+        return CommandOutcome(
             about=list(_about(models[0], self.people)),
             findings=found,
             tables=shown,

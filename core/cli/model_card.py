@@ -18,14 +18,14 @@ from ..studies.model_card.findings import DETAILS, tables
 from ..studies.model_card.findings import advice as advised
 from ..studies.model_card.study import STUDY
 from .arguments import add_data_argument, add_file_arguments, add_path, data_folder_of
-from .console import Console, Outcome, present
+from .console import CommandOutcome, Console, present
 
 
-def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Outcome:
+def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> CommandOutcome:
     """Return what the card reveals, and which precision to publish."""
     first, *others = STUDY.findings(study, study.settings)
     precision = [] if advice is None else [advised(advice, study)]
-    return Outcome(
+    return CommandOutcome(
         about=list(_head(plan, study)),
         findings=[replace(first, evidence=""), *others, *precision],  # its evidence is that of the others
         tables=tables(study, advice),

@@ -27,7 +27,7 @@ from ..studies.bias_queries import (
 from ..studies.bias_queries.findings import MEANING, tables
 from ..studies.config import AuditConfig
 from .arguments import add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
-from .console import Console, Outcome, present
+from .console import CommandOutcome, Console, present
 
 HELP = "Measure leakage from answers to bias queries."
 
@@ -62,7 +62,7 @@ def _asked(
     asking: Asking,
     config: AuditConfig,
     console: Console,
-) -> Outcome:
+) -> CommandOutcome:
     """Return the leakage of one way of asking, and what was found after the last answer."""
     mechanism, dataset = answering.mechanism(), dataset_of(arguments)
     pool = query_pool(replace(config, roles=dataset.roles), dataset)
@@ -78,7 +78,7 @@ def _asked(
     attribute, noises = dataset.roles.attribute, [noise for noise in NOISES if noise != "exact"]
     beside = answers_leak(trials, numbers[-1], answering, attribute=attribute, decoders=(), noises=noises)
     found = replace(beside, leaks=tuple(leak for leak in leaks if leak.m == numbers[-1]))
-    return Outcome(
+    return CommandOutcome(
         about=(
             f"{asking.n} people of {dataset.title}: {groups}",
             f"Queries: {asking.design}, {METRIC_TITLES[pool.metric].lower()}, model {model}; answers: {answers}",

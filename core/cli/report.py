@@ -13,7 +13,7 @@ from ..report import public_summary, summary_markdown, verify_report
 from ..report.one_page import NAME, one_page
 from ..report.verification import (
     ENDING,
-    Finding,
+    VerificationIssue,
     new_key,
     private_key,
     signature_finding,
@@ -50,7 +50,7 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     return "pass" if all(finding.holds for finding in findings) else "fail"
 
 
-def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:
+def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> VerificationIssue:
     beside = path.with_name(f"{path.name}{ENDING}")
     signature = content_of(beside, what="The signature") if os.path.lexists(beside) else None
     try:
@@ -58,7 +58,7 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> F
     except InputError:
         raise
     except FairLeakError as error:
-        return Finding("signature", False, f"Signature cannot be checked: {error}")
+        return VerificationIssue("signature", False, f"Signature cannot be checked: {error}")
 
 
 def _add_sign(parser: argparse.ArgumentParser) -> None:

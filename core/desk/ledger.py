@@ -49,7 +49,7 @@ from .registration import TestSet, roles_entry
 
 if TYPE_CHECKING:
     from ..store.database import Store
-    from .ledger_tables import Transaction
+    from .ledger_tables import LedgerTransaction
 
 MOST_WRONG_FILES = 20
 """Files with the registered people and other values that are compared with the registered one, in its lifetime."""
@@ -90,7 +90,7 @@ class Ledger:
     Safe to share between threads; any number of processes may use the same place at once.
     """
 
-    def __init__(self, store: Store[Transaction], randbelow: RandBelow) -> None:
+    def __init__(self, store: Store[LedgerTransaction], randbelow: RandBelow) -> None:
         self._store, self._randbelow = store, randbelow
 
     @property
@@ -180,7 +180,7 @@ class Ledger:
         """
         asker = _title(asker, name="asker")
 
-        def answer(change: Transaction, state: LedgerState, account: Account, plan: _Plan) -> LedgerAnswer:
+        def answer(change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan) -> LedgerAnswer:
             left = epsilon_of(account.remaining)
             if plan.earlier is not None:
                 return replace(plan.earlier, charged=0.0, remaining=left)
@@ -208,7 +208,7 @@ class Ledger:
     ) -> Quote:
         """Return what `ask` would charge and about how precise it would be; nothing is charged or released."""
 
-        def quoted_price(change: Transaction, state: LedgerState, account: Account, plan: _Plan) -> Quote:
+        def quoted_price(change: LedgerTransaction, state: LedgerState, account: Account, plan: _Plan) -> Quote:
             error, fresh = _expected_error(account, plan, plan.new_sum), None
             if plan.earlier is not None and plan.values.any():
                 error = plan.earlier.standard_error
@@ -228,7 +228,7 @@ class Ledger:
         name: str,
         test_set: TestSet,
         scores: npt.ArrayLike,
-        do: Callable[[Transaction, LedgerState, Account, _Plan], T],
+        do: Callable[[LedgerTransaction, LedgerState, Account, _Plan], T],
         **asked: Any,
     ) -> T:
         """Do something with a question about the registered people; a file that is not theirs goes on record."""
@@ -297,7 +297,7 @@ def _account(state: LedgerState, name: str) -> Account:
     return account
 
 
-def _is_registered(change: Transaction, state: LedgerState, account: Account, test_set: TestSet) -> bool:
+def _is_registered(change: LedgerTransaction, state: LedgerState, account: Account, test_set: TestSet) -> bool:
     """Return whether a file is the registered one, which is a fact about the attribute.
 
     So all wrong files get the same answer, and one with the registered people and anything else different is put on
@@ -479,9 +479,9 @@ def open_ledger(
         Where noise comes from: the operating system's entropy. Anything that can be repeated is for tests only.
     """
     from ..store.database import open_store
-    from .ledger_tables import Transaction
+    from .ledger_tables import LedgerTransaction
 
-    return Ledger(open_store(Transaction, place, create=create), randbelow)
+    return Ledger(open_store(LedgerTransaction, place, create=create), randbelow)
 
 
 def example_ledger(seed: int) -> Ledger:
@@ -489,11 +489,11 @@ def example_ledger(seed: int) -> Ledger:
     import sqlalchemy as sa
 
     from ..store.database import Store
-    from .ledger_tables import Transaction
+    from .ledger_tables import LedgerTransaction
 
     engine = sa.create_engine(
         "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
     )
-    store = Store(Transaction, engine, "in memory")
+    store = Store(LedgerTransaction, engine, "in memory")
     store.fill()
     return Ledger(store, random.Random(seed).randrange)

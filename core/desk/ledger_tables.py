@@ -35,7 +35,7 @@ def hash_of_key(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-class Transaction(database.Transaction[LedgerState]):
+class LedgerTransaction(database.Transaction[LedgerState]):
     """One look at the ledger, or one change of it."""
 
     noun, made_by = "ledger", "registering a test set makes one"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding(Result):
+class VerificationIssue(Result):
     """One thing that was verified, with one sentence: `name` is a part of the report, "signed" or "signature".
 
     A `note` says what was not verified.
@@ -54,7 +54,7 @@ class Verification(Result):
     """Everything that was verified about one report; `fingerprint` is as it states it, empty where it states none."""
 
     fingerprint: str
-    findings: tuple[Finding, ...]
+    findings: tuple[VerificationIssue, ...]
 
     @property
     def holds(self) -> bool:
@@ -62,7 +62,7 @@ class Verification(Result):
         return all(finding.holds for finding in self.findings)
 
     @property
-    def broken(self) -> Finding | None:
+    def broken(self) -> VerificationIssue | None:
         """The first thing that does not hold; None if there is none."""
         return next((finding for finding in self.findings if not finding.holds), None)
 
@@ -85,11 +85,11 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     if signed:
         same = bool(stated) and stated.startswith(wanted)
         told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
-        findings.append(Finding("signed", same, told))
+        findings.append(VerificationIssue("signed", same, told))
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
-def verified_document(document: Document) -> list[Finding]:
+def verified_document(document: Document) -> list[VerificationIssue]:
     """Fingerprint, schema and verdict of a document, verified."""
     schema = _tried("schema", _schema, document)
     findings = [_tried("content", _content, document), schema]
@@ -174,24 +174,24 @@ def report_text(content: bytes, *, name: str) -> str:
         raise InputError(f"{name} must be a report of FairLeak, report.json or report.html, got no text.") from None
 
 
-def _tried(name: str, verification: Callable[..., Finding], *arguments: Any) -> Finding:
+def _tried(name: str, verification: Callable[..., VerificationIssue], *arguments: Any) -> VerificationIssue:
     """Outcome of a verification; a document on which that breaks is none that FairLeak wrote."""
     try:
         return verification(*arguments)
     except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
         own = isinstance(error, FairLeakError)
         told = str(error) if own else f"the report holds what FairLeak never writes ({type(error).__name__})."
-        return Finding(name, False, f"{name.capitalize()} cannot be verified: {told}")
+        return VerificationIssue(name, False, f"{name.capitalize()} cannot be verified: {told}")
 
 
-def _content(document: Document) -> Finding:
+def _content(document: Document) -> VerificationIssue:
     stated, computed = document.get("fingerprint"), report_fingerprint(document)
     stated = stated if isinstance(stated, str) else ""
     if computed == stated:
-        return Finding("content", True, "Content fingerprint holds: it is that of the content.")
+        return VerificationIssue("content", True, "Content fingerprint holds: it is that of the content.")
     told = f"it states {_short(stated)}, its content has {_short(computed)}"
     altered = f"Content fingerprint does not hold: the report was altered after it was written ({told})."
-    return Finding("content", False, altered)
+    return VerificationIssue("content", False, altered)
 
 
 def _short(fingerprint: str) -> str:
@@ -199,27 +199,27 @@ def _short(fingerprint: str) -> str:
     return f"{fingerprint[:8]} {fingerprint[8:16]}" if hexadecimal else "none"
 
 
-def _schema(found: Mapping[str, Any]) -> Finding:
+def _schema(found: Mapping[str, Any]) -> VerificationIssue:
     error = schema_error(found)
-    return Finding("schema", not error, f"Schema does not hold: {error}" if error else "Schema holds.")
+    return VerificationIssue("schema", not error, f"Schema does not hold: {error}" if error else "Schema holds.")
 
 
-def _verdict(document: Document) -> Finding:
+def _verdict(document: Document) -> VerificationIssue:
     clauses = contradictions(document)
     if clauses:
-        return Finding("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
+        return VerificationIssue("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
     told = "judged again, the numbers in the report give the same verdicts under the policy in it."
-    return Finding("verdict", True, f"Verdict holds: {told}")
+    return VerificationIssue("verdict", True, f"Verdict holds: {told}")
 
 
-def _page(document: Document, text: str) -> Finding:
+def _page(document: Document, text: str) -> VerificationIssue:
     if to_html(document) == text.removeprefix("\ufeff"):
-        return Finding("page", True, "Page holds: it shows what its findings say.")
+        return VerificationIssue("page", True, "Page holds: it shows what its findings say.")
     if document["provenance"]["code"] != code_fingerprint():
         told = "Page cannot be verified: another FairLeak drew it. Verify the report.json that belongs to it."
-        return Finding("page", False, told)
+        return VerificationIssue("page", False, told)
     told = "Page does not hold: drawn again from its own findings it looks different, so it was altered."
-    return Finding("page", False, told)
+    return VerificationIssue("page", False, told)
 
 
 ENDING = ".sig"
@@ -278,7 +278,7 @@ def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
     return f"{json.dumps(told, indent=1)}\n"
 
 
-def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes | None, name: str) -> Finding:
+def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes | None, name: str) -> VerificationIssue:
     """Return whether a file is signed, and by whom as far as that is known.
 
     `signature` is the signature's file, if there is one; `signer` the PEM of the public key it must be signed with,
@@ -287,7 +287,7 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     """
     wanted = None if signer is None else public_key(signer, name=name)
     holds, told = _signed(content, signature, wanted, name)
-    return Finding("signature", holds, told, note=signature is None)
+    return VerificationIssue("signature", holds, told, note=signature is None)
 
 
 def _signed(content: bytes, signature: bytes | None, wanted: Ed25519PublicKey | None, name: str) -> tuple[bool, str]:

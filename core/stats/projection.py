@@ -74,7 +74,7 @@ _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Point:
+class DualPoint:
     """The dual at one λ: its value, the expectations E[F_k], and the tilted probabilities (K, n) behind them."""
 
     multipliers: Floats
@@ -127,7 +127,7 @@ class Dual:
         """Return what each group's log-probability gains in each pattern, (K, patterns)."""
         return np.asarray(-(self.groups.T @ (multipliers[:, None] * self.weights)))
 
-    def at(self, multipliers: Floats) -> Point:
+    def at(self, multipliers: Floats) -> DualPoint:
         """Evaluate the dual."""
         logs = self.shift(multipliers)[:, self.pattern]
         logs += self.log_prior
@@ -140,7 +140,7 @@ class Dual:
         value -= float(self.width @ np.abs(multipliers)) + float(self.variance @ multipliers**2) / 2
         value = value if multipliers.any() else 0.0
         expected = ((self.weights @ self._by_pattern(tilted).T) * self.groups).sum(axis=1)
-        return Point(multipliers=multipliers, value=value, expected=expected, tilted=tilted)
+        return DualPoint(multipliers=multipliers, value=value, expected=expected, tilted=tilted)
 
     def _by_pattern(self, rows: Floats) -> Floats:
         """Add up each row's entries of each pattern: (r, n) to (r, patterns)."""
@@ -149,7 +149,7 @@ class Dual:
         spans = zip(self.starts[:-1], self.starts[1:], strict=True)
         return np.stack([rows[:, a:b].sum(axis=1) for a, b in spans], axis=1)
 
-    def curvature(self, point: Point) -> Floats:
+    def curvature(self, point: DualPoint) -> Floats:
         """Return minus the Hessian of D, the covariance of the statistics, (rows, rows).
 
         With m_gh = Σ_i q'_i(g) q'_i(h) over a pattern, the covariance is the sum over patterns and pairs g < h of
@@ -175,11 +175,11 @@ class Dual:
         spans = zip(self.starts[:-1], self.starts[1:], strict=True)
         return np.stack([(tilted[:, a:b] @ tilted[:, a:b].T)[first, second] for a, b in spans], axis=1)
 
-    def slope(self, point: Point) -> Floats:
+    def slope(self, point: DualPoint) -> Floats:
         """Return the slope of the dual, but for the part of the widths, which has a kink at 0."""
         return point.expected - self.bound - self.variance * point.multipliers
 
-    def residual(self, point: Point) -> float:
+    def residual(self, point: DualPoint) -> float:
         """Return the largest violation of the optimality conditions, bounds and slackness alike."""
         over, at = self.slope(point), point.multipliers
         # A bound not reached is right where its multiplier is 0; both terms are 0 exactly when both are in order.
@@ -188,7 +188,7 @@ class Dual:
         loose = np.abs(np.where(self.equality, within, np.minimum(-over, at)))
         return float(loose.max(initial=0.0))
 
-    def posterior(self, point: Point) -> Floats:
+    def posterior(self, point: DualPoint) -> Floats:
         """Return the tilted posterior in the given form; untouched records keep the given numbers to the bit."""
         result = self.prior.copy()
         shift = self.shift(point.multipliers)
@@ -248,7 +248,7 @@ _LONGEST_STEP = 40.0
 _MOST_STEPS = 300
 
 
-def climb(problem: Dual, point: Point) -> Point:
+def climb(problem: Dual, point: DualPoint) -> DualPoint:
     """Maximise the dual by Newton steps that keep the multipliers' signs."""
     for _ in range(_MOST_STEPS):
         if problem.residual(point) <= problem.aim or point.value > 1e-6 + 1.001 * problem.ceiling:
@@ -260,7 +260,7 @@ def climb(problem: Dual, point: Point) -> Point:
     return point
 
 
-def _step(problem: Dual, point: Point) -> Point | None:
+def _step(problem: Dual, point: DualPoint) -> DualPoint | None:
     """Return a better point on the Newton direction, None where rounding hides any."""
     slope, current = problem.slope(point), point.multipliers
     curvature = problem.curvature(point) + np.diag(problem.variance)
@@ -407,7 +407,7 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     )
 
 
-def _verdict(problem: Dual, best: Point, n: int) -> tuple[ProjectionStatus, str]:
+def _verdict(problem: Dual, best: DualPoint, n: int) -> tuple[ProjectionStatus, str]:
     """Return the status and, unless converged, its reason."""
     residual = problem.residual(best)
     if residual <= max(_ACCEPTED, 1e-14 * n):

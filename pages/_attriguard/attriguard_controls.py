@@ -26,15 +26,15 @@ from core.datasets.ratings import Ratings
 from core.studies.attriguard import (
     CurveSettings,
     Exposure,
+    ExposurePoint,
     Guard,
     GuardSettings,
-    Point,
     TableSettings,
     attackers_fitted,
 )
 from core.studies.config import AuditConfig
 from pages.shell import cached, panels, state
-from pages.shell.background import Background, Job, Store, require_result, time_left
+from pages.shell.background import Background, Job, ResultStore, require_result, time_left
 from pages.shell.controls import bound, control
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People:
+class ProtectedRecords:
     """Who is protected, and from whose data everybody learns: ratings, or the audited table with its settings.
 
     `data` is what was chosen, `attribute` the private one; `fingerprint` tells these people, and who knows whom, from
@@ -59,7 +59,7 @@ class People:
     data: str
     attribute: str
     values: tuple[str, ...]
-    store: Store
+    store: ResultStore
     fingerprint: tuple[Any, ...]
     guarded: Callable[[Any], Guard] = field(repr=False)
     config: AuditConfig | None = field(default=None, repr=False)
@@ -83,7 +83,7 @@ def badge() -> str | None:
     return badges.get(chosen(), "")
 
 
-def _chosen_people() -> People:
+def _chosen_people() -> ProtectedRecords:
     """Return the people chosen; ends the page while there are none."""
     from core.studies.attriguard import Guarded, table_guard
 
@@ -91,7 +91,7 @@ def _chosen_people() -> People:
     if name == "table":
         config, table = cached.audited()
         dataset = cached.dataset_of(table, config.roles)
-        return People(
+        return ProtectedRecords(
             data=name,
             attribute=dataset.roles.attribute,
             values=dataset.group_names,
@@ -102,7 +102,7 @@ def _chosen_people() -> People:
             dataset=dataset,
         )
     ratings = _own_ratings() if name == state.OWN_RATINGS else cached.ratings_of(name)
-    return People(
+    return ProtectedRecords(
         data=name,
         attribute=ratings.attribute,
         values=ratings.values,
@@ -222,7 +222,7 @@ def defence() -> DefenceStudy:
     return DefenceStudy(who, GuardSettings(**told) if ratings else replace(changes(who), **told), balanced=balanced)
 
 
-def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
+def _people(below: DeltaGenerator, place: DeltaGenerator) -> ProtectedRecords:
     """Return the people chosen; a page that ends here, while they are read, keeps its last control, greyed out."""
     who = None
     try:
@@ -234,7 +234,7 @@ def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
     return who
 
 
-def _target(who: People) -> tuple[str, tuple[float, ...], str]:
+def _target(who: ProtectedRecords) -> tuple[str, tuple[float, ...], str]:
     """Choose the target distribution; with what is wrong with shares that cannot be used."""
     table = who.config is not None
     target: str = control(
@@ -286,12 +286,12 @@ def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
     return tuple(shares[value] / total for value in values)
 
 
-def changes(who: People) -> TableSettings:
+def changes(who: ProtectedRecords) -> TableSettings:
     """Return what may change in the table's records, as the section of that name was left."""
     return st.session_state.get(f"guard_changes_{who.fingerprint[0]}", TableSettings())  # type: ignore[no-any-return]
 
 
-def change(who: People, chosen: TableSettings) -> None:
+def change(who: ProtectedRecords, chosen: TableSettings) -> None:
     """Note what may change from now on."""
     st.session_state[f"guard_changes_{who.fingerprint[0]}"] = chosen
 
@@ -350,7 +350,7 @@ class Grown:
     """A study as far as it has come."""
 
     exposure: Exposure
-    curves: Mapping[str, tuple[Point, ...]]  # by attacker
+    curves: Mapping[str, tuple[ExposurePoint, ...]]  # by attacker
     guard: Any  # a `core.studies.attriguard.Guard`, of ratings or of a table
     learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
     steps: int  # so many have been made
@@ -359,7 +359,7 @@ class Grown:
 class DefenceStudy(Background):
     """The study of one defence of some people."""
 
-    def __init__(self, who: People, settings: Any, *, balanced: bool) -> None:
+    def __init__(self, who: ProtectedRecords, settings: Any, *, balanced: bool) -> None:
         self.who, self.settings, self.balanced = who, settings, balanced
         key = fingerprint("attriguard", *who.fingerprint, settings)
         super().__init__(
@@ -405,7 +405,7 @@ class DefenceStudy(Background):
 
 def _grown(guarded: Callable[[Any], Guard], settings: Any, report: Report) -> Iterator[Grown]:
     """Yield the study after each attacker, with the curves."""
-    curves, guard = dict[str, tuple[Point, ...]](), guarded(settings)
+    curves, guard = dict[str, tuple[ExposurePoint, ...]](), guarded(settings)
     for steps, exposure in enumerate(guard.expose()):
         if not exposure.guesses:
             continue

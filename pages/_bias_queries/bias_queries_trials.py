@@ -15,7 +15,7 @@ from core.datasets.dataset import AuditDataset
 from core.studies.bias_queries import Answering, Asking, Leak, QueryPool, RevealSettings, Trials, repeats_for
 from core.studies.config import AuditConfig
 from pages.shell import cached, panels, state
-from pages.shell.background import Background, Job, Store, require_result, show_works
+from pages.shell.background import Background, Job, ResultStore, require_result, show_works
 from pages.shell.controls import bound
 
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
@@ -49,7 +49,7 @@ def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
 class QueryTrials(Trials):
     """Trials whose results are kept, with curves that a job fills."""
 
-    def __init__(self, pool: QueryPool, asking: Asking, store: Store, key: str, filed: Any) -> None:
+    def __init__(self, pool: QueryPool, asking: Asking, store: ResultStore, key: str, filed: Any) -> None:
         super().__init__(pool, asking)
         self.pool, self.store, self.key, self.filed = pool, store, key, filed
         self.live = asking.n <= LIVE

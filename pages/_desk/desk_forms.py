@@ -324,7 +324,7 @@ class _Question:
 
 
 @dataclass(slots=True)
-class _Answered:
+class _DeskAnswer:
     """An answer, what it is about, what was paid, and the price on the slider when it was first shown."""
 
     about: tuple[str, str]
@@ -487,7 +487,7 @@ def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon:
             if answer.refused:
                 refused = st.session_state.setdefault("desk_refused", {})  # the ledger itself keeps no trace of it
                 refused[made.name] = refused.get(made.name, 0) + 1
-            st.session_state[_ANSWER] = _Answered((ledger.place, made.name), question, answer, epsilon)
+            st.session_state[_ANSWER] = _DeskAnswer((ledger.place, made.name), question, answer, epsilon)
             st.rerun()
     _show_outcome((ledger.place, made.name), question, epsilon, again=again)
 
@@ -552,7 +552,7 @@ def _show_outcome(about: tuple[str, str], question: str, epsilon: float, *, agai
     asked, sentence = st.session_state.get(_PROBLEM, ("", ""))
     if question and asked == question:
         panels.problem(sentence)
-    kept: _Answered | None = st.session_state.get(_ANSWER)
+    kept: _DeskAnswer | None = st.session_state.get(_ANSWER)
     if kept is None or kept.about != about:
         return
     if kept.slider is None:

@@ -25,9 +25,9 @@ from core.studies.membership import (
     REGISTRY,
     TARGET_TITLES,
     TARGETS,
-    Audit,
     CurvePoint,
     MemberPeople,
+    MembershipAudit,
     MembershipSettings,
     TrainedTarget,
     attack_steps,
@@ -37,7 +37,7 @@ from core.studies.membership import (
     member_people,
 )
 from pages.shell import cached
-from pages.shell.background import Background, Job, Store, pace, require_result, want_instead
+from pages.shell.background import Background, Job, ResultStore, pace, require_result, want_instead
 from pages.shell.controls import bound, control
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
@@ -49,28 +49,28 @@ SHADOWS = {"audited": 16, "random_forest": 16}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People:
+class MembershipInputs:
     """Whose membership is at stake, with the audit in the sidebar and the store of all that follows from them."""
 
     config: AuditConfig
     table: Table
     people: MemberPeople
-    store: Store
+    store: ResultStore
 
 
-def people() -> People:
+def people() -> MembershipInputs:
     """Return the people; waits while they are prepared."""
     config, table = cached.audited()
     roles, store = config.roles or table.roles[0], cached.store_of(config.dataset)
     key = fingerprint("member people", table.fingerprint, roles)
     who = require_result(store, key, "Preparing the people", lambda _: member_people(table, roles))
-    return People(config=config, table=table, people=who, store=store)
+    return MembershipInputs(config=config, table=table, people=who, store=store)
 
 
 _SETTINGS = params(MembershipSettings)
 
 
-def chosen(who: People) -> MembershipSettings:
+def chosen(who: MembershipInputs) -> MembershipSettings:
     """Choose the model under attack and the group, in one row.
 
     The settings hold what the controls show, also where it does not matter to the model; `attacked_with` leaves it out.
@@ -153,10 +153,10 @@ def attacked_with(chosen: MembershipSettings) -> MembershipSettings:
     )
 
 
-class Membership(Background):
+class MembershipJob(Background):
     """The attacks on one model."""
 
-    def __init__(self, who: People, chosen: MembershipSettings) -> None:
+    def __init__(self, who: MembershipInputs, chosen: MembershipSettings) -> None:
         self.who, self.chosen, self.settings = who, chosen, attacked_with(chosen)
         config, is_audited = who.config, chosen.target in ("audited", GIVEN)
         self._dataset = cached.dataset_of(who.table, config.roles) if is_audited else None
@@ -165,9 +165,9 @@ class Membership(Background):
         key, total = fingerprint("membership", *self.whose, self.settings), sum(attack_steps(self.settings).values())
         super().__init__("member", who.store, key, self._grow, lane="questions", total=total, widget="members")
 
-    def _grow(self, job: Job) -> Audit:
+    def _grow(self, job: Job) -> MembershipAudit:
         """Attack the model; what an earlier job has found is not sought again."""
-        now: Audit | None = job.partial[-1] if job.partial else None
+        now: MembershipAudit | None = job.partial[-1] if job.partial else None
         who = self.who
         train = partial(attacked_as, who.people, self.settings, config=who.config, dataset=self._dataset)
         grow = partial(_grown, now, train)
@@ -177,7 +177,7 @@ class Membership(Background):
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
-        grown: Audit | None = self.latest
+        grown: MembershipAudit | None = self.latest
         finished, runs = (0, 0) if grown is None else (len(grown.guesses), len(grown.found.not_run))
         label = f"Stopped after {finished} of {len(ATTACKS) - runs} attacks. Go on"
         self.show(self._doing, label, again="Try again")
@@ -190,11 +190,13 @@ class Membership(Background):
         return f"{REGISTRY[coming].title} comes next" if finished else "Training the model"
 
 
-def _grown(now: Audit | None, train: Callable[[], TrainedTarget], report: Report) -> Iterator[Audit]:
+def _grown(
+    now: MembershipAudit | None, train: Callable[[], TrainedTarget], report: Report
+) -> Iterator[MembershipAudit]:
     """Yield an audit as it grows, from what is there of it on; without any, the model is trained first."""
     if now is None:
         target = train()
-        now = Audit(found=target.findings, target=target)
+        now = MembershipAudit(found=target.findings, target=target)
     yield from iter_audits(now, report=report)
 
 
@@ -205,14 +207,14 @@ Draw = Callable[[list[CurvePoint], bool], None]
 """Draws the points of a curve, which may be growing."""
 
 
-class Curve(Background):
+class CurveJob(Background):
     """Points over a setting, one after the other; stopped and gone on with without losing any.
 
     `make` goes from the points that are there to an iterator of the others; `parts` are what the curve depends on.
     """
 
     def __init__(
-        self, work: Membership, name: str, total: int, make: Callable[..., Iterator[CurvePoint]], *parts: Any
+        self, work: MembershipJob, name: str, total: int, make: Callable[..., Iterator[CurvePoint]], *parts: Any
     ) -> None:
         def points(job: Job) -> list[CurvePoint]:
             finished = list(job.partial)

@@ -37,7 +37,7 @@ from core.studies.model_card import (
 from core.studies.model_card.settings import FAMILIES, precision_text
 from pages._report.report_plan import plan_of, subject
 from pages.shell import cached, state
-from pages.shell.background import Background, Job, Store, ensure_started, require_result
+from pages.shell.background import Background, Job, ResultStore, ensure_started, require_result
 from pages.shell.controls import bound, control
 
 COUNTS = (1, 2, 5, 10, 20, 50)
@@ -214,7 +214,7 @@ class Card:
 
     def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, settings: ReleaseSettings) -> None:
         self.config, self.table, self.dataset, self.settings = config, table, dataset, settings
-        self.store: Store = cached.store_of(config.dataset)
+        self.store: ResultStore = cached.store_of(config.dataset)
         self._trained = ReleaseSettings(family=settings.family, columns=settings.columns)
         self._key = fingerprint("release people", dataset.fingerprint, table.fingerprint, config, self._trained)
 

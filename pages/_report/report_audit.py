@@ -20,7 +20,7 @@ from core.report import Reports
 from core.report.one_page import MISSING, can_be_made, one_page
 from core.report.tables import self_test_table
 from pages._report import report_history
-from pages._report.report_plan import Subject
+from pages._report.report_plan import AuditRequest
 from pages.shell import cached, panels, shell, state
 from pages.shell.background import Background, Job, pace, stop, time_left
 
@@ -28,7 +28,7 @@ from pages.shell.background import Background, Job, pace, stop, time_left
 class Attacks(Background):
     """The attacks on one subject."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: AuditRequest) -> None:
         self.subject = subject
         model = subject.model_file.fingerprint if subject.model_file else ""
         attacks = replace(subject.plan, title="", policy="")
@@ -46,7 +46,7 @@ class Attacks(Background):
         self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **told)
 
 
-def _reports(subject: Subject, report: Report) -> Reports:
+def _reports(subject: AuditRequest, report: Report) -> Reports:
     """Audit of a subject, judged by FairLeak's own policy."""
     from core.auditing import run_audit
 

@@ -39,7 +39,7 @@ _ASKED, _RELEASED = "release_asked", "release_outputs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class AuditRequest:
     """What is audited: the plan, and the table as it was uploaded, where a model file answers."""
 
     plan: AuditPlan
@@ -98,13 +98,13 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     return suggested_outputs(cached.dataset_of(table, roles), kind)
 
 
-def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
+def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> AuditRequest:
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
     roles, chosen = config.roles or table.roles[0], _chosen(config, table, wanted.outputs)
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(wanted, data=data, config=replace(config, roles=None))
-        return Subject(plan=plan, table=table, **chosen)
+        return AuditRequest(plan=plan, table=table, **chosen)
     data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
     model, model_file = ModelPlan(), None
     threshold = roles.threshold
@@ -116,7 +116,7 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
     plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
-    return Subject(plan=plan, table=table, model_file=model_file, **chosen)
+    return AuditRequest(plan=plan, table=table, model_file=model_file, **chosen)
 
 
 def released(outputs: OutputsPlan) -> str:

@@ -9,13 +9,13 @@ from core.base.fingerprint import fingerprint
 from core.studies.correction import audit_key
 from core.studies.study import Study
 from core.studies.subject import Subject
-from pages.shell.background import Background, Job, Store, pace
+from pages.shell.background import Background, Job, ResultStore, pace
 
 
 class StudyRun(Background):
     """A study of one subject, whose result may grow."""
 
-    def __init__(self, study: Study[Any, Any], subject: Subject, settings: Any, store: Store) -> None:
+    def __init__(self, study: Study[Any, Any], subject: Subject, settings: Any, store: ResultStore) -> None:
         self.study, self.subject, self.settings = study, subject, settings
         key = fingerprint("study", study.name, audit_key(subject.config, subject.dataset), settings)
         super().__init__(study.name, store, key, self._run, lane="questions", total=study.steps(subject, settings))

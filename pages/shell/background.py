@@ -3,8 +3,8 @@
 A job is a thread that waits for a place, and then follows a process of its own (`Job.apart`), so that what takes long
 does not hold up the pages.
 
-A `Store` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one a
-session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
+A `ResultStore` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one
+a session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def _sentence(error: Exception) -> str:
     return "Something went wrong in FairLeak itself; the server's log has the details."
 
 
-class Store:
+class ResultStore:
     """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way.
 
     `own` says that the data are a session's own. Nothing is dropped before the release of what was `given`, from which
@@ -327,7 +327,7 @@ class Background:
     """
 
     def __init__(
-        self, name: str, store: Store, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
+        self, name: str, store: ResultStore, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
     ) -> None:
         self.name, self.store, self.key, self.total = name, store, key, total
         self._make, self._lane, self.widget = make, lane, widget or name
@@ -500,7 +500,7 @@ def ensure_started(*works: Background, patience: float = _PATIENCE) -> bool:
     return any(work.busy for work in works)
 
 
-def want_instead(*works: Background) -> list[tuple[Store, str]]:
+def want_instead(*works: Background) -> list[tuple[ResultStore, str]]:
     """Stop what this session wanted before in the place of these works, and return where these are kept."""
     name, requested = f"{works[0].name}_wanted", [(work.store, work.key) for work in works]
     for store, key in st.session_state.get(name, ()):
@@ -512,7 +512,7 @@ def want_instead(*works: Background) -> list[tuple[Store, str]]:
 
 
 def require_result(
-    store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = _PATIENCE
+    store: ResultStore, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = _PATIENCE
 ) -> Any:
     """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
     result = store.get(key)

@@ -23,7 +23,7 @@ from core.datasets.roles import Roles
 from core.studies.config import AuditConfig
 from core.studies.correction import CorrectionResult, MoreDisclosed, audit_key, disclose_more, run
 from pages.shell import panels, shell, state
-from pages.shell.background import Job, Store, require_result
+from pages.shell.background import Job, ResultStore, require_result
 from pages.shell.state import OWN_RATINGS, PENDING, UPLOAD
 
 if TYPE_CHECKING:
@@ -75,22 +75,22 @@ class OwnModel:
 
 
 @st.cache_resource(show_spinner=False)
-def _shared_store() -> Store:
-    return Store("shared store", entries=48)
+def _shared_store() -> ResultStore:
+    return ResultStore("shared store", entries=48)
 
 
 @st.cache_resource(scope="session", max_entries=3, on_release=lambda store: store.release(), show_spinner=False)
-def _session_store(name: str) -> Store:
-    return Store(name, entries=24, own=True)
+def _session_store(name: str) -> ResultStore:
+    return ResultStore(name, entries=24, own=True)
 
 
 @st.cache_resource(show_spinner=False)
-def test_sets() -> Store:
+def test_sets() -> ResultStore:
     """Return where the test sets are that an officer has opened to askers: in memory, shared by all sessions."""
-    return Store("test sets for askers", entries=48)
+    return ResultStore("test sets for askers", entries=48)
 
 
-def store_of(dataset: str) -> Store:
+def store_of(dataset: str) -> ResultStore:
     """Return where results of a dataset are kept."""
     store_names = {UPLOAD: "session store", PENDING: "session pending", OWN_RATINGS: "session ratings"}
     return _session_store(store_names[dataset]) if dataset in store_names else _shared_store()
@@ -276,7 +276,7 @@ def _choice_key(config: AuditConfig, table: Table) -> str:
     return fingerprint("choice", dataset_of(table, config.roles).fingerprint, config.metric, config.train_share)
 
 
-def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
+def trained_model(store: ResultStore, config: AuditConfig, dataset: AuditDataset) -> Any | None:
     """Return the audited model if an audit has trained it already."""
     audit = store.get(audit_key(config, dataset))
     return None if audit is None else audit.model

@@ -22,7 +22,7 @@ from core.experiments.choose import CandidatePoint, CandidateSet, ChooseSettings
 from core.experiments.sweep import point_key
 from core.stats.estimates import proportion
 from pages._report import report_plan
-from pages.shell.background import Store
+from pages.shell.background import ResultStore
 from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
@@ -177,14 +177,14 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
             store.save(point_key(each[1], each[0].dataset, CandidatePoint, *each[0].measure.parts), made)
             yield made
 
-    stores, put = dict[str, Store](), Store.put
+    stores, put = dict[str, ResultStore](), ResultStore.put
 
-    def noting(store: Store, key: str, value: Any, **told: Any) -> None:
+    def noting(store: ResultStore, key: str, value: Any, **told: Any) -> None:
         stores[store.name] = store
         put(store, key, value, **told)
 
     monkeypatch.setattr(core.experiments.choose, "measure_all", filing)
-    monkeypatch.setattr(Store, "put", noting)
+    monkeypatch.setattr(ResultStore, "put", noting)
     dashboard.bring("people.csv", samples.frame(600).to_csv(index=False).encode(), samples.ROLES)
     opened(dashboard)
     assert measured.asked == 18

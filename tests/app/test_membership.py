@@ -31,7 +31,7 @@ from core.studies.membership import (
     target_of,
     train_target,
 )
-from core.studies.membership.findings import Reading, findings
+from core.studies.membership.findings import MembershipSummary, findings
 from pages._membership import membership_study as study
 from tests import expected, samples
 from tests.app.dashboard import Dashboard, Gate, RecordedJob
@@ -108,7 +108,7 @@ def found(roles: int = 0, **changes: Any) -> MembershipFindings:
 
 def assert_tells(dashboard: Dashboard, audit: MembershipFindings, **chosen: Any) -> None:
     """Check that finding, grey line and promise are those of core."""
-    finding, promise = findings(Reading(audit, replace(audit.settings, **chosen)), sliders=True)
+    finding, promise = findings(MembershipSummary(audit, replace(audit.settings, **chosen)), sliders=True)
     assert finding.point in dashboard.plain_finding and finding.evidence in dashboard.plain_finding, dashboard.finding
     assert promise.point in dashboard.told
 

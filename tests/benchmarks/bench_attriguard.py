@@ -23,7 +23,7 @@ from core.datasets import Ratings
 from core.datasets.ratings import demo_ratings, read_ratings
 from core.studies.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
 from core.studies.attriguard.exposure import Guesses
-from core.studies.attriguard.noisy_records import Noise
+from core.studies.attriguard.noisy_records import RepresentativeNoise
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights
@@ -51,7 +51,7 @@ def people_and_defender(ratings: Ratings) -> tuple[Any, Any, np.ndarray]:
     return ratings.people_test, defender, ratings.shares
 
 
-def loop_seconds(records: Any, defender: Any, noise: Noise) -> float:
+def loop_seconds(records: Any, defender: Any, noise: RepresentativeNoise) -> float:
     """Return what the plain loop takes for all pairs, by what it takes for a sample of the people."""
     weights, offsets = plain_weights(defender, centred=True)
     people = np.linspace(0, records.shape[0] - 1, LOOP_PEOPLE).astype(int)
@@ -65,7 +65,7 @@ def loop_seconds(records: Any, defender: Any, noise: Noise) -> float:
     return seconds(work, 1) * records.shape[0] / LOOP_PEOPLE
 
 
-def study(noise: Noise, shares: np.ndarray) -> Exposure:
+def study(noise: RepresentativeNoise, shares: np.ndarray) -> Exposure:
     """Return a study with invented guesses; how good they are does not matter to the time."""
     rng = np.random.default_rng(3)
     shape = noise.size.shape
@@ -92,7 +92,7 @@ def study(noise: Noise, shares: np.ndarray) -> Exposure:
     )
 
 
-def allocation_row(noise: Noise, shares: np.ndarray, budget: float) -> tuple[float, float, float]:
+def allocation_row(noise: RepresentativeNoise, shares: np.ndarray, budget: float) -> tuple[float, float, float]:
     """Return the seconds of `allocate` and of the solver for all people, and how far apart they are."""
     own = seconds(lambda: allocate(noise.size, shares, budget), 15)
     size = noise.size[np.linspace(0, len(noise.size) - 1, SOLVER_PEOPLE).astype(int)]

@@ -199,7 +199,7 @@ def test_long_commands(name: str, folder: Path):
 
 
 def test_every_command_has_a_golden_output():
-    from core.cli import Group, commands
+    from core.cli import CommandGroup, commands
     from core.cli.attack import attack_studies
 
     elsewhere = {"desk", "history"}  # in test_golden_printed.py
@@ -208,7 +208,7 @@ def test_every_command_has_a_golden_output():
     names = {
         f"{name}-{part}" if part else name
         for name, one in commands().items()
-        for part in (one.commands if isinstance(one, Group) and name not in elsewhere else [""])
+        for part in (one.commands if isinstance(one, CommandGroup) and name not in elsewhere else [""])
     }
     told = {*QUICK, *LONG, *elsewhere, "audit", "dashboard"}  # the tests of the wheel start the last one
     assert names - generic <= told

@@ -33,7 +33,7 @@ from core.studies.attribute.study import AttributeSettings
 from core.studies.attriguard import Compared, Concentration
 from core.studies.attriguard import findings as guard
 from core.studies.attriguard.guard import Transfer
-from core.studies.attriguard.noisy_records import Noise
+from core.studies.attriguard.noisy_records import RepresentativeNoise
 from core.studies.attriguard.settings import DEFENDERS
 from core.studies.attriguard.utility import Recommendation, UtilityPoint
 from core.studies.bias_queries import (
@@ -164,7 +164,9 @@ def _guarantees(rng: Generator) -> Iterator[Finding | str]:
         {"target": GIVEN},
     ):
         read = nasty.reading(rng)
-        yield from membership.findings(membership.Reading(read.found, replace(read.chosen, **change)), sliders=True)
+        yield from membership.findings(
+            membership.MembershipSummary(read.found, replace(read.chosen, **change)), sliders=True
+        )
 
 
 def _member_curves(rng: Generator) -> Iterator[Finding | str]:
@@ -252,7 +254,9 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
     for change in (mean(rng.normal(size=7)), certain(0.02, 7), certain(0.0, 7)):
         here, was = (nasty.invent(UtilityPoint, rng, accuracy=mean_rate(rng.random(7)), change=change) for _ in "ab")
         yield guard.decisions(was, here, certain(0.6, 7), "equalized_odds")
-    noise = Noise(noisy=None, size=rng.integers(0, 3, (6, m)), found=np.ones((6, m), bool), predicted=np.zeros(6, int))
+    noise = RepresentativeNoise(
+        noisy=None, size=rng.integers(0, 3, (6, m)), found=np.ones((6, m), bool), predicted=np.zeros(6, int)
+    )
     noise.size[:, 0] = 0
     precision = {
         "clean": rng.integers(0, 3, 6) / 10,

@@ -145,7 +145,7 @@ def _released() -> Named:
             f"{name}: imputation",
             (before.combination, before.odds[:20].round(4), before.about(asked["x"][:9]).odds.round(4)),
         )
-        evidence = output_evidence.Evidence.of(asked["x"], outputs, asked["groups"], before, rows[-20:])
+        evidence = output_evidence.OutputEvidence.of(asked["x"], outputs, asked["groups"], before, rows[-20:])
         for about, columns in (("learners", evidence.columns()), ("asked", evidence.columns(rows[-9:]))):
             found = [getattr(columns, each.name) for each in fields(columns)]
             yield f"{name}: {about}", [each[:9].round(4) if isinstance(each, np.ndarray) else each for each in found]
@@ -155,7 +155,7 @@ def _released() -> Named:
         ([*np.arange(19) / 20, 0.0], [0.05]),
     ):
         groups, column = np.arange(len(tied)) % 3, np.array(tied)
-        table = output_evidence.Table.of(column, groups, 3)
+        table = output_evidence.ValueTable.of(column, groups, 3)
         yield (
             f"values {len(tied)}",
             (table.odds(np.array(asked)), table.odds_out_of_fold(column, groups, np.arange(len(tied)) % 2)),

@@ -16,11 +16,11 @@ from core.base.solvers import empty_model, linear, rescaled, run
 from core.stats.fairness import METRICS
 from core.studies.correction import problem as problems
 from core.studies.correction.counts import CountProblem, Rate, Rows, components, count_problem
-from core.studies.correction.enumeration import _Group, _interval, cheapest_counts, is_one_row_set
+from core.studies.correction.enumeration import _GroupPoints, _interval, cheapest_counts, is_one_row_set
 from core.studies.correction.exact import (
     WIDENING,
-    Counts,
     RowProblem,
+    RowSetCounts,
     allowed_interval,
     best_repair,
     flip_cheapest,
@@ -33,7 +33,7 @@ from core.studies.correction.exact import (
 )
 from core.studies.correction.integer_programs import _Programs, solve_counts_by_ilp
 from core.studies.correction.problem import Bound, Claim, Disclosed, bound_of, certify
-from core.studies.correction.tangents import _Search, relaxed_bound, solve_counts
+from core.studies.correction.tangents import _BestFirstSearch, relaxed_bound, solve_counts
 from tests.golden.numbers import Named, compare_numbers, refused
 
 GUESS = np.array([1, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1], np.uint8)
@@ -44,7 +44,7 @@ THIRDS = np.array([0, 1, 2, 2, 1, 0, 2, 2, 0, 1, 2, 2, 0], np.uint8)
 """Guesses of two groups and of three, predictions, labels, and what a change costs."""
 
 COUNTS = {
-    name: Counts(n=n, positives=positives, a=a, b=b, slack=slack * WIDENING)
+    name: RowSetCounts(n=n, positives=positives, a=a, b=b, slack=slack * WIDENING)
     for name, (n, positives, a, b, slack) in {
         "uneven": (13, 8, 5, 2, 13 * 0.1),
         "met exactly": (12, 4, 3, 3, 12 / 6),
@@ -225,7 +225,7 @@ def _listed() -> Named:
             ends = _interval(rate, np.arange(rate.positives + 1), sizes)
             yield f"{name}: interval {sizes}", str([each.tolist() for each in ends])
         for g in range(whole.n_groups):
-            group = _Group(whole, g, multipliers)
+            group = _GroupPoints(whole, g, multipliers)
             told = group.u, group.w, group.turn, group.falling, group.rising, group.best, group.least
             yield f"{name}, group {g}", told
             for budget in (0.0, 2.0, 9.0):
@@ -246,7 +246,7 @@ def _programs() -> Named:
             if best is None:
                 continue
             yield f"{name}, part {place}: relaxed", relaxed_bound(part, best)
-            search = _Search(part, math.inf)
+            search = _BestFirstSearch(part, math.inf)
             search.accept(best)
             yield f"{name}, part {place}: by programs", (search.run(), search.value)
             if len(part.alternatives()) == 1:
@@ -254,7 +254,7 @@ def _programs() -> Named:
                 yield f"{name}, part {place}: relaxed by choice", [search.relax(each) for each in part.choices()]
                 yield f"{name}, part {place}: least of the choices", search.run()
             search.nodes = 0
-            spent = search.over(), search.relax(()), _Search.integer(search, next(part.choices()))
+            spent = search.over(), search.relax(()), _BestFirstSearch.integer(search, next(part.choices()))
             yield f"{name}, part {place}: nothing left", spent
             search.tangents.clear()
             new = np.roll(part.old, 1, axis=1)
@@ -285,7 +285,7 @@ def _programs() -> Named:
         part = count_problem(guess, (1.0 + rng.random(240)) ** power, 3, limits, None)
         best, bound = solve_counts(part, seconds=math.inf)
         assert best is not None
-        search = _Search(part, math.inf)
+        search = _BestFirstSearch(part, math.inf)
         search.accept(best)
         yield f"of 240 to {power}", (part.cost_of(best), bound, relaxed_bound(part, best), search.run())
     for values, bounds in (([9, 9, 2.25, 2.25], [1, 2]), ([9, 2, 2, 0.1], [1, 2]), ([math.inf], [])):

@@ -20,7 +20,7 @@ from core.learn.examples import (
     model_card,
     queries,
 )
-from core.learn.examples.example import _Number, number, numbers, signed, total
+from core.learn.examples.example import _FormattedNumber, number, numbers, signed, total
 from tests.golden.numbers import compare_lines, lines
 
 PEOPLE = np.arange(20)
@@ -118,7 +118,9 @@ def test_examples_say_what_they_said(name: str, monkeypatch: pytest.MonkeyPatch)
 def test_numbers_are_written_as_their_places_ask() -> None:
     values = (0.0, -0.00004, -0.00005, 0.375, -1 / 12, 2.0, 10.0, 1234.56789, 99.995)
     told = [
-        f"{how or 'plain'} {value:g}: {_Number(value):{how}}" for value in values for how in ("", "+", "2", "+2", "1%")
+        f"{how or 'plain'} {value:g}: {_FormattedNumber(value):{how}}"
+        for value in values
+        for how in ("", "+", "2", "+2", "1%")
     ]
     told += [f"{value:g}: {number(value, 0)} {signed(value, 1)}" for value in values]
     told += [numbers(values, 2), total(values, 3)]

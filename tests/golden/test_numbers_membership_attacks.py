@@ -153,7 +153,7 @@ def _people(n: int, groups: int, seed: int) -> Any:
     return replace(invented(codes, labels, group), protected=(3,))
 
 
-def _short(found: inference.AttackFindings) -> inference.AttackFindings:
+def _short(found: inference.AttackResult) -> inference.AttackResult:
     return replace(found, roc_by_group=(), ranges=tuple(replace(each, rows=()) for each in found.ranges))
 
 
@@ -161,7 +161,7 @@ def audits() -> Named:
     told: list[tuple[int, int]] = []
     two, settings = _people(900, 2, 1), MembershipSettings(max_depth=4, shadows=4, seed=3, theta=0.6, level=0.9)
     target = inference.attacked(two, settings, inference.target_of(two, settings))
-    start = inference.Audit(found=target.findings, target=target)
+    start = inference.MembershipAudit(found=target.findings, target=target)
     made = list(inference.audits(start, left_out=("lira",), report=lambda done, of: told.append((done, of))))
     whole = made[-1].found
     yield "steps", (np.array(told), [len(each.found.attacks) for each in made])

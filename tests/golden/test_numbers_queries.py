@@ -164,7 +164,7 @@ def _propagation() -> Named:
     yield "far", propagation.propagate(rows, target * 1e60, noise="laplace", scale=1e80, n_ones=4, prior=prior)
 
 
-def _answered(mechanism: Any, design: str, m: int, n1: int, n0: int) -> decoders.Answered:
+def _answered(mechanism: Any, design: str, m: int, n1: int, n0: int) -> decoders.AnsweredQueries:
     """Return three repeats of questions about few people, answered."""
     made, n, repeats = np.random.default_rng([n1, m]), n1 + n0, range(3)
     sensitive = [attribute(n, n0, r) for r in repeats]
@@ -181,10 +181,10 @@ def _answered(mechanism: Any, design: str, m: int, n1: int, n0: int) -> decoders
         answers[r] = released[r].gaps if sums else mechanism.draws(scores[r], sensitive[r], rng=made, draws=1)[0]
     prior = np.clip(0.5 + 0.3 * (np.array(sensitive) - 0.5) + made.uniform(-0.3, 0.3, (3, n)), 0.01, 0.99)
     how: dict[str, Any] = {"design": design, "mechanism": mechanism, "n_advantaged": n1, "n_disadvantaged": n0}
-    return decoders.Answered(scores=scores, answers=answers, released=released, prior=prior, **how)
+    return decoders.AnsweredQueries(scores=scores, answers=answers, released=released, prior=prior, **how)
 
 
-def _read(answered: decoders.Answered, decoder: str) -> np.ndarray:
+def _read(answered: decoders.AnsweredQueries, decoder: str) -> np.ndarray:
     found = decoders.read_answers(answered, decoder)
     return np.concatenate([np.concatenate([one.recovered, [one.threshold], one.values]) for one in found])
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.stats.fairness import unfairness
 from core.studies.correction import Disclosed, correct, correct_jointly, exact, smallest_tolerance
-from core.studies.correction.exact import WIDENING, Counts, RowProblem, smallest_fraction
+from core.studies.correction.exact import WIDENING, RowProblem, RowSetCounts, smallest_fraction
 from tests.problem_bank import METRICS, brute_force
 
 COSTS = (
@@ -102,7 +102,7 @@ def test_short_search_is_the_full_pass():
 @given(st.integers(2, 10**7), st.floats(0.01, 0.99), st.floats(0, 0.5), st.integers(0, 2**32 - 1))
 def test_limits_of_the_counts_are_exact_up_to_ten_million(n, share, tolerance, seed):
     positives = max(1, min(n - 1, round(n * share)))
-    counts = Counts(n=n, positives=positives, a=0, b=0, slack=tolerance * WIDENING * n)
+    counts = RowSetCounts(n=n, positives=positives, a=0, b=0, slack=tolerance * WIDENING * n)
     a = np.random.default_rng(seed).integers(0, positives + 1, 50)
     low, high = exact.allowed_interval(counts, a)
     some = low <= high

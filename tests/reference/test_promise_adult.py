@@ -39,7 +39,7 @@ from core.datasets.splits import split
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 from core.studies.correction import attack_model, disclose
-from core.studies.correction.attribute_attacks import AttackFindings
+from core.studies.correction.attribute_attacks import AdversaryResult
 from core.studies.correction.disclosure import gain_of_best
 from core.studies.subject import train_model
 from tests.reference.data import FOLDER, needs_adult
@@ -66,7 +66,7 @@ class Cover:
 
 
 @cache
-def attackers(attribute: str) -> dict[str, AttackFindings]:
+def attackers(attribute: str) -> dict[str, AdversaryResult]:
     """Return what each attacker says of the training people of a fair model."""
     table = load("adult", data_folder=FOLDER)
     roles = next(one for one in table.roles if one.attribute == attribute)

@@ -27,7 +27,7 @@ import math
 import numpy as np
 import pytest
 
-from core.studies.bias_queries import People, leakage, reveal_compressed, statistical_parity_gap
+from core.studies.bias_queries import QueriedRecords, leakage, reveal_compressed, statistical_parity_gap
 from core.studies.bias_queries.gaps import design_scores
 from tests.reference.conceal_adult import adult_pool
 from tests.reference.data import FOLDER, needs_adult
@@ -47,13 +47,13 @@ METHODS = ("l1", "nonnegative", "box")
 
 
 @pytest.fixture(scope="module")
-def people() -> People:
+def people() -> QueriedRecords:
     pool = adult_pool(FOLDER)
     assert (pool.advantaged, pool.disadvantaged) == ("White people", "Black people")
     return pool.people
 
 
-def drawn(people: People, n: int, seed: int) -> tuple[np.ndarray, np.random.Generator]:
+def drawn(people: QueriedRecords, n: int, seed: int) -> tuple[np.ndarray, np.random.Generator]:
     """Return whom a repeat asks about, as rows, and its generator."""
     rng = np.random.default_rng([seed, n, 5])
     few = math.ceil(SHARE * n)
@@ -68,7 +68,7 @@ def sizes(a: np.ndarray) -> dict[str, int]:
     return {"n_advantaged": int(a.sum()), "n_disadvantaged": int(a.size - a.sum())}
 
 
-def reached(people: People, n: int, m: int, seed: int, *, decimals: int | None = None) -> dict[str, float]:
+def reached(people: QueriedRecords, n: int, m: int, seed: int, *, decimals: int | None = None) -> dict[str, float]:
     """Return the leakage of every attack in one repeat; rounded answers are known to half a step."""
     rows, rng = drawn(people, n, seed)
     a = people.sensitive[rows]
@@ -82,14 +82,14 @@ def reached(people: People, n: int, m: int, seed: int, *, decimals: int | None =
 
 
 @pytest.mark.parametrize(("n", "m"), [pytest.param(n, m, marks=[pytest.mark.long] * (n > 100)) for n, m in EXPECTED])
-def test_noiseless_rows_of_table_1(people: People, n: int, m: int) -> None:
+def test_noiseless_rows_of_table_1(people: QueriedRecords, n: int, m: int) -> None:
     told = [reached(people, n, m, seed) for seed in range(REPEATS[n, m])]
     means = [np.mean([one[method] for one in told]) for method in METHODS]
     assert means == pytest.approx(EXPECTED[n, m], abs=0.03)
     assert np.mean([one["prior"] for one in told]) >= means[-1] - 0.01
 
 
-def test_questions_after_which_every_sample_is_known(people: People) -> None:
+def test_questions_after_which_every_sample_is_known(people: QueriedRecords) -> None:
     found = {m: [reached(people, 100, m, seed) for seed in range(60)] for m in (35, 45)}
     all_known = {(name, m): all(one[name] == 1 for one in told) for m, told in found.items() for name in told[0]}
     assert all_known["prior", 35] and all_known["box", 45] and all_known["nonnegative", 45]
@@ -97,13 +97,13 @@ def test_questions_after_which_every_sample_is_known(people: People) -> None:
 
 
 @pytest.mark.parametrize(("decimals", "m", "box"), [(2, 40, 0.783), (2, 100, 0.991), (3, 25, 0.767), (3, 40, 1.0)])
-def test_rounding_is_no_defence(people: People, decimals: int, m: int, box: float) -> None:
+def test_rounding_is_no_defence(people: QueriedRecords, decimals: int, m: int, box: float) -> None:
     told = [reached(people, 100, m, seed, decimals=decimals) for seed in range(25)]
     assert np.mean([one["box"] for one in told]) == pytest.approx(box, abs=0.03)
     assert np.mean([one["prior"] for one in told]) > box - 0.01
 
 
-def test_the_prior_alone_and_models_nobody_would_find_odd(people: People) -> None:
+def test_the_prior_alone_and_models_nobody_would_find_odd(people: QueriedRecords) -> None:
     share = people.sensitive.mean()
     assert leakage(people.sensitive, people.prior >= share) == pytest.approx(0.69, abs=0.03)
     scores = design_scores("jitter", people.base, 40, rng=np.random.default_rng(0))

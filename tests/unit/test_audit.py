@@ -26,7 +26,7 @@ from core.studies.correction import (
     run,
 )
 from core.studies.correction import attribute_attacks as attack
-from core.studies.correction.attribute_attacks import AttackFindings, protocols_of
+from core.studies.correction.attribute_attacks import AdversaryResult, protocols_of
 from core.studies.correction.findings import HELD_OUT_BELOW
 from core.studies.subject import check_cells
 from tests.samples import ROLES, dataset
@@ -183,7 +183,7 @@ def answers(people: AuditDataset, seed: int) -> npt.NDArray[np.uint8]:
     return np.random.default_rng(seed).integers(0, 2, people.n).astype(np.uint8)
 
 
-def attacked(people: AuditDataset, model: int = 0, *, config: AuditConfig = QUICK) -> list[AttackFindings]:
+def attacked(people: AuditDataset, model: int = 0, *, config: AuditConfig = QUICK) -> list[AdversaryResult]:
     """Return what every attacker finds out about a model."""
     splits = split(people, train_share=config.train_share, seed=config.seed)
     return [attack_model(*kind, people, splits, answers(people, model), config=config) for kind in KINDS]

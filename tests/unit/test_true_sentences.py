@@ -22,7 +22,7 @@ from core.studies.config import AuditConfig
 from core.studies.correction import findings as correction_findings
 from core.studies.membership import MembershipSettings
 from core.studies.membership.disparity import Disparities
-from core.studies.membership.findings import Reading, headline
+from core.studies.membership.findings import MembershipSummary, headline
 from tests import samples
 from tests.samples import dataset
 from tests.unit.charts import membership_samples
@@ -141,7 +141,7 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
 def test_no_difference_is_told_with_the_smallest_that_would_have_been_found() -> None:
     result = membership_samples.compared((0.1, 0.1, 0.001))
     told, clear = (
-        headline(Reading(membership_samples.findings([found]), MembershipSettings())).point
+        headline(MembershipSummary(membership_samples.findings([found]), MembershipSettings())).point
         for disparities in (Disparities(results=(result,)), Disparities(results=(membership_samples.compared(),)))
         for found in [membership_samples.attack("network", disparities=disparities)]
     )

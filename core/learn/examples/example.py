@@ -141,7 +141,7 @@ def compose(
 
     The steps with tables count from 1; `marked` are the rows to highlight in the last of these tables.
     """
-    put_in = {key: value if isinstance(value, str) else _Number(value) for key, value in numbers.items()}
+    put_in = {key: value if isinstance(value, str) else _FormattedNumber(value) for key, value in numbers.items()}
     content, step_tables = texts(name), tables or {}
 
     def filled(part: Mapping[str, Any]) -> dict[str, str]:
@@ -178,7 +178,7 @@ def compose(
     )
 
 
-class _Number(float):
+class _FormattedNumber(float):
     """A number written as its place in a text asks."""
 
     __slots__ = ()

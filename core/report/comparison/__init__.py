@@ -2,7 +2,7 @@
 
 from .changed_settings import Changed
 from .changes import (
-    Audit,
+    AuditReference,
     CheckChange,
     Comparison,
     Outlook,
@@ -14,7 +14,7 @@ from .changes import (
 from .comparison_files import comparison_html, comparison_junit, since
 
 __all__ = [
-    "Audit",
+    "AuditReference",
     "Changed",
     "CheckChange",
     "Comparison",

@@ -89,7 +89,7 @@ class Outlook(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(Result):
+class AuditReference(Result):
     """One of the two audits: what it is called, and its fingerprint, which is of the report's whole content."""
 
     title: str
@@ -143,8 +143,8 @@ class Comparison(Result):
     verdict: Outlook
     headline: str
     detail: str
-    before: Audit
-    after: Audit
+    before: AuditReference
+    after: AuditReference
     checks: tuple[CheckChange, ...]
     changed: tuple[Changed, ...]
     same_people: bool | None
@@ -422,8 +422,8 @@ def _answers(document: Mapping[str, Any]) -> tuple[str, str]:
     return document["model"]["fingerprint"], document["provenance"]["plan"]
 
 
-def _audit(document: Mapping[str, Any]) -> Audit:
-    return Audit(
+def _audit(document: Mapping[str, Any]) -> AuditReference:
+    return AuditReference(
         title=document["plan"]["title"] or document["data"]["title"],
         name=audit_name(document),
         day=audit_day(document),

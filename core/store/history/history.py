@@ -28,7 +28,7 @@ from .events import (
 
 if TYPE_CHECKING:
     from ..database import Store
-    from .history_tables import Transaction
+    from .history_tables import HistoryTransaction
 
 _LONGEST, _LONGEST_REASON = 80, 2000
 
@@ -54,7 +54,7 @@ class History:
     Safe to share between threads; any number of processes may use the same place at once.
     """
 
-    def __init__(self, store: Store[Transaction]) -> None:
+    def __init__(self, store: Store[HistoryTransaction]) -> None:
         self._store = store
 
     @classmethod
@@ -73,9 +73,9 @@ class History:
             Make it if it is not there. What is there is never replaced.
         """
         from ..database import open_store
-        from .history_tables import Transaction
+        from .history_tables import HistoryTransaction
 
-        return cls(open_store(Transaction, history_place(place), create=create))
+        return cls(open_store(HistoryTransaction, history_place(place), create=create))
 
     @property
     def place(self) -> str:
@@ -141,7 +141,7 @@ class History:
         with self._store.reading() as look:
             return self._document(look, look.record(), entry)
 
-    def _document(self, look: Transaction, events: Events, entry: Entry) -> dict[str, Any]:
+    def _document(self, look: HistoryTransaction, events: Events, entry: Entry) -> dict[str, Any]:
         digest, text = self._entry(events, entry).digest, look.document(entry.id)
         if text is None or _digest(text) != digest:
             found = "is missing, and nobody deleted it" if text is None else "was changed after it was kept"
@@ -226,7 +226,7 @@ class History:
             return self._delete(change, events, old, who, f"kept for {days} days")
 
     def _delete(
-        self, change: Transaction, events: Events, entries: list[Entry], who: str, reason: str
+        self, change: HistoryTransaction, events: Events, entries: list[Entry], who: str, reason: str
     ) -> tuple[Entry, ...]:
         who = check_line(who, "who")
         told = {"who": who, "reason": check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""}

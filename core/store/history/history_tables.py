@@ -18,7 +18,7 @@ _documents = sa.Table(
 )
 
 
-class Transaction(database.Transaction[Events]):
+class HistoryTransaction(database.Transaction[Events]):
     """One look at the history, or one change of it."""
 
     noun, made_by = "history", "keeping an audit makes one"

@@ -3,7 +3,7 @@
 from .allocation import allocate, expected_size
 from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from .comparators import Compared, comparison
-from .exposure import Exposure, Point
+from .exposure import Exposure, ExposurePoint
 from .guard import READERS, Guard, Guarded, TableGuard, attackers_fitted, table_guard, transfer
 from .noisy_records import Concentration, concentration
 from .panda import panda, representatives
@@ -18,12 +18,12 @@ __all__ = [
     "Concentration",
     "CurveSettings",
     "Exposure",
+    "ExposurePoint",
     "Guard",
     "GuardPlan",
     "GuardSettings",
     "Guarded",
     "Pair",
-    "Point",
     "TableGuard",
     "TableSettings",
     "allocate",

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Floats, Ints
 from ...base.serialize import Result
-from .noisy_records import Noise
+from .noisy_records import RepresentativeNoise
 from .panda import in_batches
 from .table import Column, fit_encoder
 
@@ -150,7 +150,7 @@ def fit_unaware(known: Known, kind: str, *, seed: int) -> Any:
     return made[kind].fit(known.records, known.values)
 
 
-def fit_adversarial(known: Known, noise: Noise, mechanism: Floats, *, seed: int) -> Any:
+def fit_adversarial(known: Known, noise: RepresentativeNoise, mechanism: Floats, *, seed: int) -> Any:
     """Return a network that learned from AttriGuard's own draws, fresh in every pass, with true values (AT-A).
 
     They know the defence: its classifier, policy, margin, target distribution and budget, and so a mechanism (n, m). As

@@ -18,7 +18,7 @@ from ...charts.lines import Curve, Dot, draw_lines, level, pointed
 from ...charts.rows import Mark, Row, draw_rows
 from ...charts.words import short
 from ...stats.estimates import Estimate, percent
-from . import READERS, Compared, Concentration, Exposure, Point, attacker_label, knows_the_noise
+from . import READERS, Compared, Concentration, Exposure, ExposurePoint, attacker_label, knows_the_noise
 from .findings import value_rows
 
 _GUTTER = 180  # pixels for the names of attackers
@@ -63,8 +63,8 @@ def _over_budgets(
 
 
 def draw_budget(
-    curves: Mapping[str, Sequence[Point]],
-    now: Sequence[Point],
+    curves: Mapping[str, Sequence[ExposurePoint]],
+    now: Sequence[ExposurePoint],
     floor: Estimate,
     *,
     last: float,

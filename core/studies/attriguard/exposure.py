@@ -34,7 +34,7 @@ class Guesses(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point(Result):
+class ExposurePoint(Result):
     """One attacker at one budget β, in entries changed per person on average."""
 
     attacker: str
@@ -51,7 +51,7 @@ class Point(Result):
         return self.balanced if balanced else self.accuracy
 
 
-def strongest_point(points: Sequence[Point], *, balanced: bool) -> Point:
+def strongest_point(points: Sequence[ExposurePoint], *, balanced: bool) -> ExposurePoint:
     """Return the attacker who is right most often: whom a chart shows highest and a sentence calls the best."""
     return max(points, key=lambda point: point.rate(balanced=balanced).value)
 
@@ -101,7 +101,7 @@ class Exposure(Result):
         """Return how often each noise is used at a budget, (u, m); see `allocate`."""
         return allocate(self.size, self.target, budget, found=self.found)
 
-    def at(self, budget: float) -> tuple[Point, ...]:
+    def at(self, budget: float) -> tuple[ExposurePoint, ...]:
         """Return every attacker at a budget."""
         used = self.mechanism(budget)
         right = self.truth[:, None]
@@ -110,12 +110,12 @@ class Exposure(Result):
             for guess in self._attacking(budget)
         )
 
-    def curves(self, budgets: Sequence[float]) -> dict[str, tuple[Point, ...]]:
+    def curves(self, budgets: Sequence[float]) -> dict[str, tuple[ExposurePoint, ...]]:
         """Return every attacker's points at these budgets."""
         rows = [self.at(budget) for budget in budgets]
         return {name: tuple(row[i] for row in rows) for i, name in enumerate(self.attackers)}
 
-    def undefended(self) -> tuple[Point, ...]:
+    def undefended(self) -> tuple[ExposurePoint, ...]:
         """Return every attacker on the clean records, at budget 0."""
         return tuple(
             self._point(guess, (guess.clean == self.truth).astype(float), 0.0) for guess in self._attacking(0.0)
@@ -130,10 +130,10 @@ class Exposure(Result):
         own = [[guess for guess in self.guesses if guess.attacker == name] for name in self.attackers]
         return [min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)) for guesses in own]
 
-    def _point(self, guess: Guesses, named: Floats, budget: float) -> Point:
+    def _point(self, guess: Guesses, named: Floats, budget: float) -> ExposurePoint:
         """Return the point of an attacker who names each person's true value this often, (u,)."""
         right = mean_rate(named)
-        return Point(
+        return ExposurePoint(
             attacker=guess.attacker,
             budget=budget,
             accuracy=right,

@@ -15,7 +15,7 @@ from ...stats.quantities import Quantity, Row, Tables, share
 from ..study import Finding
 from .attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
 from .comparators import Compared
-from .exposure import Exposure, Point, strongest_point
+from .exposure import Exposure, ExposurePoint, strongest_point
 from .guard import TableGuard, Transfer
 from .noisy_records import Concentration
 from .utility import Recommendation, UtilityPoint
@@ -40,7 +40,7 @@ def findings(exposure: Exposure, budget: float, **more: Any) -> tuple[Finding, .
 
 def headline(
     exposure: Exposure,
-    now: Sequence[Point],
+    now: Sequence[ExposurePoint],
     *,
     defender: str = "logistic",
     balanced: bool = False,
@@ -97,19 +97,19 @@ def headline(
     )
 
 
-def _beats(points: Sequence[Point], floor: Estimate, *, balanced: bool) -> bool:
+def _beats(points: Sequence[ExposurePoint], floor: Estimate, *, balanced: bool) -> bool:
     """Whether the best attacker does better than the baseline, although picked among several."""
     rates = {point.attacker: point.rate(balanced=balanced) for point in points}
     return strongest(rates, within=(0.0, 1.0))[1].low > floor.value
 
 
-def _kind(point: Point) -> str:
+def _kind(point: ExposurePoint) -> str:
     if point.attacker.startswith("adversarial"):
         return "one trained on its noise"
     return "one who reckons with it" if knows_the_noise(point.attacker) else "another one"
 
 
-def _untrained(now: Sequence[Point], learning: str, state: str) -> str:
+def _untrained(now: Sequence[ExposurePoint], learning: str, state: str) -> str:
     """Say so while no attacker is trained adversarially, or the only one is still learning."""
     if any(p.attacker.startswith("adversarial") and p.attacker != learning for p in now):
         return ""
@@ -312,7 +312,7 @@ MEANING = (
 """What the columns mean."""
 
 
-def tables(exposure: Exposure, points: Sequence[Point]) -> Tables:
+def tables(exposure: Exposure, points: Sequence[ExposurePoint]) -> Tables:
     """Return attackers at some noise budgets, and how much noise each value takes."""
     budgets = sorted({point.budget for point in points})
     floor = {"attacker": "Baseline", "accuracy": share(exposure.majority)}
@@ -324,7 +324,7 @@ def tables(exposure: Exposure, points: Sequence[Point]) -> Tables:
     }
 
 
-def point_row(point: Point) -> dict[str, Any]:
+def point_row(point: ExposurePoint) -> dict[str, Any]:
     """Return an attacker at a budget."""
     return {
         "attacker": ATTACKER_TITLES[point.attacker],

@@ -43,7 +43,7 @@ from .attackers import (
     fit_unaware,
 )
 from .exposure import Exposure, Guesses
-from .noisy_records import Noise, concentration
+from .noisy_records import RepresentativeNoise, concentration
 from .panda import representatives
 from .settings import GuardSettings, TableSettings
 from .table import (
@@ -93,7 +93,7 @@ class Guard:
     trained_at: tuple[float, ...]
     """Budgets of the noise that adversarial attackers are trained against."""
 
-    def noise_of(self, records: Any, report: Report | None = None) -> Noise:
+    def noise_of(self, records: Any, report: Report | None = None) -> RepresentativeNoise:
         """Return the defender's noise for some people's records (n, d); the report may raise `Cancelled`."""
         raise NotImplementedError
 
@@ -101,15 +101,15 @@ class Guard:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         raise NotImplementedError
 
-    def search(self, report: Report | None = None, *, known: bool = False) -> Noise:
+    def search(self, report: Report | None = None, *, known: bool = False) -> RepresentativeNoise:
         """Return the noise of the people to protect, or of those attackers know (`known`), searched for once."""
-        kept: dict[bool, Noise] = self.__dict__.setdefault("_noise", {})
+        kept: dict[bool, RepresentativeNoise] = self.__dict__.setdefault("_noise", {})
         if known not in kept:
             kept[known] = self.noise_of(self.sets[0 if known else 1], report)
         return kept[known]
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> RepresentativeNoise:
         """The representative noise of the people to protect."""
         return self.search()
 
@@ -236,7 +236,7 @@ class Guarded(Guard):
         smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
         return self.classifier("logistic_smooth" if smooth else name)
 
-    def noise_of(self, records: Any, report: Report | None = None, **changed: Any) -> Noise:
+    def noise_of(self, records: Any, report: Report | None = None, **changed: Any) -> RepresentativeNoise:
         """Return the noise for some people's records (n, d), by the defender's settings or changed ones."""
         settings = replace(self.settings, **changed)
         return representatives(
@@ -355,7 +355,7 @@ class TableGuard(Guard):
         self.rules = rules if chosen.rules else pair_rules(self.columns)
         self.defender = fit_defender(people.known, people.known_truth, self.columns, kind=chosen.defender)
 
-    def noise_of(self, records: Floats, report: Report | None = None) -> Noise:
+    def noise_of(self, records: Floats, report: Report | None = None) -> RepresentativeNoise:
         """Return the noise of people's records (n, d)."""
         return TableSearch(self.columns, self.defender, self.rules, margin=self.settings.margin).noise(records)
 

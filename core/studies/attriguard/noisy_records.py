@@ -29,7 +29,7 @@ class NoisyRecords(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noise(NoisyRecords):
+class RepresentativeNoise(NoisyRecords):
     """The representative noise of u people for each of m values (Jia and Gong 2018, section 4.2).
 
     Row k * m + i of `noisy`, (u * m, d), is person k's record with the noise for value i: the clean record where i is
@@ -70,7 +70,7 @@ class Concentration(Result):
         return np.setdiff1d(np.arange(self.n_entries), carrying)
 
 
-def concentration(records: Any, noise: Noise, mechanism: Floats) -> Concentration:
+def concentration(records: Any, noise: RepresentativeNoise, mechanism: Floats) -> Concentration:
     """Return how much of the expected noise of clean records (u, d) each entry carries under a mechanism (u, m)."""
     changes = changes_per_entry(records, noise, mechanism)
     order = np.argsort(-changes, kind="stable")
@@ -78,7 +78,7 @@ def concentration(records: Any, noise: Noise, mechanism: Floats) -> Concentratio
     return Concentration(entries=order, share=changes[order] / changes[order].sum(), n_entries=changes.size)
 
 
-def changes_per_entry(records: Any, noise: Noise, mechanism: Floats) -> Floats:
+def changes_per_entry(records: Any, noise: RepresentativeNoise, mechanism: Floats) -> Floats:
     """Return the expected number of changes of each entry, over people and draws, (d,)."""
     people, values = noise.size.shape
     total = np.zeros(records.shape[1])

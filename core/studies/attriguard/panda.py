@@ -27,7 +27,7 @@ from ...base.arrays import Floats, Ints, Mask
 from ...base.errors import InputError
 from ...base.validation import at_least_zero, choice
 from ..study import Report
-from .noisy_records import Noise, NoisyRecords
+from .noisy_records import NoisyRecords, RepresentativeNoise
 
 POLICIES = {
     "modify_exist": "Change ratings that are there",
@@ -67,7 +67,7 @@ def panda(
         By how much the wanted value's score must lead, κ. Records that read as the wanted value anyway stay clean
         whatever their lead.
     """
-    search = _Search(public, classifier, policy=policy, step=step, margin=margin)
+    search = _PandaSearch(public, classifier, policy=policy, step=step, margin=margin)
     wanted, u = np.asarray(target), search.predicted.size
     if wanted.dtype.kind not in "iu" or wanted.shape not in ((), (u,)):
         raise InputError(f"target must be the number of a value, or one for each of {u} people, got {target!r}.")
@@ -84,19 +84,19 @@ def representatives(
     margin: float = 0.0,
     n_values: int | None = None,
     report: Report | None = None,
-) -> Noise:
+) -> RepresentativeNoise:
     """Find the representative noise of every person for every value; the arguments are those of `panda`.
 
     `n_values` is the number m of private values, by default one more than the largest the classifier names; there is no
     noise for a value it does not know. The report gets how many of the searches are done, and of how many.
     """
-    search = _Search(public, classifier, policy=policy, step=step, margin=margin)
+    search = _PandaSearch(public, classifier, policy=policy, step=step, margin=margin)
     least, u = int(search.scores.classes.max()) + 1, search.predicted.size
     m = least if n_values is None else n_values
     if m < least:
         raise InputError(f"n_values must be at least {least}, the number of values the classifier names, got {m}.")
     noisy, size, found, fallback = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
-    return Noise(
+    return RepresentativeNoise(
         noisy=noisy,
         size=size.reshape(u, m),
         found=found.reshape(u, m),
@@ -109,7 +109,7 @@ _Moves = tuple[Ints, Ints, Floats]
 """Moves of some tasks, (c,): whose, which entry, and what it is set to."""
 
 
-class _Search:
+class _PandaSearch:
     """PANDA on some people's records: against which classifier, and how. A task is a person and a wanted value."""
 
     def __init__(self, public: Any, classifier: Any, *, policy: str, step: float, margin: float) -> None:

@@ -35,7 +35,7 @@ from ...datasets.dataset import AuditDataset
 from ...datasets.splits import split
 from ...stats.estimates import Estimate, proportion
 from ..config import AuditConfig
-from .noisy_records import Noise
+from .noisy_records import RepresentativeNoise
 
 MOST_VALUES = 20
 """Most values a private attribute of a table may have."""
@@ -336,7 +336,7 @@ class Plausibility(Result):
         return replace(u, value=1 - u.value, low=1 - u.high, high=1 - u.low)
 
 
-def judge_plausibility(people: TablePeople, noise: Noise, columns: tuple[Column, ...]) -> Plausibility:
+def judge_plausibility(people: TablePeople, noise: RepresentativeNoise, columns: tuple[Column, ...]) -> Plausibility:
     """Return how plausible the records with noise are; seen is what known or protected people have without noise."""
     changed = noise.noisy[(noise.size > 0).ravel()]
     everybody = np.vstack([people.known, people.public])

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Floats, Ints, Mask
 from ...base.validation import choice
-from .noisy_records import Noise
+from .noisy_records import RepresentativeNoise
 from .table import Column, Encoder, PairRules, fit_encoder
 
 TABLE_DEFENDERS = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}
@@ -133,7 +133,7 @@ class TableSearch:
         owner = np.repeat(np.arange(len(columns)), [values.size for values in rules.listed])
         self.bound = np.unique(owner[rules.forbidden[:-1].any(axis=1)])
 
-    def noise(self, public: Floats) -> Noise:
+    def noise(self, public: Floats) -> RepresentativeNoise:
         """Return everybody's noise for every value, of records (u, d).
 
         The classifier is asked again to make sure; records that read as the value in the end but lack the margin count
@@ -151,7 +151,9 @@ class TableSearch:
             lost = others[~found[others, target] | (self.defender.predict(noisy[others, target]) != target)]
             noisy[lost, target], found[lost, target] = public[lost], False
         size = (noisy != public[:, None, :]).sum(axis=2)
-        return Noise(noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted)
+        return RepresentativeNoise(
+            noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted
+        )
 
     def _changed(self, public: Floats, target: int) -> tuple[Floats, Mask]:
         """Return the changed records, and which of them reached the lead."""

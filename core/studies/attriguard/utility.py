@@ -33,7 +33,7 @@ from ...stats.fairness import distance_from_all, largest_difference, row_sets
 from ..config import AuditConfig
 from ..subject import fit_rows
 from .guard import Guarded, TableGuard
-from .noisy_records import Noise
+from .noisy_records import RepresentativeNoise
 
 _SET_ASIDE = 5
 _ROWS = 500  # records whose scores for all items are held at a time
@@ -51,7 +51,7 @@ class Recommendation(Result):
     clean: Floats = field(repr=False)
     popular: Floats = field(repr=False)
     noisy: Floats = field(repr=False)
-    noise: Noise = field(repr=False)
+    noise: RepresentativeNoise = field(repr=False)
     target: Floats = field(repr=False)
     recommended: int
 

@@ -3,7 +3,7 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from .decoders import DECODER_TITLES, DECODERS, PROGRAMS, Reading, decode_noisy
+from .decoders import DECODER_TITLES, DECODERS, PROGRAMS, DecodedAttribute, decode_noisy
 from .findings import (
     AnswersLeak,
     PlannedAnswers,
@@ -38,7 +38,7 @@ from .reveal import partition_absolute, recover_flips, reveal_compressed, reveal
 from .trials import (
     Asking,
     Leak,
-    People,
+    QueriedRecords,
     QueryPool,
     RevealSettings,
     Trials,
@@ -56,15 +56,15 @@ __all__ = [
     "Answering",
     "AnswersLeak",
     "Asking",
+    "DecodedAttribute",
     "ErrorQuantiles",
     "Exact",
     "LaplaceGlobal",
     "Leak",
     "NoisySums",
-    "People",
     "PlannedAnswers",
+    "QueriedRecords",
     "QueryPool",
-    "Reading",
     "RevealSettings",
     "Rounded",
     "SmoothCauchy",

@@ -14,7 +14,7 @@ from ...charts.scatter import Points, draw_scatter
 from ...charts.theme import group_style
 from ...charts.words import plain_name
 from ...stats.estimates import ALMOST_ALL, Estimate, gap
-from . import ErrorQuantiles, Leak, People, Reading, error_text
+from . import DecodedAttribute, ErrorQuantiles, Leak, QueriedRecords, error_text
 from .trials import best_by_number
 
 _GUTTER = 176  # pixels for the names of curves
@@ -107,7 +107,9 @@ def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str
     return drawing
 
 
-def draw_values(people: People, decoded: Reading, *, names: tuple[str, str], advantaged: int = 1) -> Drawing:
+def draw_values(
+    people: QueriedRecords, decoded: DecodedAttribute, *, names: tuple[str, str], advantaged: int = 1
+) -> Drawing:
     """Draw what a decoder recovered for each person, by group, and the threshold it decides with.
 
     Filled is inferred correctly, hollow wrongly. `names` are of the advantaged and the disadvantaged group; the

@@ -80,7 +80,7 @@ Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answered:
+class AnsweredQueries:
     """Questions about n people, and their answers, in R repeats with the same group sizes."""
 
     design: str
@@ -105,7 +105,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Reading:
+class DecodedAttribute:
     """What a decoder makes of one repeat."""
 
     values: Floats
@@ -117,7 +117,7 @@ class Reading:
     """(n,), 0 or 1: 1 = called advantaged."""
 
 
-def read_answers(answered: Answered, decoder: str) -> list[Reading]:
+def read_answers(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute]:
     """Return what one kind of attacker makes of the answers, one reading a repeat."""
     choice(decoder, (*DECODERS, *PROGRAMS), name="decoder")
     repeats, m, n = answered.scores.shape
@@ -137,13 +137,13 @@ def read_answers(answered: Answered, decoder: str) -> list[Reading]:
     return _propagated(answered, aware=decoder == "strongest")
 
 
-def _from_posterior(advantaged: Floats, share: float) -> Reading:
+def _from_posterior(advantaged: Floats, share: float) -> DecodedAttribute:
     """Call those advantaged whose probability is above the group's share: the best rule for balanced accuracy."""
     recovered = (advantaged > share + 1e-12).astype(np.uint8)
-    return Reading(values=1.0 - advantaged, threshold=1.0 - share, recovered=recovered)
+    return DecodedAttribute(values=1.0 - advantaged, threshold=1.0 - share, recovered=recovered)
 
 
-def _compressed(answered: Answered, r: int, method: str, prior: Floats | None) -> Reading:
+def _compressed(answered: AnsweredQueries, r: int, method: str, prior: Floats | None) -> DecodedAttribute:
     slack = 0.0 if method == "l1" else answered.mechanism.half_width
     found = recover_compressed(
         answered.scores[r],
@@ -158,10 +158,10 @@ def _compressed(answered: Answered, r: int, method: str, prior: Floats | None) -
         values = np.asarray(1.0 - found.recovered)
     else:
         values = np.asarray(np.nan_to_num(found.values / (2.0 * found.threshold)), dtype=np.float64)
-    return Reading(values=values, threshold=0.5, recovered=found.recovered)
+    return DecodedAttribute(values=values, threshold=0.5, recovered=found.recovered)
 
 
-def _noiseless(answered: Answered, decoder: str) -> list[Reading]:
+def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute]:
     """Read exact or rounded answers: by everybody's probability, and by linear programs where it does not fit them."""
     repeats = range(len(answered.scores))
     aware = decoder == "strongest"
@@ -181,7 +181,7 @@ def _noiseless(answered: Answered, decoder: str) -> list[Reading]:
     return found
 
 
-def _explained(answered: Answered, r: int, reading: Reading, *, aware: bool) -> Floats | None:
+def _explained(answered: AnsweredQueries, r: int, reading: DecodedAttribute, *, aware: bool) -> Floats | None:
     """Return who is disadvantaged (1) in a vector that gives the answers: the likeliest, or a linear program's."""
     likeliest = np.zeros(reading.values.size)
     likeliest[np.argsort(-reading.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
@@ -195,13 +195,13 @@ def _explained(answered: Answered, r: int, reading: Reading, *, aware: bool) -> 
     return None
 
 
-def _missed(answered: Answered, r: int, disadvantaged: Floats) -> Floats:
+def _missed(answered: AnsweredQueries, r: int, disadvantaged: Floats) -> Floats:
     """Return by how much the answers differ from those with these people as the disadvantaged group, shape (m,)."""
     weights = np.where(disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged)
     return np.asarray(answered.answers[r] - answered.scores[r] @ weights)
 
 
-def _but_for_swaps(answered: Answered, r: int, disadvantaged: Floats, *, aware: bool) -> Reading:
+def _but_for_swaps(answered: AnsweredQueries, r: int, disadvantaged: Floats, *, aware: bool) -> DecodedAttribute:
     """Read a vector that gives the answers as certain, but for people who can change places in it.
 
     Where two people of different groups can, as with the same scores, the answers disclose only how many of each group
@@ -218,7 +218,7 @@ def _but_for_swaps(answered: Answered, r: int, disadvantaged: Floats, *, aware: 
     for row, off in zip(h, missed, strict=True):
         swaps &= np.abs(off - effect * (row[own, np.newaxis] - row[others])) <= room
         if not swaps.any():
-            return Reading(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
+            return DecodedAttribute(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
     links = own[swaps.nonzero()[0]], others[swaps.nonzero()[1]]
     _, together = connected_components(coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False)
     before = answered.prior[r] if aware else np.full(n, answered.share)
@@ -229,7 +229,7 @@ def _but_for_swaps(answered: Answered, r: int, disadvantaged: Floats, *, aware: 
     return _from_posterior(advantaged, answered.share)
 
 
-def _suffices(answered: Answered, r: int) -> bool:
+def _suffices(answered: AnsweredQueries, r: int) -> bool:
     """Return whether the answers have the bits to tell all attributes of these sizes apart.
 
     Else a program's whole solution can meet them by coincidence. A rounded answer, or a count of accepted people, takes
@@ -283,7 +283,7 @@ def decode_noisy(
     if isinstance(mechanism, NoisySums) and not released:
         raise InputError("answers of noisy sums must be their release.")
     p = np.full(n1 + n0, n1 / (n1 + n0)) if prior is None else probabilities(prior, n1 + n0, name="prior")
-    answered = Answered(
+    answered = AnsweredQueries(
         design="",
         scores=h[np.newaxis],
         answers=y[np.newaxis],
@@ -296,12 +296,12 @@ def decode_noisy(
     return np.asarray(_posterior(answered, aware=True)[0])
 
 
-def _propagated(answered: Answered, *, aware: bool) -> list[Reading]:
+def _propagated(answered: AnsweredQueries, *, aware: bool) -> list[DecodedAttribute]:
     """Read all repeats by everybody's probability."""
     return [_from_posterior(p, answered.share) for p in _posterior(answered, aware=aware)]
 
 
-def _posterior(answered: Answered, *, aware: bool) -> Floats:
+def _posterior(answered: AnsweredQueries, *, aware: bool) -> Floats:
     """Return P(advantaged) of everybody in every repeat, shape (R, n)."""
     h, n1, n0 = answered.scores, answered.n_advantaged, answered.n_disadvantaged
     before = 1.0 - answered.prior if aware else np.full((len(h), h.shape[2]), n0 / h.shape[2])
@@ -321,7 +321,7 @@ def _posterior(answered: Answered, *, aware: bool) -> Floats:
     return np.asarray(1.0 - counted(ones, n0))
 
 
-def _scale(answered: Answered) -> float:
+def _scale(answered: AnsweredQueries) -> float:
     """Return the scale of the noise on a gap; exact answers count as nearly so."""
     mechanism, n1, n0 = answered.mechanism, answered.n_advantaged, answered.n_disadvantaged
     if isinstance(mechanism, AdditiveNoise):
@@ -329,7 +329,7 @@ def _scale(answered: Answered) -> float:
     return max(_SHARPEST * (1 / n0 + 1 / n1), mechanism.half_width)
 
 
-def _from_sizes(answered: Answered, before: Floats) -> Floats:
+def _from_sizes(answered: AnsweredQueries, before: Floats) -> Floats:
     """Return P(disadvantaged), shape (R, n), from absolute gaps of models that accept one person each."""
     h, y = answered.scores, answered.answers
     if not ((h.sum(axis=2) == 1.0) & (h.max(axis=2) == 1.0)).all():
@@ -347,7 +347,7 @@ def _from_sizes(answered: Answered, before: Floats) -> Floats:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * odds)))
 
 
-def _flipped(answered: Answered, r: int, *, aware: bool) -> Reading:
+def _flipped(answered: AnsweredQueries, r: int, *, aware: bool) -> DecodedAttribute:
     """Name those whose score was flipped; the first answer and the group sizes tell of the others together."""
     h, n1, n0 = answered.scores[r, 0], answered.n_advantaged, answered.n_disadvantaged
     evidence = _person_evidence(answered, r)
@@ -371,7 +371,7 @@ def _flipped(answered: Answered, r: int, *, aware: bool) -> Reading:
     return _from_posterior(advantaged, answered.share)
 
 
-def _by_person(answered: Answered, decoder: str, r: int, evidence: Floats) -> Reading:
+def _by_person(answered: AnsweredQueries, decoder: str, r: int, evidence: Floats) -> DecodedAttribute:
     """Add what is certain of single people (±∞ for advantaged or not) to what the attacker knows of the others (0).
 
     Who has a prior knows from the group sizes how many of the others are advantaged. Without a prior all of them count
@@ -388,10 +388,10 @@ def _by_person(answered: Answered, decoder: str, r: int, evidence: Floats) -> Re
         return _from_posterior(advantaged, answered.share)
     recovered = (evidence >= 0).astype(np.uint8)
     values = np.where(evidence == 0, 0.0, 1.0 - recovered)
-    return Reading(values=values, threshold=0.5, recovered=recovered)
+    return DecodedAttribute(values=values, threshold=0.5, recovered=recovered)
 
 
-def _person_evidence(answered: Answered, r: int) -> Floats:
+def _person_evidence(answered: AnsweredQueries, r: int) -> Floats:
     """Return ±∞ for those a flipped or packed question decides, 0 for the others."""
     h, answers = answered.scores[r], answered.answers[r]
     m, n = h.shape
@@ -407,7 +407,7 @@ def _person_evidence(answered: Answered, r: int) -> Floats:
     return evidence
 
 
-def _absolute_evidence(answered: Answered, r: int) -> Floats:
+def _absolute_evidence(answered: AnsweredQueries, r: int) -> Floats:
     """Return ±∞ for those asked about, by which of the two values an absolute gap is nearer to.
 
     The gap of a model that accepts one person is 1/N1 for an advantaged and 1/N0 for a disadvantaged one (Hamman et al.

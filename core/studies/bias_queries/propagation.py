@@ -77,7 +77,7 @@ def propagate(rows: Floats, target: Floats, *, noise: str, scale: Floats | float
 
 
 @dataclass(slots=True)
-class _State:
+class _PropagationState:
     """Where some repeats stand: answers y (R, m + 1) with the count, noise, probabilities, sites, squared residuals."""
 
     g: Floats
@@ -89,9 +89,9 @@ class _State:
     shift: Floats
     squared: Floats
 
-    def only(self, chosen: npt.NDArray[np.bool_]) -> _State:
+    def only(self, chosen: npt.NDArray[np.bool_]) -> _PropagationState:
         """Return the state of some repeats."""
-        return _State(*(getattr(self, name)[chosen] for name in _State.__dataclass_fields__))
+        return _PropagationState(*(getattr(self, name)[chosen] for name in _PropagationState.__dataclass_fields__))
 
 
 def _times(g: Floats, x: Floats) -> Floats:
@@ -99,14 +99,14 @@ def _times(g: Floats, x: Floats) -> Floats:
     return np.asarray((g @ x[:, :, np.newaxis])[:, :, 0])
 
 
-def _begun(g: Floats, y: Floats, b: Floats, p: Floats) -> _State:
+def _begun(g: Floats, y: Floats, b: Floats, p: Floats) -> _PropagationState:
     """Return the state before any answer is taken in."""
     variance = p * (1 - p)
     squared = (y - _times(g, p)) ** 2 + _times(g**2, variance)
-    return _State(g, y, b, np.log(p) - np.log1p(-p), p, 1.0 / variance, p / variance, squared[:, :-1])
+    return _PropagationState(g, y, b, np.log(p) - np.log1p(-p), p, 1.0 / variance, p / variance, squared[:, :-1])
 
 
-def _round(state: _State, noise: str, floor: float) -> _State:
+def _round(state: _PropagationState, noise: str, floor: float) -> _PropagationState:
     """Return the state after one round, with the noise taken for at least `floor`."""
     g = state.g
     variance: Floats = np.full_like(state.y, _COUNT_VARIANCE)
@@ -124,7 +124,7 @@ def _round(state: _State, noise: str, floor: float) -> _State:
     spread = variance - variance**2 * inverted[:, diagonal, diagonal]
     squared = (state.y - _times(g, mean)) ** 2 + np.maximum(spread, 0.0)
     p, site, shift = _sites(state.odds, mean, sigma, state.site, state.shift)
-    return _State(g, state.y, state.b, state.odds, p, site, shift, squared[:, :-1])
+    return _PropagationState(g, state.y, state.b, state.odds, p, site, shift, squared[:, :-1])
 
 
 def _precision(noise: str, scale: Floats, squared: Floats) -> Floats:

@@ -33,7 +33,7 @@ from ...stats.estimates import Estimate, mean_over_repeats, rate_over_repeats
 from ...stats.fairness import METRIC_TITLES
 from ..config import AuditConfig
 from ..subject import ModelFindings, prior_of, train_model
-from .decoders import DECODERS, Answered, Reading, read_answers
+from .decoders import DECODERS, AnsweredQueries, DecodedAttribute, read_answers
 from .gaps import DESIGNS, design_scores, leakage, most_questions
 from .guarantees import (
     ErrorQuantiles,
@@ -80,7 +80,7 @@ _ASKED_LABEL = {"equal_opportunity": 1, "predictive_equality": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People(Result):
+class QueriedRecords(Result):
     """People whose gap is asked for; arrays of shape (n,)."""
 
     sensitive: Codes
@@ -110,7 +110,7 @@ class QueryPool(Result):
     The metric is "statistical_parity", "equal_opportunity" (label 1 only) or "predictive_equality" (label 0 only).
     """
 
-    people: People = field(repr=False)
+    people: QueriedRecords = field(repr=False)
     advantaged: str
     disadvantaged: str
     metric: str
@@ -139,7 +139,7 @@ class QueryPool(Result):
                 raise InputError(f"The test set holds {most:,} of {name}, too few for a sample with {size:,}.")
         return sizes
 
-    def sample(self, n: int, rng: np.random.Generator, *, n_disadvantaged: int | None = None) -> People:
+    def sample(self, n: int, rng: np.random.Generator, *, n_disadvantaged: int | None = None) -> QueriedRecords:
         """Return `n` people drawn without replacement, in random order, in groups of these `sizes`."""
         everybody = self.people
         rows = [
@@ -147,7 +147,7 @@ class QueryPool(Result):
             for group, size in zip((1, 0), self.sizes(n, n_disadvantaged), strict=True)
         ]
         drawn = rng.permutation(np.concatenate(rows))
-        return People(**{one.name: getattr(everybody, one.name)[drawn] for one in fields(People)})
+        return QueriedRecords(**{one.name: getattr(everybody, one.name)[drawn] for one in fields(QueriedRecords)})
 
 
 def query_pool(
@@ -175,7 +175,7 @@ def query_pool(
     if metric in _ASKED_LABEL:
         rows = rows[y[rows] == _ASKED_LABEL[metric]]
     advantaged = int(np.bincount(s, minlength=2).argmax())
-    people = People(
+    people = QueriedRecords(
         sensitive=(s[rows] == advantaged).astype(np.uint8),
         base=model.scores[rows],
         prior=prior_of(dataset, splits, rows, seed=config.seed)[:, advantaged],
@@ -275,7 +275,7 @@ class Trials:
             return np.eye(people.n)[:most]
         return design_scores(self.asking.design, people.base, most, rng=self._rng("questions", repeat))
 
-    def ask(self, m: int, mechanism: Any, repeats: Sequence[int] | None = None) -> Answered:
+    def ask(self, m: int, mechanism: Any, repeats: Sequence[int] | None = None) -> AnsweredQueries:
         """Return the first `m` questions of some repeats (all of them by default) with their answers."""
         chosen = range(self.asking.repeats) if repeats is None else repeats
         if not 0 <= m <= self.numbers[-1]:
@@ -290,7 +290,7 @@ class Trials:
                 answers[i] = made.gaps
             else:
                 answers[i] = mechanism.draws(scores[i], people.sensitive, rng=rng, draws=1)[0]
-        return Answered(
+        return AnsweredQueries(
             design=self.asking.design,
             scores=scores,
             answers=answers,
@@ -368,7 +368,7 @@ class Trials:
         for m in dict.fromkeys([numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]):
             yield from ((m, decoder) for decoder in decoders)
 
-    def reading(self, m: int, mechanism: Any, decoder: str, repeat: int = 0) -> tuple[People, Reading]:
+    def reading(self, m: int, mechanism: Any, decoder: str, repeat: int = 0) -> tuple[QueriedRecords, DecodedAttribute]:
         """Return one repeat in full: its people, and what the attacker makes of the answers."""
         return self.people[repeat], read_answers(self.ask(m, mechanism, [repeat]), decoder)[0]
 

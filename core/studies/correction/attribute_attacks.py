@@ -63,7 +63,7 @@ _Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttackFindings(Result):
+class AdversaryResult(Result):
     """One adversary on the training records (`attacked`), and on those its exponent and calibration come from.
 
     These are the attacker's own held-out records, as published the test records; its accuracy is on them.
@@ -92,7 +92,7 @@ def attack_model(
     predictions: Codes,
     *,
     config: AuditConfig,
-) -> AttackFindings:
+) -> AdversaryResult:
     """Train one adversary under one protocol and let it guess the training records' sensitive attribute.
 
     Under "held_out" the attacker learns from the attack records and keeps the validation records apart; under
@@ -155,7 +155,7 @@ def attack_saying(
     rows: tuple[_Rows, _Rows],
     dataset: AuditDataset,
     predictions: Codes,
-) -> AttackFindings:
+) -> AdversaryResult:
     """Return an attacker with these probabilities, (n, K), for the attacked and for its own records."""
     attacked, held_out = (
         AttackedRecords(
@@ -168,7 +168,7 @@ def attack_saying(
         for raw, scaled, inside in zip(probabilities, calibrated, rows, strict=True)
     )
     right = accuracy(held_out.truth, held_out.guess)
-    return AttackFindings(held_out_accuracy=right, attacked=attacked, held_out=held_out)
+    return AdversaryResult(held_out_accuracy=right, attacked=attacked, held_out=held_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -176,7 +176,7 @@ class CorrectionResult:
     """What the attackers guess about the training records of a subject; a tolerance is disclosed to them afterwards."""
 
     subject: Subject
-    attacks: dict[tuple[str, str], AttackFindings]
+    attacks: dict[tuple[str, str], AdversaryResult]
     """(attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`."""
 
     @classmethod
@@ -211,7 +211,7 @@ class CorrectionResult:
         records = self.attacks["strong", "held_out"].attacked
         return accuracy(records.truth, records.guess)
 
-    def attack(self, adversary: str, *, as_published: bool = False) -> AttackFindings:
+    def attack(self, adversary: str, *, as_published: bool = False) -> AdversaryResult:
         """Return one attacker; the strong ones are not in the paper and keep to records of their own."""
         choice(adversary, ATTACKERS, name="adversary")
         return self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
@@ -273,7 +273,7 @@ class CorrectionResult:
         name = next(name for name, kinds in KINDS.items() if adversary in kinds)
         return self.subject.once(f"attribution {name} {tolerance!r}", lambda: self.attribution(name, tolerance))
 
-    def attribution(self, name: str, tolerance: float, *, permuted: AttackFindings | None = None) -> Attribution:
+    def attribution(self, name: str, tolerance: float, *, permuted: AdversaryResult | None = None) -> Attribution:
         """Return what each piece of knowledge adds for one of `KINDS`, the tolerance disclosed as it is."""
         without, with_predictions = (self.attacks[kind, "held_out"].attacked for kind in KINDS[name])
         return attribute_leak(

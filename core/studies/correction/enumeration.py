@@ -46,7 +46,7 @@ class _TooMany(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Points:
+class _CandidatePoints:
     """Points or sums: a, b, whether the lower limit is attained, and r in rising order (points only)."""
 
     a: Ints
@@ -55,7 +55,7 @@ class _Points:
     r: Floats
 
 
-_Sums = tuple[_Points, list[tuple[int, Ints, Ints, _Points]]]
+_Sums = tuple[_CandidatePoints, list[tuple[int, Ints, Ints, _CandidatePoints]]]
 """Sums of some groups' points, least r for each; of each group, with the sum and the point that each sum comes from."""
 
 
@@ -75,7 +75,7 @@ def cheapest_counts(
     The multipliers are what a record predicted 1, and one predicted 0, costs at the margin; the deadline is on
     `time.perf_counter`. The counts are None where nothing is cheaper than the `value` of known ones.
     """
-    groups = [_Group(problem, g, multipliers) for g in range(problem.n_groups)]
+    groups = [_GroupPoints(problem, g, multipliers) for g in range(problem.n_groups)]
     rate = problem.rates[0]
     total = rate.positives, rate.n - rate.positives
     least = sum(group.least for group in groups) + multipliers[0] * total[0] + multipliers[1] * total[1]
@@ -98,7 +98,7 @@ def cheapest_counts(
     return None
 
 
-class _Group:
+class _GroupPoints:
     """One group's allowed points, by a: the interval of b, and f as u(a) + w(b)."""
 
     def __init__(self, problem: CountProblem, g: int, multipliers: tuple[float, float]) -> None:
@@ -136,7 +136,7 @@ class _Group:
         _, first, last = self.intervals(budget)
         return int(np.maximum(last - first + 1, 0).sum())
 
-    def points(self, budget: float) -> _Points:
+    def points(self, budget: float) -> _CandidatePoints:
         """List the points within a budget by rising r."""
         a, first, last = self.intervals(budget)
         width = np.maximum(last - first + 1, 0)
@@ -148,7 +148,7 @@ class _Group:
         order = np.argsort(r, kind="stable")
         a, b = a[order], b[order]
         gap = np.abs(self.rate.n * a - self.rate.positives * (a + b))
-        return _Points(a, b, gap > self.rate.lower * self.rate.n * (a + b), r[order])
+        return _CandidatePoints(a, b, gap > self.rate.lower * self.rate.n * (a + b), r[order])
 
 
 def _penalty(total: Floats, old_count: int, most: int) -> Floats:
@@ -178,7 +178,7 @@ def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
     return low, np.minimum(high, sizes[1] - a)
 
 
-def _first_budget(groups: list[_Group], full_budget: float) -> float:
+def _first_budget(groups: list[_GroupPoints], full_budget: float) -> float:
     """Return the largest of the budgets full_budget / 4^i that lists few points."""
     budget, most = full_budget * (1 + 1e-8), _FIRST_POINTS * len(groups)
     for _ in range(40):
@@ -188,7 +188,9 @@ def _first_budget(groups: list[_Group], full_budget: float) -> float:
     return budget
 
 
-def _match(problem: CountProblem, groups: list[_Group], budget: float, work: list[int]) -> tuple[Ints, float] | None:
+def _match(
+    problem: CountProblem, groups: list[_GroupPoints], budget: float, work: list[int]
+) -> tuple[Ints, float] | None:
     """Return the counts of least r within the budget, and r; None when there are none. `work` counts the sums."""
     listed = [group.points(budget) for group in groups]
     order = sorted(range(len(groups)), key=lambda g: listed[g].r.size)
@@ -206,10 +208,10 @@ def _match(problem: CountProblem, groups: list[_Group], budget: float, work: lis
     return counts, pair[2]
 
 
-def _added(listed: list[tuple[int, _Points]], budget: float, work: list[int]) -> _Sums:
+def _added(listed: list[tuple[int, _CandidatePoints]], budget: float, work: list[int]) -> _Sums:
     """Add up some groups' points; keep the least r of every sum."""
     nothing = np.zeros(1, dtype=np.int64)
-    sums, parents = _Points(nothing, nothing, np.zeros(1, dtype=np.bool_), np.zeros(1)), []
+    sums, parents = _CandidatePoints(nothing, nothing, np.zeros(1, dtype=np.bool_), np.zeros(1)), []
     for g, points in listed:
         many = np.searchsorted(points.r, budget - sums.r, side="right")
         work[0] += int(many.sum())
@@ -221,7 +223,7 @@ def _added(listed: list[tuple[int, _Points]], budget: float, work: list[int]) ->
         attained = sums.attained[parent] | points.attained[point]
         r = sums.r[parent] + points.r[point]
         cheapest = _least_of_equal(a, b, attained, r)
-        sums = _Points(a[cheapest], b[cheapest], attained[cheapest], r[cheapest])
+        sums = _CandidatePoints(a[cheapest], b[cheapest], attained[cheapest], r[cheapest])
         parents.append((g, parent[cheapest], point[cheapest], points))
     return sums, parents
 
@@ -241,7 +243,9 @@ def _least_of_equal(a: Ints, b: Ints, attained: Mask, r: Floats) -> Ints:
     return order[first]
 
 
-def _cheapest_pair(rate: Rate, left: _Points, right: _Points, budget: float) -> tuple[int, int, float] | None:
+def _cheapest_pair(
+    rate: Rate, left: _CandidatePoints, right: _CandidatePoints, budget: float
+) -> tuple[int, int, float] | None:
     """Return the places of the cheapest left and right sums that make up P and M, and their r."""
     if left.r.size == 0 or right.r.size == 0:
         return None

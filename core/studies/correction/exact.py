@@ -128,7 +128,7 @@ WIDENING = 1 + 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class RowSetCounts:
     """Counts of one row set: N, P, today's a and b, and the slope t N of the tolerance."""
 
     n: int
@@ -163,9 +163,9 @@ class Counts:
         """Tell whether group 1's rate is not too low (and so group 0's not too high), empty groups included."""
         return -self.gap(a, b) <= self.room(a, b)
 
-    def swapped(self) -> Counts:
+    def swapped(self) -> RowSetCounts:
         """Return the same problem with the groups' names exchanged."""
-        return Counts(
+        return RowSetCounts(
             n=self.n,
             positives=self.positives,
             a=self.positives - self.a,
@@ -189,12 +189,12 @@ class RowProblem:
     lower: float = 0.0
     sizes: tuple[int, int] | None = None
 
-    def counts(self) -> Counts:
+    def counts(self) -> RowSetCounts:
         """Count the records."""
         in_group = int(np.count_nonzero(self.guess))
         a = int(np.count_nonzero(self.guess & self.predictions))
         n, positives = self.guess.size, int(np.count_nonzero(self.predictions))
-        return Counts(n=n, positives=positives, a=a, b=in_group - a, slack=self.upper * n)
+        return RowSetCounts(n=n, positives=positives, a=a, b=in_group - a, slack=self.upper * n)
 
     def cell(self, prediction: int, guess: int) -> Mask:
         """Return the mask of the records with this prediction and this guess."""
@@ -249,7 +249,7 @@ class Repairs:
     allowed: Mask
 
 
-def repairs(counts: Counts) -> Repairs | None:
+def repairs(counts: RowSetCounts) -> Repairs | None:
     """List the natural repairs of counts that are not allowed; None where a group is empty today."""
     if not 1 <= counts.a + counts.b <= counts.n - 1:
         return None
@@ -288,7 +288,7 @@ def best_repair(plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest:
     return x, value, value <= left_out
 
 
-def allowed_interval(counts: Counts, a: Ints) -> tuple[Ints, Ints]:
+def allowed_interval(counts: RowSetCounts, a: Ints) -> tuple[Ints, Ints]:
     """Return the smallest and largest allowed b for each a; the first exceeds the second where there is none."""
     highest = highest_b(counts, a)
     mirrored = counts.swapped()
@@ -298,7 +298,7 @@ def allowed_interval(counts: Counts, a: Ints) -> tuple[Ints, Ints]:
     return lowest, highest
 
 
-def _short_search(problem: RowProblem, counts: Counts) -> _Solved | None:
+def _short_search(problem: RowProblem, counts: RowSetCounts) -> _Solved | None:
     plan = repairs(counts)
     if plan is None:
         return None
@@ -313,7 +313,7 @@ def _short_search(problem: RowProblem, counts: Counts) -> _Solved | None:
     return vector, float(value)
 
 
-def full_search(problem: RowProblem, counts: Counts) -> _Solved:
+def full_search(problem: RowProblem, counts: RowSetCounts) -> _Solved:
     """Sort all four cells and try every a with its best b."""
     cells = {(p, g): problem.cell(p, g) for p in (0, 1) for g in (0, 1)}
     costs = {key: np.sort(problem.cost[cell]) for key, cell in cells.items()}
@@ -347,7 +347,7 @@ def full_search(problem: RowProblem, counts: Counts) -> _Solved:
     return vector, best[2]
 
 
-def highest_b(counts: Counts, a: Ints) -> Ints:
+def highest_b(counts: RowSetCounts, a: Ints) -> Ints:
     """Return h(a), the largest b in 0..M for which group 1's rate is high enough.
 
     -D <= t N m        gives b (P - t N) <= a (M + t N), no bound when P <= t N,

@@ -49,7 +49,7 @@ _AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class TangentSolution:
     """What HiGHS answers, in the costs' own unit: counts as `point`, and their costs as `heights`.
 
     The prices are what one record more of each cell would cost, in a relaxation.
@@ -80,7 +80,7 @@ def solve_counts(problem: CountProblem, *, seconds: float) -> Solved:
     The search may take so many seconds, infinitely many for what does not depend on the machine: it ends after
     `_MOST_NODES` in any case; afterwards the best counts so far are returned with the bound reached.
     """
-    search = _Search(problem, time.perf_counter() + seconds)
+    search = _BestFirstSearch(problem, time.perf_counter() + seconds)
     bound = search.start()
     if problem.surely_possible():
         bound = 0.0  # whatever HiGHS says
@@ -92,13 +92,13 @@ def solve_counts(problem: CountProblem, *, seconds: float) -> Solved:
 
 def relaxed_bound(problem: CountProblem, counts: Ints) -> float:
     """Return the lower bound of the linear relaxation, given feasible counts."""
-    search = _Search(problem, math.inf)
+    search = _BestFirstSearch(problem, math.inf)
     search.accept(counts)
     search.spread()
     return search.relax(())
 
 
-class _Search:
+class _BestFirstSearch:
     """Best-first search over the alternatives; the tangents (j, k) of F_j at k changes are shared by all of them."""
 
     def __init__(self, problem: CountProblem, deadline: float) -> None:
@@ -158,7 +158,7 @@ class _Search:
         integral: bool = True,
         margin: float = 0.0,
         gap: float = 0.0,
-    ) -> Answer:
+    ) -> TangentSolution:
         """Ask HiGHS for the counts of least height under some cuts, and count its work.
 
         Unknowns are counts, heights (costs times the unit) and multipliers; in the relaxation none need be `integral`.
@@ -170,7 +170,7 @@ class _Search:
 
         rows, old = Rows(self.problem, choice, margin), self.problem.old.ravel()
         if rows.impossible:
-            return Answer(infeasible=True)
+            return TangentSolution(infeasible=True)
         size, low, high = old.size, rows.low, rows.high
         empty = np.zeros((len(rows.matrix), size))
         matrix = csr_array(np.hstack([rows.matrix[:, :size], empty, rows.matrix[:, size:]]))
@@ -198,10 +198,10 @@ class _Search:
             )
             self.nodes -= 1
             if solution.status != 0:  # 2: infeasible
-                return Answer(infeasible=solution.status == 2)
+                return TangentSolution(infeasible=solution.status == 2)
             prices = solution.eqlin.marginals / unit  # the first rows are the cells'
             costs = solution.x[size : 2 * size] / unit
-            return Answer(bound=solution.fun / unit, point=solution.x[:size], heights=costs, prices=prices)
+            return TangentSolution(bound=solution.fun / unit, point=solution.x[:size], heights=costs, prices=prices)
         options: dict[str, Any] = {"node_limit": max(self.nodes, 1), "mip_rel_gap": gap}
         if math.isfinite(self.deadline):
             options["time_limit"] = self.deadline - time.perf_counter()
@@ -221,14 +221,14 @@ class _Search:
         self.nodes -= 1 + int(solution.mip_node_count or 0)
         bound = solution.mip_dual_bound or 0.0
         if solution.x is None:  # status 2: infeasible
-            return Answer(infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0)
-        return Answer(bound=max(0.0, float(bound)) / unit, point=solution.x[:size])
+            return TangentSolution(infeasible=solution.status == 2, bound=bound / unit if math.isfinite(bound) else 0.0)
+        return TangentSolution(bound=max(0.0, float(bound)) / unit, point=solution.x[:size])
 
-    def fewest_changes(self, choice: Choice, margin: float = 0.0) -> Answer:
+    def fewest_changes(self, choice: Choice, margin: float = 0.0) -> TangentSolution:
         """Return feasible counts with nearly the fewest changes."""
         return self.ask(choice, [(j, 1.0, -float(old)) for j, old in enumerate(self.old)], margin=margin, gap=0.2)
 
-    def cheapest(self, choice: Choice, *, integral: bool = True, margin: float = 0.0) -> Answer:
+    def cheapest(self, choice: Choice, *, integral: bool = True, margin: float = 0.0) -> TangentSolution:
         """Return the cheapest counts by the tangents there are: rows -slope new - height <= right, costs scaled.
 
         A next record that alone would cost more than the best solution may not leave, so its tangent is left out.

@@ -31,8 +31,8 @@ from .evidence import (
 )
 from .fairpick import DELETION_REMINDER, fairpick_counts
 from .inference import (
-    AttackFindings,
-    Audit,
+    AttackResult,
+    MembershipAudit,
     MembershipFindings,
     TrainedTarget,
     attack_steps,
@@ -58,8 +58,7 @@ __all__ = [
     "TARGET_TITLES",
     "THETAS",
     "AccountingFindings",
-    "AttackFindings",
-    "Audit",
+    "AttackResult",
     "CurveBand",
     "CurvePoint",
     "DisparityResult",
@@ -67,6 +66,7 @@ __all__ = [
     "GapTest",
     "MemberGuess",
     "MemberPeople",
+    "MembershipAudit",
     "MembershipFindings",
     "MembershipPlan",
     "MembershipSettings",

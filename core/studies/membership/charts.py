@@ -28,8 +28,8 @@ from .attacks import REGISTRY
 from .curves import EPSILONS, THETAS, CurveBand
 from .disparity import DisparityResult, GapTest, RangeTable
 from .fairpick import FairPickFindings
-from .findings import Reading
-from .inference import AttackFindings, MembershipFindings
+from .findings import MembershipSummary
+from .inference import AttackResult, MembershipFindings
 from .roc import Roc
 
 _WAITING = "being measured"
@@ -37,7 +37,7 @@ _CHANCE = "AUC not above 0.5"
 _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
 
 
-def draw_gaps_between(read: Reading) -> Drawing:
+def draw_gaps_between(read: MembershipSummary) -> Drawing:
     """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals, of the verdicts that are read."""
     rows = [*_verdict_rows(read), _lira_row(read.found, read.sides[0])]
     first, second = (plain_name(name) for name in read.sides)
@@ -81,7 +81,7 @@ def _detectable(test: GapTest) -> str:
     return f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
 
 
-def _verdict_rows(read: Reading) -> Iterable[Row]:
+def _verdict_rows(read: MembershipSummary) -> Iterable[Row]:
     """Yield the three gaps of an attack's verdicts."""
     result, reason = read.result, read.why_not or _WAITING
     muted = read.attack.muted and read.attack.disparities is not None
@@ -109,7 +109,7 @@ def _lira_row(findings: MembershipFindings, group: str) -> Row:
     return _gap_row("LiRA gap", "TPR at 1% FPR", note="n/a, the group is too small" if lira else missing)
 
 
-def draw_group_gaps(findings: AttackFindings) -> Drawing:
+def draw_group_gaps(findings: AttackResult) -> Drawing:
     """Draw the membership-advantage gap of every group that was measured, and VD as a thin mark beside it.
 
     Groups whose gap is significant, with all groups reckoned with, are in colour. The attack gives verdicts.
@@ -180,7 +180,7 @@ def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int =
 
 
 def _rocs(
-    findings: MembershipFindings, attack_findings: AttackFindings, group: int
+    findings: MembershipFindings, attack_findings: AttackResult, group: int
 ) -> list[tuple[str, Roc, dict[str, Any]]]:
     """Return name, curve and look of each curve, the first group first."""
     names, rocs = findings.group_names, attack_findings.roc_by_group

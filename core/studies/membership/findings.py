@@ -30,7 +30,7 @@ from .attacks import ATTACKS, REGISTRY
 from .curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
 from .disparity import COMPLEMENT, DisparityResult, GapTest
 from .fairpick import DELETION_REMINDER, FairPickFindings
-from .inference import AttackFindings, MembershipFindings
+from .inference import AttackResult, MembershipFindings
 from .roc import is_muted
 from .settings import MembershipSettings
 from .targets import most_caught
@@ -54,7 +54,7 @@ _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
 """Exponents below which a factor has three decimals, from which on it has none, and from which on it is a power."""
 
 
-class Reading:
+class MembershipSummary:
     """What is read in an audit as far as it has come: one attack's verdicts, the chosen group beside the others.
 
     The attack is the published attack, until it is there the first with verdicts. `sides` are the group and the others
@@ -99,7 +99,7 @@ def significant(estimate: Estimate) -> bool:
     return estimate.low > 0.0 or estimate.high < 0.0
 
 
-def strongest_attack(found: MembershipFindings) -> AttackFindings:
+def strongest_attack(found: MembershipFindings) -> AttackResult:
     """Return the attack with the largest AUC, one that does better than chance if there is one."""
     return max(found.attacks.values(), key=lambda attack: (not attack.muted, attack.roc.auc.value))
 
@@ -126,12 +126,12 @@ def _auc_text(auc: Estimate, attacks: int) -> str:
     return f"{ratio(auc)[:-1]} after adjusting for {count(attacks)} attacks)"
 
 
-def findings(read: Reading, *, sliders: bool = False) -> tuple[Finding, Finding]:
+def findings(read: MembershipSummary, *, sliders: bool = False) -> tuple[Finding, Finding]:
     """Return what the attacks on one model found, and what its privacy budget guarantees."""
     return headline(read, sliders=sliders), Finding(point=guarantee(read))
 
 
-def headline(read: Reading, *, sliders: bool = False) -> Finding:
+def headline(read: MembershipSummary, *, sliders: bool = False) -> Finding:
     """Return whether membership inference succeeds, and about which group; `sliders` are those of the page below it."""
     found, epsilon = read.found, read.epsilon
     best = strongest_attack(found)
@@ -154,7 +154,7 @@ def headline(read: Reading, *, sliders: bool = False) -> Finding:
     )
 
 
-def _beside_the_report(read: Reading) -> list[str]:
+def _beside_the_report(read: MembershipSummary) -> list[str]:
     """Say why a report on the same model may name another attack as the best; nothing of models trained here."""
     if read.chosen.target not in ("audited", GIVEN):
         return []
@@ -164,7 +164,7 @@ def _beside_the_report(read: Reading) -> list[str]:
     ]
 
 
-def _remedy(read: Reading, sliders: bool) -> str:
+def _remedy(read: MembershipSummary, sliders: bool) -> str:
     """Return what lowers the risk of the model under attack, and how accurate that is now."""
     target, found = read.chosen.target, read.found.target
     how = _ON_THE_PAGE[target] if sliders else _LOWER
@@ -180,7 +180,7 @@ def _found_at(tpr: Estimate) -> str:
     return f"At 10% false positives the attack identifies {percent(tpr)} of members; random guessing identifies 10%."
 
 
-def _between_groups(read: Reading) -> str:
+def _between_groups(read: MembershipSummary) -> str:
     """Return the end of the headline: for which group the attack does better."""
     result, (group, others) = read.result, read.names
     if result is None:
@@ -194,12 +194,12 @@ def _between_groups(read: Reading) -> str:
     return f", and reveals more about {group if real > 0 else others}: {abs(100 * real):.1f} points"
 
 
-def _is_told(read: Reading, result: DisparityResult) -> bool:
+def _is_told(read: MembershipSummary, result: DisparityResult) -> bool:
     """Whether the gap in membership advantage differs significantly from 0, with many groups after Holm too."""
     return significant(result.advantage_gap) and not (read.many and not result.tests["advantage_gap"].significant)
 
 
-def _gap_sentences(read: Reading) -> list[str]:
+def _gap_sentences(read: MembershipSummary) -> list[str]:
     """Return the gaps behind the headline, or why there are none."""
     result, (group, others) = read.result, read.names
     if result is None:
@@ -225,7 +225,7 @@ def _span(estimate: Estimate) -> str:
     return f"{level_text(estimate.level)} CI {gap(estimate.low)} to {gap(estimate.high)}"
 
 
-def guarantee(read: Reading) -> str:
+def guarantee(read: MembershipSummary) -> str:
     """Return what the privacy budget guarantees, beside what was measured."""
     epsilon, result = read.epsilon, read.result
     measured = ""
@@ -317,7 +317,7 @@ def deletions(audit: MembershipFindings) -> Finding:
     )
 
 
-def groups_heading(found: AttackFindings, attribute: str) -> str:
+def groups_heading(found: AttackResult, attribute: str) -> str:
     """Say for how many groups the membership advantage differs from that of the others."""
     results = found.disparities.results if found.disparities is not None else ()
     if not results:
@@ -418,7 +418,7 @@ def _model_row(model: MembershipFindings) -> dict[str, Any]:
     }
 
 
-def _attack_row(attack: AttackFindings) -> dict[str, Any]:
+def _attack_row(attack: AttackResult) -> dict[str, Any]:
     return {
         "needs shadow models": "yes" if "shadows" in REGISTRY[attack.name].needs else "no",
         "AUC": Quantity(attack.roc.auc),
@@ -429,7 +429,7 @@ def _attack_row(attack: AttackFindings) -> dict[str, Any]:
     }
 
 
-def gap_rows(attack: AttackFindings) -> Iterator[Row]:
+def gap_rows(attack: AttackResult) -> Iterator[Row]:
     """Yield each group's gaps, with the rates and tests behind them, or why there are none."""
     measured = attack.disparities
     for result in () if measured is None else measured.results:
@@ -466,7 +466,7 @@ def _gap_row(
     }
 
 
-def _curve_rows(attack: AttackFindings, groups: Sequence[str]) -> Iterator[Row]:
+def _curve_rows(attack: AttackResult, groups: Sequence[str]) -> Iterator[Row]:
     """Yield the TPR at some FPRs, of everybody and of each group."""
     for people, curve in (("all", attack.roc), *zip(groups, attack.roc_by_group, strict=True)):
         for rate in RATES:
@@ -481,7 +481,7 @@ def _curve_rows(attack: AttackFindings, groups: Sequence[str]) -> Iterator[Row]:
             }
 
 
-def _range_rows(attack: AttackFindings) -> Iterator[Row]:
+def _range_rows(attack: AttackResult) -> Iterator[Row]:
     for ranges in attack.ranges:
         for one in ranges.rows:
             yield {

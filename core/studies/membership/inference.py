@@ -57,7 +57,7 @@ from .targets import TargetFindings, audited_target, ledger_of, quality, target_
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttackFindings(Result):
+class AttackResult(Result):
     """What one attack found."""
 
     name: str
@@ -90,7 +90,7 @@ class MembershipFindings(Result):
     n_judged: int
     """People trained on; people judged, about as many members as non-members, and as many unless some were deleted."""
     target: TargetFindings
-    attacks: dict[str, AttackFindings]
+    attacks: dict[str, AttackResult]
     fairpick: FairPickFindings | None = None
     not_run: dict[str, str] = field(default_factory=dict)
     """Name of an attack that cannot be run on this target -> why, in one sentence."""
@@ -223,7 +223,7 @@ def two_sides(people: MemberPeople, group: int) -> Sides:
     return Sides(features=features, labels=people.labels, groups=groups, names=names)
 
 
-def evaluate_attack(target: TrainedTarget, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
+def evaluate_attack(target: TrainedTarget, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackResult:
     """Return what an attack found; `people` may be the same people in other groups."""
     people = target.people if people is None else people
     level, seed = target.settings.level, target.settings.seed
@@ -242,7 +242,7 @@ def evaluate_attack(target: TrainedTarget, guess: MemberGuess, *, people: Member
             ranges += (
                 recall_by_range(certainty, guess.verdict, side, member, names=(comparison.group, comparison.others)),
             )
-    return AttackFindings(
+    return AttackResult(
         name=guess.name,
         roc=curve,
         roc_by_group=tuple(roc(guess.score[mask], member[mask], level=level) for mask in by_group),
@@ -267,7 +267,7 @@ def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class MembershipAudit:
     """An audit as far as it has come, and what each attack says of each person."""
 
     found: MembershipFindings
@@ -275,7 +275,9 @@ class Audit:
     guesses: Mapping[str, MemberGuess] = field(default_factory=dict, repr=False)
 
 
-def iter_audits(now: Audit, *, left_out: Collection[str] = (), report: Report | None = None) -> Iterator[Audit]:
+def iter_audits(
+    now: MembershipAudit, *, left_out: Collection[str] = (), report: Report | None = None
+) -> Iterator[MembershipAudit]:
     """Yield an audit with one attack more each time, but for those left out; what is there is not sought again."""
     for guess in run_attacks(now.target, finished=(*now.guesses, *left_out), report=report):
         attacks = {**now.found.attacks, guess.name: evaluate_attack(now.target, guess)}

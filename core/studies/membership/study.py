@@ -277,7 +277,7 @@ PLANTED = (
 """What the study is tried on."""
 
 
-class Membership(Study[MembershipPlan, MembershipResult]):
+class MembershipStudy(Study[MembershipPlan, MembershipResult]):
     """Every attack for which there is evidence, each on everybody in training and test records."""
 
     name = "membership"
@@ -331,7 +331,7 @@ class Membership(Study[MembershipPlan, MembershipResult]):
         return {"Membership attacks": tuple(rows)}
 
 
-STUDY = Membership()
+STUDY = MembershipStudy()
 
 
 _AVERAGE = (

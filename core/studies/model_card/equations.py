@@ -35,7 +35,7 @@ from ...base.arrays import Codes, Floats, Ints
 from ...base.validation import probabilities
 from ...stats.projection import Constraints, Projection
 from ...stats.projection import project as project_on
-from .published_counts import Cells, Counts, number_names, part_of, told_of
+from .published_counts import Cells, PublishedCounts, number_names, part_of, told_of
 from .release import Published, Release
 
 _SIZE_REACH = 4.0
@@ -73,7 +73,7 @@ class Equations:
         )
 
 
-class _Row(NamedTuple):
+class _Equation(NamedTuple):
     features: Floats
     low: float
     high: float
@@ -104,14 +104,14 @@ def _noisy_features(release: Release) -> Floats:
     return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
 
 
-def _size_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
+def _size_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
     """Yield the group sizes; that of everybody only where it does not follow from the others."""
     for part, size in counts.sizes.items():
         if part != "all" or not {"label 1", "label 0"} <= set(counts.sizes):
-            yield _Row(cells.inside(part).astype(np.float64), float(size), float(size))
+            yield _Equation(cells.inside(part).astype(np.float64), float(size), float(size))
 
 
-def _count_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
+def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
     """Yield the counts of accepted people; once for models alike, and not where they follow from others."""
     settled = {part: counts.told[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
     within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
@@ -124,10 +124,10 @@ def _count_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
             alike = row if row[inside][0] == 0 else inside - row
             if alike.any() and alike.tobytes() not in seen:
                 seen.add(alike.tobytes())
-                yield _Row(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
+                yield _Equation(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
 
 
-def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Iterator[_Row]:
+def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Iterator[_Equation]:
     """Yield the numbers about groups of unknown size at the posterior `q`."""
     expected, spread = cells.expected(q), cells.expected(q * (1.0 - q))
     for name, limits in unsized.items():
@@ -149,7 +149,7 @@ def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Ite
 
 def _rate_rows(
     accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
-) -> Iterator[_Row]:
+) -> Iterator[_Equation]:
     """Yield Σ s (h − r) at both limits of a rate: falling in r for group 1, and for group 0 against P − n r.
 
     For group 1 the sum is at most 0 at the upper limit and at least 0 at the lower. For group 0 it is the other way
@@ -157,11 +157,11 @@ def _rate_rows(
     """
     low, high = (accepted - end * inside for end in rate)
     if rate[0] == rate[1]:
-        yield _Row(low, limit[0], limit[0])
+        yield _Equation(low, limit[0], limit[0])
     elif limit == (0.0, 0.0):
-        yield from (_Row(high, -np.inf, 0.0), _Row(low, 0.0, np.inf))
+        yield from (_Equation(high, -np.inf, 0.0), _Equation(low, 0.0, np.inf))
     else:
-        yield from (_Row(low, -np.inf, limit[0]), _Row(high, limit[1], np.inf))
+        yield from (_Equation(low, -np.inf, limit[0]), _Equation(high, limit[1], np.inf))
 
 
 def _gap_row(
@@ -171,7 +171,7 @@ def _gap_row(
     positives: float,
     people: float,
     size: tuple[float, float],
-) -> _Row:
+) -> _Equation:
     """Return a gap, made straight around mean and variance of the unknown size of group 1."""
     (mean, variance), d, half = size, (gap[0] + gap[1]) / 2, (gap[1] - gap[0]) / 2
     slope = (people - 2 * mean) / people
@@ -180,8 +180,8 @@ def _gap_row(
     features, bend = accepted - (positives / people + d * slope) * inside, d * variance / people
     if people <= _FEW:
         furthest = -bend * _SIZE_REACH**2
-        return _Row(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
-    return _Row(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
+        return _Equation(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
+    return _Equation(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
 
 
 _ROUNDS = 6

@@ -144,7 +144,7 @@ def told_of(limits: Floats) -> Mask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Counts:
+class PublishedCounts:
     """Whole numbers of people, by part.
 
     `sizes` are the people of group 1 in it, where known: published, or following from what is. For parts of known size,
@@ -174,7 +174,9 @@ def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
     return known
 
 
-def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Floats], sizes: dict[str, int]) -> Counts:
+def count_intervals(
+    cells: Cells, models: Sequence[str], limits: Mapping[str, Floats], sizes: dict[str, int]
+) -> PublishedCounts:
     """Return what the numbers of named models say in counts; refuse those that fit none, or contradict each other."""
     least: dict[str, Ints] = {}
     told: dict[str, Mask] = {}
@@ -196,7 +198,7 @@ def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Fl
         _add_up(models, least)
     for part in least:
         _same_predictions(cells, models, part, least[part], sizes[part])
-    return Counts(sizes=sizes, limits=least, told=told)
+    return PublishedCounts(sizes=sizes, limits=least, told=told)
 
 
 def check_both_groups(name: str, size: int, people: int) -> None:

@@ -27,7 +27,7 @@ from .published_counts import (
     SIZE_PARTS,
     STATISTICS,
     Cells,
-    Counts,
+    PublishedCounts,
     check_both_groups,
     count_intervals,
     each_number,
@@ -219,7 +219,7 @@ class PublishedNumber(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoisySums:
+class ReleasedSums:
     """What the mechanism let out: noisy sizes of group 1 (strata,) and noisy Σ s h (strata, k), Laplace of a scale."""
 
     parts: tuple[str, ...]
@@ -246,11 +246,11 @@ class Published(Result):
 
     release: Release
     numbers: tuple[PublishedNumber, ...]
-    noise: NoisySums | None = field(default=None, repr=False)
+    noise: ReleasedSums | None = field(default=None, repr=False)
     """The noisy sums behind the numbers, where there is privacy noise."""
     limits: dict[str, Floats] = field(init=False, repr=False)
     """Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published."""
-    counts: Counts | None = field(init=False, repr=False)
+    counts: PublishedCounts | None = field(init=False, repr=False)
     """What the numbers say in whole people, where group sizes are known, were they published or only some size fits the
     numbers; None with privacy noise."""
 
@@ -290,7 +290,7 @@ class Published(Result):
         return cls(release=release, numbers=tuple(sorted(typed, key=lambda number: number.statistic not in SIZE_PARTS)))
 
 
-def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> Counts:
+def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> PublishedCounts:
     """Return what numbers without noise say in whole people."""
     cells = release.cells
     told = implied_sizes(cells, limits, known_sizes(cells, sizes))
@@ -405,12 +405,12 @@ def _values(release: Release, members: Ints, name: str) -> Floats:
     return value_of(name, counts, size, positives, people)
 
 
-def noisy_sums(release: Release, members: Ints, rng: np.random.Generator) -> NoisySums:
+def noisy_sums(release: Release, members: Ints, rng: np.random.Generator) -> ReleasedSums:
     """Return what the mechanism lets out once; `members` are those of group 1 in each cell, see `Cells.members`."""
     cells, scale = release.cells, release.noise_scale
     inside = np.stack([cells.inside(part) for part in release.strata]) * members
     sizes, sums = inside.sum(axis=1), inside @ cells.predictions.T.astype(np.float64)
-    return NoisySums(
+    return ReleasedSums(
         parts=release.strata,
         sizes=sizes + rng.laplace(scale=scale, size=sizes.shape),
         sums=sums + rng.laplace(scale=scale, size=sums.shape),
@@ -422,7 +422,7 @@ _REACH = math.log(20.0) / math.sqrt(2.0)
 """Deviations that hold the middle 95% of a Laplace law, 2.12; of a sum of several a little more."""
 
 
-def _with_noise(release: Release, noise: NoisySums) -> tuple[PublishedNumber, ...]:
+def _with_noise(release: Release, noise: ReleasedSums) -> tuple[PublishedNumber, ...]:
     """Return the numbers the noisy sums add up to."""
     numbers: list[PublishedNumber] = []
     for name, part in release.size_parts.items():
@@ -437,7 +437,7 @@ def _with_noise(release: Release, noise: NoisySums) -> tuple[PublishedNumber, ..
     return tuple(numbers)
 
 
-def _from_sums(release: Release, noise: NoisySums, name: str) -> tuple[Floats, Floats]:
+def _from_sums(release: Release, noise: ReleasedSums, name: str) -> tuple[Floats, Floats]:
     """Return a number of every model and the standard deviation of its noise.
 
     The error of a gap or rate is that of a function of the noisy size and the noisy count; its standard deviation is

@@ -29,7 +29,7 @@ from ...base.serialize import Result
 from ...models import GIVEN
 from ...stats.fairness import row_sets
 from ..bias_queries import Answering, NoisySums
-from ..bias_queries.decoders import Answered, read_answers
+from ..bias_queries.decoders import AnsweredQueries, read_answers
 from ..bias_queries.findings import answers_text
 from ..bias_queries.gaps import design_scores
 from ..bias_queries.trials import FEWEST_IN_GROUP
@@ -232,7 +232,7 @@ class PeopleAttacks:
             s = (self.truth[inside] == code).astype(np.uint8)
             released = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
             answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if released is None else released.gaps
-            answered = Answered(
+            answered = AnsweredQueries(
                 design="jitter",
                 scores=scores[np.newaxis],
                 answers=answers[np.newaxis],

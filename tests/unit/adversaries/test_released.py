@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from core.adversaries import Outputs, attack_released, impute, known_records
-from core.adversaries.output_evidence import Evidence, Table, frequent_codes, reweighted, value_chance, value_model
+from core.adversaries.output_evidence import (
+    OutputEvidence,
+    ValueTable,
+    frequent_codes,
+    reweighted,
+    value_chance,
+    value_model,
+)
 from core.adversaries.released_outputs import NO_ATTACK, fitted_outputs, permuted_outputs
 from core.base.arrays import decimals_of
 
@@ -144,7 +151,7 @@ def test_residuals_give_the_log_likelihood_ratio_of_the_model_that_made_the_scor
     records = known_records(np.arange(n), groups, seed=1)
     before = impute(x, groups, records, n_groups=2, categorical=np.zeros(3, bool), seed=1)
     rows = np.arange(n, 2 * n)
-    evidence = Evidence.of(x, outputs, groups, before, rows)
+    evidence = OutputEvidence.of(x, outputs, groups, before, rows)
     for about in (records.learners, rows):
         found = evidence.columns(None if about is records.learners else about).ratios
         from_0 = own[about] + shift * groups[about]
@@ -195,7 +202,7 @@ def test_decimals_are_the_fewest_that_write_every_score():
 
 def test_a_table_counts_a_learner_only_for_the_other_folds():
     column, groups = np.array([0.1, 0.1, 0.2, 0.2, np.nan]), np.array([0, 1, 1, 1, 0])
-    table = Table.of(column, groups, 2)
+    table = ValueTable.of(column, groups, 2)
     share = np.array([0.4, 0.6])
     seen = np.log(2 + share[1]) - np.log(share[1])
     assert table.odds(np.array([0.2, 0.3, np.nan]))[:, 0] == pytest.approx([seen, np.nan, np.nan], nan_ok=True)

@@ -20,7 +20,7 @@ from core.studies.attriguard.attackers import (
     fit_network,
     fit_unaware,
 )
-from core.studies.attriguard.noisy_records import Noise, changes_per_entry, concentration
+from core.studies.attriguard.noisy_records import RepresentativeNoise, changes_per_entry, concentration
 from tests import ratings_samples
 
 SAMPLE = ratings_samples.ratings()
@@ -29,12 +29,12 @@ CHANCE = 0.25
 
 
 @cache
-def seen() -> Noise:
+def seen() -> RepresentativeNoise:
     """AttriGuard run on the known people."""
     return representatives(KNOWN.records, fit_unaware(KNOWN, "logistic", seed=0))
 
 
-def used(budget: float, noise: Noise | None = None) -> Any:
+def used(budget: float, noise: RepresentativeNoise | None = None) -> Any:
     """Return how often each noise is used at a budget."""
     return (noise or seen()).mechanism(SAMPLE.shares, budget)
 

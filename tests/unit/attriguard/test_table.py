@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.base.errors import InputError
-from core.studies.attriguard.noisy_records import Noise
+from core.studies.attriguard.noisy_records import RepresentativeNoise
 from core.studies.attriguard.table import (
     Column,
     Pair,
@@ -171,7 +171,7 @@ class Case:
     rules: PairRules
     defender: Defender
 
-    def noise(self) -> Noise:
+    def noise(self) -> RepresentativeNoise:
         return TableSearch(self.columns, self.defender, self.rules).noise(self.village.public)
 
 

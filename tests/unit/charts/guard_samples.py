@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from core.studies.attriguard import Exposure, Point
+from core.studies.attriguard import Exposure, ExposurePoint
 from core.studies.attriguard.exposure import Guesses
 from tests.unit.attriguard.conftest import exposure
 
@@ -37,5 +37,5 @@ def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTAC
 
 
 @cache
-def curves(values: int = 2, attackers: tuple[str, ...] = ATTACKERS) -> dict[str, tuple[Point, ...]]:
+def curves(values: int = 2, attackers: tuple[str, ...] = ATTACKERS) -> dict[str, tuple[ExposurePoint, ...]]:
     return study(values, attackers=attackers).curves(np.linspace(0, 5, 11).tolist())

@@ -11,7 +11,7 @@ import numpy as np
 from core.stats.estimates import Estimate, not_measured
 from core.studies.membership.curves import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
-from core.studies.membership.inference import AttackFindings, MembershipFindings
+from core.studies.membership.inference import AttackResult, MembershipFindings
 from core.studies.membership.roc import Roc
 from core.studies.membership.settings import MembershipSettings
 from core.studies.membership.targets import TargetFindings
@@ -84,7 +84,7 @@ def ranges(
     return RangeTable(group=group, others=others, rows=rows, vd=float(np.sum(differences)))
 
 
-def attack(name: str, **changes: Any) -> AttackFindings:
+def attack(name: str, **changes: Any) -> AttackResult:
     """Return what an attack found about women and men."""
     decides = name != "lira"
     facts: dict[str, Any] = {
@@ -98,10 +98,10 @@ def attack(name: str, **changes: Any) -> AttackFindings:
         "ranges": (ranges(),) if decides else (),
         "muted": False,
     }
-    return AttackFindings(**(facts | changes))
+    return AttackResult(**(facts | changes))
 
 
-def findings(attacks: Sequence[AttackFindings] = (), names: tuple[str, ...] = ("men", "women")) -> MembershipFindings:
+def findings(attacks: Sequence[AttackResult] = (), names: tuple[str, ...] = ("men", "women")) -> MembershipFindings:
     """Return findings with these attacks finished."""
     rate = estimate(0.8)
     return MembershipFindings(

@@ -30,7 +30,7 @@ from core.stats.fairness import METRICS, GroupRate
 from core.studies.attribute.study import AttackerPosteriors, AttributeInference
 from core.studies.attriguard import READERS, Compared, Concentration, Exposure
 from core.studies.attriguard import charts as guard
-from core.studies.bias_queries import ErrorQuantiles, Leak, People, Reading
+from core.studies.bias_queries import DecodedAttribute, ErrorQuantiles, Leak, QueriedRecords
 from core.studies.bias_queries import charts as queries
 from core.studies.config import AuditConfig
 from core.studies.correction import KINDS, STEPS, Attribution, Disclosure, LeakPoint, leak_configs
@@ -46,8 +46,8 @@ from core.studies.membership.attacks import REGISTRY
 from core.studies.membership.curves import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
 from core.studies.membership.fairpick import FairPickFindings
-from core.studies.membership.findings import Reading as MembershipReading
-from core.studies.membership.inference import AttackFindings, MembershipFindings
+from core.studies.membership.findings import DecodedAttribute as MembershipReading
+from core.studies.membership.inference import AttackResult, MembershipFindings
 from core.studies.model_card import Advice, ReleaseStudy, Tried
 from core.studies.model_card import charts as model_card
 from core.studies.model_card.pinned_people import CommonValue
@@ -374,7 +374,7 @@ def _compared(rng: Generator, group: str, others: str) -> DisparityResult:
     return members.compared((_gap(rng), _gap(rng), _gap(rng)), group=group, others=others, half=half)
 
 
-def _attack(rng: Generator, name: str, names: Sequence[str]) -> AttackFindings:
+def _attack(rng: Generator, name: str, names: Sequence[str]) -> AttackResult:
     several = [(group, "all others") for group in names] if len(names) > 2 else [(names[1], names[0])]
     reason = members.REASON if rng.random() < 0.3 else ""
     more: dict[str, Any] = {"muted": bool(rng.random() < 0.3)}
@@ -519,8 +519,10 @@ def _answer_errors(rng: Generator) -> Drawing:
 def _values(rng: Generator) -> Drawing:
     n = int(rng.choice([8, 100, 1000]))
     truth, numbers = rng.integers(0, 2, n), rng.random(n)
-    someone = People(sensitive=truth, base=numbers, prior=numbers, labels=truth)
-    reading = Reading(values=rng.normal(0.5, 1, n), threshold=float(rng.random()), recovered=rng.integers(0, 2, n))
+    someone = QueriedRecords(sensitive=truth, base=numbers, prior=numbers, labels=truth)
+    reading = DecodedAttribute(
+        values=rng.normal(0.5, 1, n), threshold=float(rng.random()), recovered=rng.integers(0, 2, n)
+    )
     return queries.draw_values(someone, reading, names=(nasty(rng), nasty(rng)))
 
 

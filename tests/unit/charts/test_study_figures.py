@@ -28,7 +28,7 @@ from core.studies.correction.charts import draw_disclosure, draw_waterfall
 from core.studies.membership.charts import draw_epsilon_curve, draw_gaps_between, draw_ranges, draw_roc
 from core.studies.membership.curves import EPSILONS
 from core.studies.membership.disparity import Disparities
-from core.studies.membership.findings import Reading
+from core.studies.membership.findings import MembershipSummary
 from core.studies.membership.inference import MembershipFindings
 from core.studies.model_card import Advice, Tried
 from core.studies.model_card.charts import _log_odds, draw_fullness, draw_in_common, draw_pinned, draw_precisions
@@ -246,7 +246,7 @@ def whole(**changes) -> MembershipFindings:
 
 def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed():
     made = whole()
-    figure = check(draw_gaps_between(Reading(made, made.settings)))
+    figure = check(draw_gaps_between(MembershipSummary(made, made.settings)))
     marks = dots(figure)
     assert [(m.x[0], m.y[0]) for m in marks] == [(0.131, 0), (0.210, 1), (-0.079, 2), (-0.051, 3)]
     looks = [(m.marker.color, m.marker.symbol) for m in marks]
@@ -257,7 +257,7 @@ def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed():
 
 def test_a_muted_attack_mutes_vd_alone():
     made = whole(muted=True, disparities=Disparities(results=(compared((0.187, 0.185, 0.002)),)))
-    vd, fpr, advantage, _ = dots(check(draw_gaps_between(Reading(made, made.settings))))
+    vd, fpr, advantage, _ = dots(check(draw_gaps_between(MembershipSummary(made, made.settings))))
     assert vd.marker.color == LIGHT.background and vd.marker.line.color == LIGHT.muted  # hollow
     assert fpr.marker.color == LIGHT.first and advantage.marker.color == LIGHT.chance  # the last holds 0
 

@@ -11,15 +11,22 @@ from core.learn.examples import example
 from core.models import GIVEN
 from core.stats.estimates import Estimate, strongest
 from core.studies.membership import MembershipSettings
-from core.studies.membership.findings import NO_BETTER, Reading, best_auc, headline, release_findings, succeeds
-from core.studies.membership.inference import AttackFindings, MembershipFindings
+from core.studies.membership.findings import (
+    NO_BETTER,
+    MembershipSummary,
+    best_auc,
+    headline,
+    release_findings,
+    succeeds,
+)
+from core.studies.membership.inference import AttackResult, MembershipFindings
 from core.studies.study import Measurement, not_run
 from tests.unit.charts import membership_samples as samples
 
 ATTACKS = ("loss", "confidence", "network", "quantile", "lira", "rmia")
 
 
-def attack(name: str, value: float, half: float) -> AttackFindings:
+def attack(name: str, value: float, half: float) -> AttackResult:
     """Return an attack with this AUC and half width."""
     auc = Estimate(value=value, low=value - half, high=value + half, n=2000)
     found = samples.attack(name, disparities=None, muted=auc.low <= 0.5)
@@ -42,7 +49,7 @@ def ends(text: str) -> tuple[float, float]:
 def test_the_interval_beside_a_verdict_on_several_attacks_is_the_one_that_decides(best: float, better: bool):
     """The plain interval of .530 is .507 to .553: above it "not significantly better" is true after adjusting alone."""
     found = several(best)
-    finding = headline(Reading(found, MembershipSettings()))
+    finding = headline(MembershipSummary(found, MembershipSettings()))
     areas = {name: one.roc.auc for name, one in found.attacks.items()}
     decides = strongest(areas)[1]
     assert succeeds(found) == better == (NO_BETTER not in finding.point)
@@ -54,7 +61,7 @@ def test_the_interval_beside_a_verdict_on_several_attacks_is_the_one_that_decide
 
 def test_one_attack_alone_is_not_adjusted():
     found = samples.findings([attack("rmia", 0.530, 0.023)])
-    finding = headline(Reading(found, MembershipSettings()))
+    finding = headline(MembershipSummary(found, MembershipSettings()))
     assert succeeds(found) and "adjusting" not in finding.evidence
     assert ends(finding.evidence) == (0.507, 0.553)
 
@@ -73,7 +80,7 @@ def test_a_report_says_for_how_many_attacks_its_interval_was_adjusted():
 @pytest.mark.parametrize(("target", "said"), [("audited", True), (GIVEN, True), ("dp_id3", False)])
 def test_of_a_model_that_a_report_attacks_too_the_page_says_that_another_attack_may_lead(target: str, said: bool):
     found = several(0.58)
-    finding = headline(Reading(found, MembershipSettings(target=target)))
+    finding = headline(MembershipSummary(found, MembershipSettings(target=target)))
     assert ("another one may be the best there" in finding.evidence) == said
     assert f"{found.n_judged:,} people" in finding.evidence or not said
 

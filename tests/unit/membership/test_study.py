@@ -30,7 +30,7 @@ from core.studies.membership import (
     train_target,
     vulnerability_disparity,
 )
-from core.studies.membership.findings import Reading, headline
+from core.studies.membership.findings import MembershipSummary, headline
 from core.studies.membership.study import STUDY, MembershipResult, measured
 from core.studies.planted import SyntheticRecords, subject_of
 from tests.policy_samples import policy
@@ -161,5 +161,5 @@ def test_every_interval_has_the_level_that_was_asked_for():
     rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
     rates += [model.accuracy_train, model.accuracy_test, model.majority_test]
     assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
-    told = headline(Reading(replace(target.findings, attacks={guess.name: found}), target.settings)).evidence
+    told = headline(MembershipSummary(replace(target.findings, attacks={guess.name: found}), target.settings)).evidence
     assert told.count("80% CI") == told.count("CI") > 0

@@ -14,7 +14,13 @@ from core.auditing.policy import Limit, default_policy
 from core.desk import TestSet
 from core.studies.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
 from core.studies.membership.disparity import COMPLEMENT, Disparities
-from core.studies.membership.findings import Reading, epsilon_heading, groups_heading, guarantee, picking_heading
+from core.studies.membership.findings import (
+    MembershipSummary,
+    epsilon_heading,
+    groups_heading,
+    guarantee,
+    picking_heading,
+)
 from pages._attriguard.attriguard_controls import by_value, last_budget
 from pages._desk.desk_forms import to_fill_in
 from pages._report.report_policy import changed_limit, with_limit
@@ -71,7 +77,7 @@ CHOSEN = MembershipSettings(epsilon=1.0, max_depth=8)
 
 def guaranteed(epsilon: float) -> tuple[str, DisparityResult]:
     """Return what is guaranteed, and what was measured."""
-    read = Reading(findings([attack("network")]), replace(CHOSEN, epsilon=epsilon))
+    read = MembershipSummary(findings([attack("network")]), replace(CHOSEN, epsilon=epsilon))
     assert read.result is not None
     return guarantee(read), read.result
 
@@ -89,7 +95,7 @@ def test_the_guarantee_is_twice_epsilon_for_who_takes_ones_place(epsilon: float)
 
 
 def test_a_model_without_a_budget_has_no_guarantee_whatever_the_slider_says():
-    read = Reading(findings([attack("network")]), replace(CHOSEN, target="decision_tree", epsilon=1.0))
+    read = MembershipSummary(findings([attack("network")]), replace(CHOSEN, target="decision_tree", epsilon=1.0))
     assert guarantee(read).startswith("No DP guarantee (trained without a privacy budget).")
 
 

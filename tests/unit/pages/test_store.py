@@ -11,13 +11,13 @@ import pytest
 from core.base.errors import InputError
 from core.datasets.catalog import demo_table
 from pages.shell import background, cached, state
-from pages.shell.background import Background, Job, State, Store, ensure_started, start, stop
+from pages.shell.background import Background, Job, ResultStore, State, ensure_started, start, stop
 from tests.patience import PATIENT
 
 
 @pytest.fixture
-def store() -> Store:
-    return Store("test store", entries=3)
+def store() -> ResultStore:
+    return ResultStore("test store", entries=3)
 
 
 @pytest.fixture
@@ -25,13 +25,13 @@ def gate() -> threading.Event:
     return threading.Event()
 
 
-def test_the_oldest_result_goes_first(store: Store) -> None:
+def test_the_oldest_result_goes_first(store: ResultStore) -> None:
     for key in "abcd":
         store.put(key, key)
     assert [store.get(key) for key in "abcd"] == [None, "b", "c", "d"]
 
 
-def test_what_a_stopped_job_has_made_outlives_the_next_job(store: Store) -> None:
+def test_what_a_stopped_job_has_made_outlives_the_next_job(store: ResultStore) -> None:
     def half(job: Job) -> None:
         job.partial.append("half")
         job.cancel()
@@ -45,7 +45,7 @@ def test_what_a_stopped_job_has_made_outlives_the_next_job(store: Store) -> None
     assert {key: job.partial for key, job in kept.items() if job is not None} == {k: ["half"] for k in "bcd"}
 
 
-def test_the_time_left_follows_the_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, left = [0.0], []
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
 
@@ -63,7 +63,7 @@ def test_the_time_left_follows_the_pace(store: Store, monkeypatch: pytest.Monkey
     assert left == [None, 400.0, 151.5, 68.0, 38.0, None]
 
 
-def test_what_is_released_while_it_is_made_is_not_kept(store: Store, gate: threading.Event) -> None:
+def test_what_is_released_while_it_is_made_is_not_kept(store: ResultStore, gate: threading.Event) -> None:
     job = store.start("k", lambda job: gate.wait(PATIENT))
     store.release()
     gate.set()
@@ -71,7 +71,7 @@ def test_what_is_released_while_it_is_made_is_not_kept(store: Store, gate: threa
     assert job.state == "cancelled" and store.get("k") is None
 
 
-def test_what_ends_while_its_data_are_released_is_not_kept(store: Store, gate: threading.Event) -> None:
+def test_what_ends_while_its_data_are_released_is_not_kept(store: ResultStore, gate: threading.Event) -> None:
     put, ended = store.put, threading.Event()
 
     def slow(*about: object, **told: object) -> None:
@@ -88,7 +88,7 @@ def test_what_ends_while_its_data_are_released_is_not_kept(store: Store, gate: t
     assert store.get("k") is None
 
 
-def test_a_job_that_is_stopping_is_handed_to_nobody(store: Store, gate: threading.Event) -> None:
+def test_a_job_that_is_stopping_is_handed_to_nobody(store: ResultStore, gate: threading.Event) -> None:
     def work(job: Job) -> str:
         gate.wait(PATIENT)
         job.report(1, 2)
@@ -103,7 +103,7 @@ def test_a_job_that_is_stopping_is_handed_to_nobody(store: Store, gate: threadin
     assert (stopping.state, other.state, store.get("k")) == (State.CANCELLED, State.FINISHED, "made")
 
 
-def test_what_a_session_brought_outlives_its_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_session_brought_outlives_its_results(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached, "_session_store", lambda name: store)
     cached.store_upload("upload", "table", "model file")  # type: ignore[arg-type]
     for key in "abcd":
@@ -113,7 +113,7 @@ def test_what_a_session_brought_outlives_its_results(store: Store, monkeypatch: 
     assert cached.uploaded_data("upload") is None and cached.own_model() is None
 
 
-def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: Store, gate: threading.Event) -> None:
+def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: ResultStore, gate: threading.Event) -> None:
     first = store.start("first", lambda job: gate.wait(PATIENT), lane="sweep")
     second = store.start("second", lambda job: "never", lane="sweep")
     assert second.state == "waiting"
@@ -162,7 +162,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return kept
 
 
-def counted(store: Store, key: str, gate: threading.Event) -> Background:
+def counted(store: ResultStore, key: str, gate: threading.Event) -> Background:
     """Return work that counts to three, as far as a gate lets it."""
 
     def numbers(first: int) -> Iterator[int]:
@@ -174,7 +174,7 @@ def counted(store: Store, key: str, gate: threading.Event) -> Background:
 
 
 def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
-    store: Store, session: dict, gate: threading.Event
+    store: ResultStore, session: dict, gate: threading.Event
 ) -> None:
     one, other = counted(store, "one", gate), counted(store, "other", gate)
     assert one.state is None and one.latest is None
@@ -191,7 +191,7 @@ def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
 
 
 def test_work_that_a_session_has_stopped_waits_until_it_is_started(
-    store: Store, session: dict, gate: threading.Event
+    store: ResultStore, session: dict, gate: threading.Event
 ) -> None:
     work = counted(store, "one", gate)
     ensure_started(work, patience=PATIENT)
@@ -206,7 +206,7 @@ def test_work_that_a_session_has_stopped_waits_until_it_is_started(
     assert work.result == [0, 1, 2]
 
 
-def test_what_has_failed_is_not_tried_again_by_itself(store: Store, session: dict) -> None:
+def test_what_has_failed_is_not_tried_again_by_itself(store: ResultStore, session: dict) -> None:
     def broken(job: Job) -> None:
         raise InputError("There must be people.")
 
@@ -215,7 +215,7 @@ def test_what_has_failed_is_not_tried_again_by_itself(store: Store, session: dic
     assert work.state == State.FAILED and work.job is not None and work.job.error == "There must be people."
 
 
-def test_what_somebody_has_begun_is_started_by_hand(store: Store, session: dict, gate: threading.Event) -> None:
+def test_what_somebody_has_begun_is_started_by_hand(store: ResultStore, session: dict, gate: threading.Event) -> None:
     gate.set()
     one, like = counted(store, "one", gate), counted(store, "like", gate)
     one.begin("the same")

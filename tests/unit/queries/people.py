@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from core.studies.bias_queries import People, QueryPool, statistical_parity_gap
+from core.studies.bias_queries import QueriedRecords, QueryPool, statistical_parity_gap
 from core.studies.bias_queries.gaps import design_scores
 
 
@@ -55,7 +55,7 @@ def pool(
     odds += np.log((n - n_disadvantaged) / n_disadvantaged)
     base = rng.beta(0.4, 1.2, n)
     labels = (rng.random(n) < base).astype(np.uint8)
-    everybody = People(sensitive=a, base=base, prior=1 / (1 + np.exp(-odds)), labels=labels)
+    everybody = QueriedRecords(sensitive=a, base=base, prior=1 / (1 + np.exp(-odds)), labels=labels)
     return QueryPool(people=everybody, advantaged="north", disadvantaged="south", metric=metric)
 
 

@@ -21,7 +21,7 @@ from core.studies.bias_queries import (
     global_sensitivity,
     leakage,
 )
-from core.studies.bias_queries.decoders import Answered, read_answers
+from core.studies.bias_queries.decoders import AnsweredQueries, read_answers
 from core.studies.bias_queries.gaps import DESIGNS, counted
 from core.studies.bias_queries.guarantees import MOST_CELLS, prior_given_sizes
 from core.studies.bias_queries.propagation import propagate
@@ -134,9 +134,9 @@ def test_answers_that_say_nothing_add_nothing_to_what_the_features_and_the_sizes
     assert made.leak(3, LaplaceGlobal(0.001), "strongest").gain.value == pytest.approx(0.0, abs=0.004)
 
 
-def answered(design: str, mechanism, scores, answers, prior, sizes: tuple[int, int]) -> Answered:
+def answered(design: str, mechanism, scores, answers, prior, sizes: tuple[int, int]) -> AnsweredQueries:
     """Return answers made by hand, one repeat."""
-    return Answered(
+    return AnsweredQueries(
         design=design,
         scores=np.asarray(scores, dtype=float)[np.newaxis],
         answers=np.asarray(answers, dtype=float)[np.newaxis],
