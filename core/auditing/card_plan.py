@@ -73,7 +73,7 @@ class ReleasePlan(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _PublishedNumber(Result):
+class _CardNumber(Result):
     """A number that somebody published."""
 
     model: Annotated[str, Param("Model", "Whose number it is; left out for sizes.")] = ""
@@ -104,7 +104,7 @@ CARD_TABLES: Tables = {
     "": {"schema": params(AuditPlan)["schema"], "title": params(ReleasePlan)["title"]},
     **SOURCE,
     **_OWN,
-    "[number]": params(_PublishedNumber),
+    "[number]": params(_CardNumber),
 }
 """The tables of a release."""
 
@@ -159,7 +159,7 @@ def _numbers(
     """Return typed numbers: (model, statistic) -> value or (low, high); `models` are their names where known by now."""
     found: dict[tuple[str, str], float | Interval] = {}
     for place, row in rows:
-        one = _PublishedNumber(**row)
+        one = _CardNumber(**row)
         key, exact = (one.model, one.statistic), one.value is not None
         if not one.statistic:
             raise place.error("statistic", "be given", one.statistic)

@@ -46,7 +46,7 @@ from core.studies.membership.attacks import REGISTRY
 from core.studies.membership.curves import EPSILONS, CurveBand
 from core.studies.membership.disparity import Disparities, DisparityResult, RangeTable
 from core.studies.membership.fairpick import FairPickFindings
-from core.studies.membership.findings import DecodedAttribute as MembershipReading
+from core.studies.membership.findings import MembershipSummary
 from core.studies.membership.inference import AttackResult, MembershipFindings
 from core.studies.model_card import Advice, ReleaseStudy, Tried
 from core.studies.model_card import charts as model_card
@@ -393,11 +393,11 @@ def _members(rng: Generator, *attacks: str) -> MembershipFindings:
     return members.findings([_attack(rng, name, names) for name in attacks], names=names)
 
 
-def reading(rng: Generator) -> MembershipReading:
+def reading(rng: Generator) -> MembershipSummary:
     """Return an audit with one or two attacks, or a third one, read for some group."""
     found = _members(rng, *[name for name in ("network", "lira") if rng.random() < 0.8] or ["loss"])
     group = int(rng.integers(len(found.group_names)))
-    return MembershipReading(found, replace(found.settings, group=group))
+    return MembershipSummary(found, replace(found.settings, group=group))
 
 
 def _roc(rng: Generator) -> Drawing:
