@@ -160,9 +160,9 @@ def _short(found: inference.AttackResult) -> inference.AttackResult:
 def audits() -> Named:
     told: list[tuple[int, int]] = []
     two, settings = _people(900, 2, 1), MembershipSettings(max_depth=4, shadows=4, seed=3, theta=0.6, level=0.9)
-    target = inference.attacked(two, settings, inference.target_of(two, settings))
+    target = inference.train_target(two, settings, inference.target_of(two, settings))
     start = inference.MembershipAudit(found=target.findings, target=target)
-    made = list(inference.audits(start, left_out=("lira",), report=lambda done, of: told.append((done, of))))
+    made = list(inference.iter_audits(start, left_out=("lira",), report=lambda done, of: told.append((done, of))))
     whole = made[-1].found
     yield "steps", (np.array(told), [len(each.found.attacks) for each in made])
     yield "target", replace(whole, attacks={})
@@ -173,8 +173,8 @@ def audits() -> Named:
     yield "tables", {name: rows[:: 1 + len(rows) // 5] for name, rows in shown.items()}
     three = _people(900, 3, 2)
     loose = replace(settings, target="decision_tree", theta=1.0, group=2)
-    target = inference.attacked(three, loose, inference.target_of(three, loose))
-    yield "three", _short(inference.judge(target, REGISTRY["loss"].judge(target.evidence)))
+    target = inference.train_target(three, loose, inference.target_of(three, loose))
+    yield "three", _short(inference.evaluate_attack(target, REGISTRY["loss"].judge(target.evidence)))
     sides = inference.two_sides(three, 2), inference.two_sides(two, 0)
     yield "sides", [(side.names, side.groups, side.features) for side in sides]
     for target_name, shadows in product(("dp_id3", GIVEN), (4, 6)):
@@ -231,11 +231,11 @@ def over_settings() -> Named:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         yield "accountings", curves.accountings(people, replace(settings, epsilon=4.0))
-    found = inference.attacked(people, replace(settings, theta=0.5), curves.target_of(people, settings))
+    found = inference.train_target(people, replace(settings, theta=0.5), curves.target_of(people, settings))
     yield "deleted", deleted_rows(found.findings.fairpick)
 
 
-def _release(members: int, outsiders: int, groups: int, decimals: int | None, released: str) -> study.JudgedMembers:
+def _release(members: int, outsiders: int, groups: int, decimals: int | None, released: str) -> study.MembershipResult:
     n, aside = members + outsiders + 40, 40
     rng = np.random.default_rng(41)
     drawn = SyntheticRecords(
