@@ -9,7 +9,7 @@ from typing import Any
 
 _FIXED = {
     "check", "verdict", "outcome", "basis", "overall", "kind", "metric", "method", "mechanism", "missing", "code",
-    "policy", "plan", "fingerprint",
+    "policy", "plan", "fingerprint", "released",
 }  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
     monkeypatch.setattr(core.studies.membership, "EPSILONS", EPSILONS)
     monkeypatch.setattr(core.studies.membership, "THETAS", (0.4, 1.0))
     made = Coming()
-    monkeypatch.setattr(core.studies.membership.inference, "guesses", made.guesses)
+    monkeypatch.setattr(core.studies.membership.inference, "run_attacks", made.guesses)
     return made
 
 
@@ -63,12 +63,12 @@ class Coming(Gate):
         self.asked: list[tuple[str, ...]] = []
 
     def guesses(
-        self, target: TrainedTarget, *, there: Collection[str] = (), report: Any = None
+        self, target: TrainedTarget, *, finished: Collection[str] = (), report: Any = None
     ) -> Iterator[MemberGuess]:
         """Yield the first attack, the others once the gate is open."""
-        self.asked.append(tuple(there))
+        self.asked.append(tuple(finished))
         for i, guess in enumerate(guesses_once(target), 1):
-            if guess.name in there:
+            if guess.name in finished:
                 continue
             yield guess
             self.wait()

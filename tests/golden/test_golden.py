@@ -70,10 +70,6 @@ QUICK: dict[str, tuple[str, ...]] = {
         "datasets",
         "datasets adult",
     ),
-    "old-names": (
-        "landscape --out no/such/folder.json",
-        "queries ask loans --test-set=people.csv --predictions=model.csv --epsilon=0 --quote",
-    ),
     "init": (
         "init",
         "init --file people.csv --label hired --attribute origin",

@@ -141,7 +141,7 @@ def _membership() -> Iterator[Drawing]:
         few = replace(members.attack("network").disparities, results=(replace(zero, tests=tests), members.compared()))
         yield membership.draw_group_gaps(members.attack("network", disparities=few, muted=muted))
         found = members.findings([members.attack("network", disparities=few, muted=muted), members.attack("lira")])
-        yield membership.draw_gaps_between(nasty.MembershipReading(found, replace(found.settings, group=int(p < 0.01))))
+        yield membership.draw_gaps_between(nasty.MembershipSummary(found, replace(found.settings, group=int(p < 0.01))))
     for repeats, now in product((1, 2, 3, 4, 25), (0.01, 1.0, 1.0 + 1e-7, math.inf)):
         bands = members.bands(repeats=repeats)
         half = Estimate(value=0.51, low=0.5, high=0.52, n=9)

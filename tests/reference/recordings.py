@@ -164,7 +164,7 @@ def one_leaf() -> tuple[Figures, Tables]:
         same = np.full(people.n, people.labels[split.members].mean())
         found = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
         vd, _, rest = gaps(found.verdict, split, people.groups)
-        areas.append(roc(found.score, split.judged[1]).auc.value)
+        areas.append(roc(found.score, split.judged_records[1]).auc.value)
         disparities.append(abs(vd))
         rests.append(rest)
     figures = {

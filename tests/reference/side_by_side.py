@@ -70,7 +70,7 @@ def _access(people: MemberPeople, settings: MembershipSettings, members: Ints) -
 
 def curves(evidence: Evidence) -> Iterator[tuple[str, Roc]]:
     """Yield each attack's name and curve, the AUC with the interval a release audit gives it."""
-    member = evidence.split.judged[1]
+    member = evidence.split.judged_records[1]
     labels = replace(evidence, released=None, predictions=evidence.predicted)
     for name, attack in REGISTRY.items():
         found = roc(attack.judge(evidence if "scores" in attack.uses | attack.needs else labels).score, member)

@@ -107,7 +107,7 @@ def run(people: MemberPeople, *, max_depth: int, seed: int) -> Run:
 
 def gaps(verdict: np.ndarray, split: MembershipSplit, groups: np.ndarray) -> tuple[float, float, float]:
     """Return the gaps of group 1 and the others: members called members, outsiders called members, and the rest."""
-    rows, member = split.judged
+    rows, member = split.judged_records
     rates = {(m, g): float(verdict[(member == m) & (groups[rows] == g)].mean()) for m in (0, 1) for g in (0, 1)}
     vd, alarms = rates[1, 1] - rates[1, 0], rates[0, 1] - rates[0, 0]
     return vd, alarms, vd - alarms
@@ -120,7 +120,7 @@ def caught(score: np.ndarray, member: np.ndarray, fpr: float = 0.01) -> float:
 
 def caught_gap(score: np.ndarray, split: MembershipSplit, groups: np.ndarray) -> float:
     """Return group 1's TPR at 1% FPR, less the others'."""
-    rows, member = split.judged
+    rows, member = split.judged_records
     first, others = (caught(score[groups[rows] == g], member[groups[rows] == g]) for g in (1, 0))
     return first - others
 
@@ -190,7 +190,7 @@ def test_lira_on_everybody():
     train = id3_target(people, max_depth=DEPTH["compas"])
     evidence = Evidence(released=first.probability, labels=people.labels, split=whole, train=train)
     score = REGISTRY["lira"].judge(evidence).score
-    found = roc(score, whole.judged[1])
+    found = roc(score, whole.judged_records[1])
     assert found.auc.value == pytest.approx(0.652, abs=0.02) and found.auc.low > first.auc
     assert caught_gap(score, whole, people.groups) == pytest.approx(0.001, abs=0.04)
 
