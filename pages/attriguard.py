@@ -54,7 +54,7 @@ def curves_and_sizes(running: bool) -> None:
     budget, defender = controls.budget(exposure), work.settings.defender
     controls.follow(budget)
     state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
-    headline, *others = findings.findings(
+    headline, *further_findings = findings.findings(
         exposure,
         budget,
         defender=defender,
@@ -88,10 +88,10 @@ def curves_and_sizes(running: bool) -> None:
         sizes = f"Mean number of {exposure.unit} changed until it is inferred{margin}"
         bars = charts.draw_value_noise(exposure, budget)
         panels.titled("Perturbation size per target value", sizes, bars, key="values_noise_chart")
-        panels.notes(*(finding.text for finding in others))
+        panels.notes(*(finding.text for finding in further_findings))
     points = [point for curve in grown.curves.values() for point in curve]
-    shown = panels.frames(tables(exposure, points))
-    panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), shown, key="attriguard")
+    frames = panels.frames(tables(exposure, points))
+    panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), frames, key="attriguard")
 
 
 # More analyses --------------------------------------------------------------------------------------------------------
@@ -114,22 +114,22 @@ def _transfer(grown: Grown, budget: float) -> None:
     # An attacker trained at several budgets is the one trained at the largest.
     reads = {guess.attacker: guess.noisy == values for guess in exposure.guesses}.values()
     fooled = np.array([[read[part].mean() if part.any() else np.nan for part in parts] for read in reads])
-    place, *other = st.columns(2, gap="large") if ratings else [st.container()]
-    found = findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED)
+    left, *right = st.columns(2, gap="large") if ratings else [st.container()]
+    finding = findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED)
     drawn = charts.draw_transfer(exposure.attackers, noises, fooled)
-    drawings = {"This noise": panels.under(found, drawn, key="transfer_chart", place=place)}
-    if other:
-        with other[0]:
+    drawings = {"This noise": panels.under(finding, drawn, key="transfer_chart", container=left)}
+    if right:
+        with right[0]:
             drawings["Other noise"] = _other_noise(grown)
     panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
 
 
 def _other_noise(grown: Grown) -> Drawing:
     label = "Showing noise to attackers"
-    made: Any = work.need("transfer", label, lambda report: attriguard.transfer(grown.guard, report=report))
-    fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
-    drawing = charts.draw_transfer(made.attackers, [_MAKERS[maker] for maker in made.makers], fooled)
-    return panels.under(findings.margin_helps(made), drawing, key="other_transfer_chart")
+    transfer: Any = work.need("transfer", label, lambda report: attriguard.transfer(grown.guard, report=report))
+    fooled = np.array([[transfer.share[maker, name].value for maker in transfer.makers] for name in transfer.attackers])
+    drawing = charts.draw_transfer(transfer.attackers, [_MAKERS[maker] for maker in transfer.makers], fooled)
+    return panels.under(findings.margin_helps(transfer), drawing, key="other_transfer_chart")
 
 
 _SIDE_BY_SIDE = 4
@@ -152,17 +152,17 @@ def _person(grown: Grown, budget: float) -> None:
         persist_state="session",
     )
     person = int(number) - 1
-    found = findings.person(exposure, person, budget)
+    finding = findings.person(exposure, person, budget)
     drawn = charts.draw_mechanism(exposure, person, budget)
     table = grown.guard.card(person)
     with left:
-        panels.whisper(found)
+        panels.whisper(finding)
         if len(exposure.values) <= _SIDE_BY_SIDE:
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 390)
         else:
             listed = controls.by_value(table).map(shell.escape)  # a static table breaks long lines
             st.table(listed, hide_index=True, height="content" if len(listed) <= 10 else 390)
-        panels.notes(*found.caveats)
+        panels.notes(*finding.caveats)
     with right:
         st.caption("Dot: how often this noise is drawn; diamond: its share in the target (M\\* and p in the paper).")
         panels.chart(drawn, key="person_chart")
@@ -182,7 +182,7 @@ def _where(grown: Grown, budget: float) -> None:
         st.info("No noise changes anything here.")
         return
     unit = "items" if ratings else "columns"
-    drawing = charts.draw_where([guard.names[place] for place in carried.entries], carried, unit=unit)
+    drawing = charts.draw_where([guard.names[index] for index in carried.entries], carried, unit=unit)
     panels.under(findings.concentrated(carried, unit), drawing, key="where_chart")
     panels.numbers({"Noise concentration": drawing.table}, key="guard-where")
 
@@ -210,52 +210,52 @@ def _decisions(grown: Grown, budget: float, budgets: list[float]) -> None:
         return utility, [utility.at(budget) for budget in budgets]
 
     utility, curve = work.need("utility", "Asking the audited model", ask)
-    here, before = utility.at(budget), utility.without_noise()
+    current, before = utility.at(budget), utility.without_noise()
     majority = proportion(int(np.bincount(utility.labels, minlength=2).max()), utility.labels.size)
-    found = findings.decisions(before, here, majority, config.metric)
-    panels.whisper(found)
+    finding = findings.decisions(before, current, majority, config.metric)
+    panels.whisper(finding)
     deviation = f"Unfairness (largest deviation of a group, {METRIC_TITLES[config.metric].lower()}), by noise budget β"
     parts: tuple[tuple[str, str, str, dict[str, Estimate]], ...] = (
         ("Model accuracy", "On unseen people, by noise budget β", "accuracy", {"Majority": majority}),
         ("Effect on fairness", deviation, "unfairness", {}),
     )
-    shown = {}
-    for place, (title, quantity, quality, levels) in zip(st.columns(2, gap="large"), parts, strict=True):
+    frames = {}
+    for column, (title, quantity, quality, levels) in zip(st.columns(2, gap="large"), parts, strict=True):
         drawing = charts.draw_cost(
             [(point.budget, getattr(point, quality)) for point in curve],
-            (budget, getattr(here, quality)),
+            (budget, getattr(current, quality)),
             {"No noise": getattr(before, quality), **levels},
             last=budgets[-1],
             quality=quality,
             unit="columns",
             gap=quality == "unfairness",
         )
-        panels.titled(title, quantity, drawing, key=f"cost_{quality}_chart", place=place)
-        shown[title] = drawing.table
-    panels.numbers(shown, key="guard-cost")
+        panels.titled(title, quantity, drawing, key=f"cost_{quality}_chart", container=column)
+        frames[title] = drawing.table
+    panels.numbers(frames, key="guard-cost")
 
 
 def _recommendations(grown: Grown, budget: float, budgets: list[float]) -> None:
     label = "Recommending items"
-    made: Any = work.need("recommendation", label, lambda report: attriguard.recommendation(grown.guard))
+    recommendation: Any = work.need("recommendation", label, lambda report: attriguard.recommendation(grown.guard))
     drawing = charts.draw_cost(
-        [(at, made.at(at)) for at in budgets],
-        (budget, made.at(budget)),
-        {"No noise": made.before, "Most popular": made.control},
+        [(at, recommendation.at(at)) for at in budgets],
+        (budget, recommendation.at(budget)),
+        {"No noise": recommendation.before, "Most popular": recommendation.control},
         last=budgets[-1],
         quality="precision of the recommendations",
         unit="ratings",
     )
-    panels.under(findings.recommendations(made, budget), drawing, key="cost_chart")
+    panels.under(findings.recommendations(recommendation, budget), drawing, key="cost_chart")
     panels.numbers({"Recommendations": drawing.table}, key="guard-cost")
 
 
-def _others(grown: Grown, budget: float) -> None:
+def _other_defences(grown: Grown, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
     label, exposure = "Defending otherwise", grown.exposure
-    made: Any = work.need("others", label, lambda report: list(attriguard.comparison(grown.guard, report)))
-    found = findings.other_defences(exposure, budget, charts.drawn_defences(made))
-    drawn = panels.under(found, charts.draw_defences(exposure, budget, made), key="others_chart")
+    defences: Any = work.need("others", label, lambda report: list(attriguard.comparison(grown.guard, report)))
+    finding = findings.other_defences(exposure, budget, charts.drawn_defences(defences))
+    drawn = panels.under(finding, charts.draw_defences(exposure, budget, defences), key="others_chart")
     every = panels.frame(
         {
             "defence": row.method,
@@ -264,7 +264,7 @@ def _others(grown: Grown, budget: float) -> None:
             "ratings changed": row.size.value,
             **{attacker_label(name): estimate.value for name, estimate in row.accuracy.items()},
         }
-        for row in made
+        for row in defences
     )
     panels.numbers({"Defences drawn": drawn.table, "All settings": every}, key="guard-others")
 
@@ -277,8 +277,8 @@ _HEIGHT = 320
 def _changes(grown: Grown, budget: float) -> None:
     """Draw the columns and the rules, and a form that changes them."""
     guard = grown.guard
-    found = findings.plausible(guard)
-    panels.whisper(found)
+    finding = findings.plausible(guard)
+    panels.whisper(finding)
     left, right = st.columns(2, gap="large")
     columns, rules = _column_table(guard), _rule_table(guard)
     left.dataframe(columns, hide_index=True, height=_HEIGHT)
@@ -292,10 +292,10 @@ def _column_table(guard: Any) -> pandas.DataFrame:
     rows = []
     for column in guard.columns:
         values = [column.text(value) for value in column.domain]
-        told = ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
+        domain_text = ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
         if column.kind != "category" and values:
-            told = f"{values[0]} to {values[-1]}"
-        may, to = ("frozen", "") if column.frozen else ("yes", told)
+            domain_text = f"{values[0]} to {values[-1]}"
+        may, to = ("frozen", "") if column.frozen else ("yes", domain_text)
         rows.append({"column": column.name, "may change": may, "kind": column.kind, "to": to})
     return panels.frame(rows)
 
@@ -303,10 +303,10 @@ def _column_table(guard: Any) -> pandas.DataFrame:
 def _rule_table(guard: Any) -> pandas.DataFrame:
     import pandas as pd
 
-    there = {rule.pair for rule in guard.rules.rules}
-    rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in there)]
+    in_force = {rule.pair for rule in guard.rules.rules}
+    rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in in_force)]
     rows = [
-        (f"{a}: {x}", f"{b}: {y}", round(rule.expected, 1), "yes" if rule.pair in there else "no")
+        (f"{a}: {x}", f"{b}: {y}", round(rule.expected, 1), "yes" if rule.pair in in_force else "no")
         for rule in rules
         for a, x, b, y in [rule.pair]
     ]
@@ -336,29 +336,29 @@ def _form(guard: Any, now: TableSettings) -> None:
             help="Pairs found in the data: nobody has both values, though at least one person should by chance.",
         )
     with right:
-        told = {_words(rule.pair): rule.pair for rule in guard.found_rules}
+        pairs = {_pair_text(rule.pair): rule.pair for rule in guard.found_rules}
         allowed = control(
             settings["removed"],
             f"guard_allowed_{key}",
             persist_state=None,
             help=None,
-            options=list(told),
-            value=[_words(pair) for pair in now.removed if _words(pair) in told],
+            options=list(pairs),
+            value=[_pair_text(pair) for pair in now.removed if _pair_text(pair) in pairs],
         )
         written = st.text_area(
             settings["added"].param.title,
-            "\n".join(_words(pair) for pair in now.added),
+            "\n".join(_pair_text(pair) for pair in now.added),
             key=f"guard_added_{key}",
-            placeholder=_words(guard.found_rules[0].pair) if guard.found_rules else None,
+            placeholder=_pair_text(guard.found_rules[0].pair) if guard.found_rules else None,
             height=70,
         )
     if st.button("Use these rules", key="guard_use_rules", type="primary"):
-        removed = tuple(told[words] for words in allowed)
+        removed = tuple(pairs[text] for text in allowed)
         _apply(guard, written, replace(now, frozen=tuple(frozen), rules=rules, removed=removed))
     panels.kept_problem("guard_rules_problem")
 
 
-def _words(pair: Pair) -> str:
+def _pair_text(pair: Pair) -> str:
     return f"{pair[0]}: {pair[1]} + {pair[2]}: {pair[3]}"
 
 
@@ -379,12 +379,12 @@ def _pairs(written: str, columns: Sequence[str]) -> tuple[Pair, ...]:
         sides = [side.partition(":") for side in line.split(" + ")]
         if len(sides) != 2 or not all(colon for _, colon, _ in sides):
             raise InputError(f"Each line must read “column: value + column: value”, got “{line.strip()}”.")
-        (name, _, value), (other, _, its) = sides
-        unknown = [word.strip() for word in (name, other) if word.strip() not in columns]
+        (name, _, value), (second_name, _, second_value) = sides
+        unknown = [word.strip() for word in (name, second_name) if word.strip() not in columns]
         if unknown:
             some = ", ".join(columns[:_NAMED_COLUMNS]) + ", …" * (len(columns) > _NAMED_COLUMNS)
             raise InputError(f"No column is called “{unknown[0]}”; there are {some}.")
-        pairs.append((name.strip(), value.strip(), other.strip(), its.strip()))
+        pairs.append((name.strip(), value.strip(), second_name.strip(), second_value.strip()))
     return tuple(pairs)
 
 
@@ -393,7 +393,7 @@ _SECTIONS = {
     "transfer": ("Transferability", _transfer, False),
     "where": ("Noise concentration", _where, False),
     "cost": ("Utility loss", _cost, True),
-    "others": ("Other defences", _others, True),
+    "others": ("Other defences", _other_defences, True),
     "changes": ("Allowed changes", _changes, False),
 }
 """Name -> title, what draws it, and whether it depends on the budget."""

@@ -94,7 +94,7 @@ def draw(running: bool) -> None:
         inferred(now)
     curve = [leak for points in people.curves(mechanism).values() for leak in points]
     is_complete = len(curve) == len(trials.CURVES) * len(people.numbers)
-    panels.notes(curve_finding(people, curve, answering, whole=is_complete).text)
+    panels.notes(curve_finding(people, curve, answering, complete=is_complete).text)
     leaks = {
         how: [leak for points in people.curves(noise).values() for leak in points]
         for how, noise in {noise_text(answering): mechanism, "exact": exact}.items()
@@ -230,15 +230,15 @@ def _noise() -> None:
 
 
 def _noise_rows(m: int) -> Iterator[Row]:
-    made: Any
+    noise_mechanism: Any
     for noise in _NOISES:
-        made = answering.mechanism(noise)
+        noise_mechanism = answering.mechanism(noise)
         if noise == "noisy_sums":
-            scales = made.scales(people.ask(m, made, [0]).scores[0])
+            scales = noise_mechanism.scales(people.ask(m, noise_mechanism, [0]).scores[0])
             scale = f"{error_text(scales.sums)} a sum, {error_text(scales.count)} the count"
         else:
-            scale = error_text(made.scale(people.n_advantaged, people.n_disadvantaged, m))
-        spent = queries.largest_loss(made, people.n_advantaged, people.n_disadvantaged, m)
+            scale = error_text(noise_mechanism.scale(people.n_advantaged, people.n_disadvantaged, m))
+        spent = queries.largest_loss(noise_mechanism, people.n_advantaged, people.n_disadvantaged, m)
         loss = "?" if spent is None else f"{spent:.2g}"
         yield {"noise": NOISES[noise], "scale": scale, "ε spent": loss}
 

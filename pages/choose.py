@@ -196,7 +196,7 @@ def _settings(container: Any) -> tuple[ChooseSettings, int]:
         key="choose_prefer",
         default="accuracy",
         help="Among models within all limits. Without any, of those accurate enough: the nearest, or the least leak.",
-        place=container,
+        container=container,
         **state.bind("choose_prefer"),
     )
     positive = dataset.labels.mean()

@@ -143,9 +143,9 @@ def draw_at_tolerance() -> None:
     panels.foot(_guide(), panels.frames(row_tables) | by_hand, key="correction")
     left, right = st.columns([3, 2], gap="large")
     groups = "Share inferred correctly before (○) and after (●), 95% intervals"
-    panels.titled("Accuracy by group", groups, by_group, key="recognised_chart", place=left)
+    panels.titled("Accuracy by group", groups, by_group, key="recognised_chart", container=left)
     statements = (proof, *noise, control, held_out, *([truth] if now.is_true else []))
-    panels.notes(*(finding.text for finding in statements), place=right)
+    panels.notes(*(finding.text for finding in statements), container=right)
 
 
 def _guide() -> str:
@@ -239,10 +239,10 @@ def _trained(running: bool) -> None:
         key="sweep_tolerances",
         default=18,
         help="49 values from 0 to 0.2, denser near 0, as many as in the published experiments.",
-        place=left,
+        container=left,
     )
     several = "Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people."
-    panels.pick("Seeds", [1, 3, 5], key="sweep_seeds", default=1, help=several, place=right)
+    panels.pick("Seeds", [1, 3, 5], key="sweep_seeds", default=1, help=several, container=right)
     work = _current(_trained_models(), running)
     points = work.offer("Train", "trained", "Train the rest")
     tolerances = work.tolerances
@@ -252,7 +252,9 @@ def _trained(running: bool) -> None:
     baseline = (without.majority, without.before, result.strong)
     left, right = st.columns([3, 2], gap="large")
     recovered = sweep_charts.draw_trained(rows, baseline, attribute=attribute_name, tolerances=tolerances)
-    panels.titled(curve_finding.point, shell.escape(curve_finding.evidence), recovered, key="trained_chart", place=left)
+    panels.titled(
+        curve_finding.point, shell.escape(curve_finding.evidence), recovered, key="trained_chart", container=left
+    )
     if rows:
         last = max(rows, key=lambda row: row.tolerance)
         reached = (
@@ -281,8 +283,8 @@ def _methods(running: bool) -> None:
     """Draw the comparison of methods, with its controls."""
     left, right, _ = st.columns([2, 2, 3])
     metrics, title = ["this metric", "all four metrics"], params(SweepSettings)["metrics"].param.title
-    panels.pick(title, metrics, key="methods_metrics", default=metrics[0], place=left)
-    panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1, place=right)
+    panels.pick(title, metrics, key="methods_metrics", default=metrics[0], container=left)
+    panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1, container=right)
     points = _current(_compared_models(), running).offer()
     if not points:
         st.caption(
@@ -343,9 +345,9 @@ def _over_seeds(running: bool) -> None:
             f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
             charts.draw_waterfall(leak, boosting, label=_IMPUTATION, attribute=attribute_name),
             key=f"seeds_{name[:5]}_chart",
-            place=container,
+            container=container,
         )
-        panels.notes(findings.constraint_effect(leak).text, place=container)
+        panels.notes(findings.constraint_effect(leak).text, container=container)
     left, right = st.columns(2, gap="large")
     with left:
         mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
@@ -390,7 +392,7 @@ def _tuning(running: bool) -> None:
     """Draw the search, with its control."""
     left, _ = st.columns([2, 3], vertical_alignment="bottom")
     help_text = "The published experiments used up to 100 of a tree-structured Parzen estimator, as here."
-    panels.pick("Evaluations", [10, 30, 100], key="evaluations", default=30, help=help_text, place=left)
+    panels.pick("Evaluations", [10, 30, 100], key="evaluations", default=30, help=help_text, container=left)
     work = _current(_search(), running)
     search = work.result
     if search is None and not work.busy:
@@ -443,7 +445,7 @@ def _more() -> None:
     finding = findings.stronger_disclosure(disclosed, tolerance)
     left, right = st.columns([3, 2], gap="large")
     by = f"Accuracy at inferring {attribute}, before ○ and after ●, by what is disclosed"
-    drawing = panels.titled(finding.point, by, charts.draw_more(disclosed), key="more_chart", place=left)
+    drawing = panels.titled(finding.point, by, charts.draw_more(disclosed), key="more_chart", container=left)
     with right:
         for sentence in (finding.evidence, *finding.caveats):
             st.markdown(shell.escape(sentence))

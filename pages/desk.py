@@ -55,16 +55,17 @@ SECTIONS = {
 
 def budget_bar(status: LedgerStatus) -> str:
     """Return a budget as a bar: filled is spent."""
-    colours, made = shell.palette(), status.registration
-    line = words.budget_text(status, st.session_state.get("desk_refused", {}).get(made.name, 0))
-    share = 100 * status.spent / made.budget
-    spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(made.budget)} spent"
+    colours, registration = shell.palette(), status.registration
+    line = words.budget_text(status, st.session_state.get("desk_refused", {}).get(registration.name, 0))
+    share = 100 * status.spent / registration.budget
+    spent = f"ε {epsilon_amount(status.spent)} of {epsilon_amount(registration.budget)} spent"
     remaining = epsilon_amount(status.remaining)
-    label = f"{made.name}: {spent}, {remaining} left; {line}"
+    label = f"{registration.name}: {spent}, {remaining} left; {line}"
     return (
         '<div style="margin-bottom:16px">'
         f'<div style="display:flex;justify-content:space-between;gap:12px"><span style="overflow-wrap:anywhere">'
-        f"<b>{escape(made.name)}</b>, {escape(made.roles.sensitive)}, {count(made.n_people)} people</span>"
+        f"<b>{escape(registration.name)}</b>, {escape(registration.roles.sensitive)}, "
+        f"{count(registration.n_people)} people</span>"
         f'<span style="white-space:nowrap">ε <b>{remaining}</b> left</span></div>'
         f'<div role="img" aria-label="{escape(label)}" style="height:10px;margin:5px 0;border-radius:2px;'
         f'background:{colours.grid}"><div style="height:10px;border-radius:2px;width:{share:.2f}%;'
@@ -86,43 +87,43 @@ def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
     dataset = build_dataset(table, table.roles[0])
     men = (dataset.sensitive[:n] == 0).astype(np.uint8)
     people = TestSet(ids=tuple(str(i + 1) for i in range(n)), attribute=men)
-    made = example_ledger(7)
-    made.register("Example", people, budget=1, roles=desk_roles("sex", group=("men",)))
+    demo_ledger = example_ledger(7)
+    demo_ledger.register("Example", people, budget=1, roles=desk_roles("sex", group=("men",)))
 
     def above_the_median(feature: str) -> Any:
         values = dataset.features[:n, dataset.feature_names.index(feature)]
         return (values >= np.median(values)).astype(float)
 
-    asked = []
+    answers = []
     for line, feature in (
         ("Loans by income", "income"),
         ("Loans by credit history", "credit_history_years"),
         ("Loans by income, again", "income"),
     ):
         scores = above_the_median(feature)
-        answer = made.ask("Example", people, scores, epsilon=0.1, asker="example")
-        asked.append((line, answer, float(statistical_parity_gap(scores, men)[0])))
-    return made.status("Example"), asked
+        answer = demo_ledger.ask("Example", people, scores, epsilon=0.1, asker="example")
+        answers.append((line, answer, float(statistical_parity_gap(scores, men)[0])))
+    return demo_ledger.status("Example"), answers
 
 
 def show_example() -> None:
     """Draw the example, with its finding."""
-    status, asked = cached.store_of("demo").remember(fingerprint("desk example"), example)
-    panels.finding(words.example(status, max(abs(a.gap.value - truth) for _, a, truth in asked)))
+    status, answers = cached.store_of("demo").remember(fingerprint("desk example"), example)
+    panels.finding(words.example(status, max(abs(a.gap.value - truth) for _, a, truth in answers)))
     left, right = st.columns([3, 2], gap="large")
     legend = (
         "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
         "(shown in this example only). Diamond: free"
     )
-    rows = [GapRow(words=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in asked]
-    panels.titled("Answers and true values", legend, draw_gaps(rows), key="desk_example_chart", place=left)
+    rows = [GapRow(words=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in answers]
+    panels.titled("Answers and true values", legend, draw_gaps(rows), key="desk_example_chart", container=left)
     with right:
         budgets("Total ε of the test set", [status], status)
 
 
-def budgets(whose: str, statuses: Sequence[LedgerStatus], now: LedgerStatus) -> None:
+def budgets(title: str, statuses: Sequence[LedgerStatus], now: LedgerStatus) -> None:
     """Draw what is left of the budgets, and what no attacker can exceed."""
-    shell.whisper("Remaining budget", f"{whose}, for everybody who asks; cannot be increased")
+    shell.whisper("Remaining budget", f"{title}, for everybody who asks; cannot be increased")
     st.html("".join(map(budget_bar, statuses)), width="stretch")
     panels.notes(words.ceiling(now))
 
@@ -163,18 +164,18 @@ def log(status: LedgerStatus) -> None:
         return
     table = panels.frame(
         {
-            "Entry": one.number,
-            "When": words.moment(one.asked),
-            **({} if signin.role() is signin.Role.ASKER else {"Who": one.asker}),
-            "Metric": METRIC_TITLES[one.metric],
-            "Gap": one.gap.value,
-            "Low": one.gap.low,
-            "High": one.gap.high,
-            "ε": one.charged,
-            "Free": one.from_past,
-            "Question": one.question[:12],
+            "Entry": answer.number,
+            "When": words.moment(answer.asked),
+            **({} if signin.role() is signin.Role.ASKER else {"Who": answer.asker}),
+            "Metric": METRIC_TITLES[answer.metric],
+            "Gap": answer.gap.value,
+            "Low": answer.gap.low,
+            "High": answer.gap.high,
+            "ε": answer.charged,
+            "Free": answer.from_past,
+            "Question": answer.question[:12],
         }
-        for one in reversed(status.answers)
+        for answer in reversed(status.answers)
     )
     digits = {name: st.column_config.NumberColumn(format="%.4f") for name in ("Gap", "Low", "High")}
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits)
@@ -188,8 +189,8 @@ def export(ledger: Ledger, seal: str | None) -> None:
         st.caption("There is nothing on record yet.")
         return
     st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{seal}`")
-    kept: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
-    panels.download("Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **kept)
+    options: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
+    panels.download("Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **options)
 
 
 def verify() -> None:
@@ -206,12 +207,12 @@ def verify() -> None:
     if upload is None:
         return
     try:
-        found = verify_export(upload.content, noted=(noted or "").strip() or None)
+        verification = verify_export(upload.content, noted=(noted or "").strip() or None)
     except FairLeakError as error:
         panels.problem(str(error))
         return
-    sentence = shell.escape(words.verified(found, upload.name))
-    if found.ok:
+    sentence = shell.escape(words.verified(verification, upload.name))
+    if verification.ok:
         st.success(sentence, icon=":material/verified:")
     else:
         st.error(sentence, icon=":material/error:")
@@ -219,17 +220,17 @@ def verify() -> None:
 
 def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
     """Choose a section and draw it; without a registration there is nothing to ask and nothing answered."""
-    mine = {
+    allowed = {
         signin.Role.ASKER: ("ask", "log"),
         signin.Role.AUDITOR: ("ask", "log", "record"),
         signin.Role.OFFICER: tuple(SECTIONS),
     }[signin.role() or signin.Role.ASKER]
     without = ("register", "record")
-    there = {name: SECTIONS[name] for name in mine if now is not None or name in without}
-    if not there:
+    offered = {name: SECTIONS[name] for name in allowed if now is not None or name in without}
+    if not offered:
         return
     key = "desk_first_section" if now is None else "desk_section"
-    section = panels.pick("At the desk", there, key=key, default=next(iter(there)))
+    section = panels.pick("At the desk", offered, key=key, default=next(iter(offered)))
     if section == "record":
         left, right = st.columns(2, gap="large")
         with left:
@@ -244,7 +245,7 @@ def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
         desk_forms.ask(ledger, now)
 
 
-def place(*, expanded: bool) -> None:
+def ledger_box(*, expanded: bool) -> None:
     """Draw the box that opens a ledger, for those who look after ledgers."""
     if signin.is_officer():
         desk_ledger.box(expanded=expanded)
@@ -256,7 +257,7 @@ if ledger is None:
     show_example()
     if not signin.is_officer():
         st.caption("No ledger is open on this server; an officer opens one.")
-    place(expanded=True)
+    ledger_box(expanded=True)
     with st.expander("Verify an export", icon=":material/verified:"):
         verify()
 else:
@@ -265,7 +266,7 @@ else:
     except FairLeakError as error:
         shell.finding("The ledger cannot be read now.", "Nothing was asked or charged; try again, or open another one.")
         desk_ledger.unreadable(str(error))
-        place(expanded=True)
+        ledger_box(expanded=True)
         st.stop()
     heading, now = st.container(), chosen(statuses) if statuses else None
     with heading:
@@ -282,7 +283,7 @@ else:
     if now is not None:
         show(now, statuses)
     sections(ledger, now)
-    place(expanded=False)
+    ledger_box(expanded=False)
 
 panels.how_to_read(GUIDE)
 st.caption(STORED_SIGNED_IN if signin.is_on() else STORED)

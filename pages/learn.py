@@ -27,7 +27,7 @@ def chosen() -> str:
     if address in EXAMPLES and address != st.session_state.get("example_address"):
         st.session_state["example"] = address
     left, right = st.columns([5, 1], vertical_alignment="bottom")
-    name = str(panels.choose("Example", _TITLES, key="example", place=left) or next(iter(_TITLES)))
+    name = str(panels.choose("Example", _TITLES, key="example", container=left) or next(iter(_TITLES)))
     right.button("Next example", key="example_next", on_click=_next, args=(name,), width="stretch")
     st.session_state["example_address"] = name
     if address != name:
@@ -141,7 +141,7 @@ view = panels.pick(
     (_EXAMPLES, _LESSON),
     key="view",
     default=_EXAMPLES,
-    place=shell.head(badge="synthetic people"),
+    container=shell.head(badge="synthetic people"),
     **state.bind("view"),
     label_visibility="collapsed",
     persist_state=None,

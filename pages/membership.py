@@ -110,7 +110,7 @@ def draw_results() -> None:
         f"{minus}, by {read.phrase}; 95% CIs; row 1 − row 2 = row 3",
         charts.draw_gaps_between(read),
         key="member_gaps_chart",
-        place=left,
+        container=left,
     )
     scored = strongest_attack(results).name
     panels.titled(
@@ -118,7 +118,7 @@ def draw_results() -> None:
         "TPR against FPR; dotted is random guessing",
         charts.draw_roc(results, attack=scored, group=chosen.group),
         key="member_roc_chart",
-        place=right,
+        container=right,
     )
     work.watch(work.show_progress, drawn=grown)
     if chosen.theta < 1.0 and math.isfinite(chosen.epsilon):
@@ -184,14 +184,14 @@ def _over_epsilon(work: MembershipJob, read: MembershipSummary, points: list[Cur
         shell.escape(f"{_tree(work)}: {_repeats(bands, names)}"),
         charts.draw_epsilon_curve(bands, now=now),
         key="member_epsilon_chart",
-        place=left,
+        container=left,
     )
     panels.titled(
         "Precision and recall of the attack",
         f"{_tree(work)}, the published attack: members among the flagged, and flagged among the members",
         charts.draw_attack_by_epsilon(bands, now=now),
         key="member_attack_chart",
-        place=right,
+        container=right,
     )
     panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-epsilon")
 
@@ -280,9 +280,9 @@ def _other_groups(work: MembershipJob, grown: MembershipAudit, read: MembershipS
     key = f"{who.config.dataset}_{len(offered)}"
     nobody = {"": "nothing else"} | offered
     first = panels.choose(
-        "Group people by", offered, key=f"member_by_{key}", place=left, index=min(1, len(offered) - 1)
+        "Group people by", offered, key=f"member_by_{key}", container=left, index=min(1, len(offered) - 1)
     )
-    second = panels.choose("and by", nobody, key=f"member_and_by_{key}", place=right)
+    second = panels.choose("and by", nobody, key=f"member_and_by_{key}", container=right)
     try:
         regrouped = grouped_by(people, _grouping(first or next(iter(offered))), _grouping(second) if second else None)
         result = evaluate_attack(grown.target, grown.guesses[read.attack.name], people=regrouped)

@@ -57,10 +57,10 @@ panels.titled(
     "Dot and bar: rate and 95% CI. Hollow: training set",
     rates,
     key="rates_chart",
-    place=left,
+    container=left,
 )
 accuracy, quantity = draw_accuracy(subject.model, seen=sets), "Share of people predicted correctly, with 95% CIs"
-panels.titled("Accuracy", quantity, accuracy, key="accuracy_chart", place=right)
+panels.titled("Accuracy", quantity, accuracy, key="accuracy_chart", container=right)
 shell.whisper("All four fairness metrics by group", shell.escape(f"{metrics_heading(subject, names[1])}."))
 titles = dict(zip(("training", "test"), (name.capitalize() for name in names), strict=True))
 records = panels.pick("Records", titles, key="fairness_records", default="test")

@@ -48,14 +48,14 @@ if not settings.statistics:
     st.stop()
 
 
-def words(*sentences: str) -> str:
+def escaped_text(*sentences: str) -> str:
     """Return sentences as they are shown: names of a user's table are harmless."""
     return shell.escape(" ".join(filter(None, sentences)))
 
 
 def heading(finding: Finding) -> str:
     """Return a finding as the heading of its chart."""
-    return words(finding.point.rstrip("."))
+    return escaped_text(finding.point.rstrip("."))
 
 
 def advice(now: ReleaseStudy, work: Background, tried: Advice | None) -> None:
@@ -70,19 +70,19 @@ def advice(now: ReleaseStudy, work: Background, tried: Advice | None) -> None:
     panels.titled("Published precision", quantity, drawn, key="release_advice_chart")
     advised = findings.advice(tried, now)
     more = advised.caveats[1:] if now.most_pinned else (advised.point, *advised.caveats)  # the finding has the rest
-    st.caption(words(*more))
+    st.caption(escaped_text(*more))
 
 
 def in_common(now: ReleaseStudy) -> None:
     """Draw what disclosed people share, if there are any."""
     certain = findings.near_certain(now)
     if not now.pinned.count:
-        st.caption(words(certain.point, certain.evidence, *certain.caveats))
+        st.caption(escaped_text(certain.point, certain.evidence, *certain.caveats))
         return
     quantity = "Shares among the disclosed (●) and the rest (○)"
     panels.titled("What disclosed people have in common", quantity, draw_in_common(now), key="release_common_chart")
-    alike = "The numbers treat people with the same label and predictions as one."
-    st.caption(words(certain.point, certain.evidence, certain.so_what, alike))
+    note = "The numbers treat people with the same label and predictions as one."
+    st.caption(escaped_text(certain.point, certain.evidence, certain.so_what, note))
 
 
 def guide(now: ReleaseStudy) -> str:
@@ -91,7 +91,7 @@ def guide(now: ReleaseStudy) -> str:
         f"**Setting.** Each published number is a sum over everybody's {shell.escape(now.people.attribute)}: an "
         f"equation with {count(now.n)} unknowns. The attacker knows everybody's features, label and predictions. "
         "Imputation learned from other people gives them a probability for each person; the equations move it.\n\n"
-        f"**Near-certain inference.** {words(findings.DISCLOSED)} Averages hide these people.\n\n"
+        f"**Near-certain inference.** {escaped_text(findings.DISCLOSED)} Averages hide these people.\n\n"
         "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute.\n\n"
         "**What it does not show.** Attackers may know more. Rounding guarantees nothing. Only DP noise bounds what "
         "others learn, and only if nobody can draw it again: here it comes from the seed, so do not publish these "
@@ -102,15 +102,15 @@ def guide(now: ReleaseStudy) -> str:
 
 def resolved(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
     """Draw the share of everybody's uncertainty that the numbers resolve."""
-    found, fullness = findings.uncertainty_resolved(now), draw_fullness(studies, now, counts=card.counts)
-    panels.titled(heading(found), words(found.evidence), fullness, key="release_fullness_chart")
+    finding, fullness = findings.uncertainty_resolved(now), draw_fullness(studies, now, counts=card.counts)
+    panels.titled(heading(finding), escaped_text(finding.evidence), fullness, key="release_fullness_chart")
 
 
 def average(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
     """Draw how many people are inferred correctly on average."""
     quantity = "People inferred correctly before (○) and after (●), 95% CI"
-    named = heading(findings.average_accuracy(now))
-    panels.titled(named, quantity, draw_recognised(now), key="release_named_chart")
+    title = heading(findings.average_accuracy(now))
+    panels.titled(title, quantity, draw_recognised(now), key="release_named_chart")
 
 
 FURTHER = {
@@ -122,10 +122,10 @@ FURTHER = {
 @st.fragment
 def draw() -> None:
     """Draw everything that follows the number of models."""
-    wanted = card.wanted
-    people = card.people(wanted)
+    n_models = card.wanted
+    people = card.people(n_models)
     studies = card.studies(people)
-    now = card.drawn(next((study for study in studies if study.n_models == wanted), studies[-1]))
+    now = card.drawn(next((study for study in studies if study.n_models == n_models), studies[-1]))
     headline, gain, work = findings.headline(now), findings.information_gain(now), card.advice(now)
     ensure_started(work, patience=0.0)
     tried: Advice | None = work.result
@@ -143,7 +143,7 @@ def draw() -> None:
         moved = draw_pinned(people, now)
         quantity = f"Everybody's probability of {group}; dotted: nothing learned; shaded: near-certain inference"
         panels.titled("Who is exposed", quantity, moved, key="release_people_chart")
-        st.caption(words(*headline.caveats))
+        st.caption(escaped_text(*headline.caveats))
     left, right = st.columns([3, 2], gap="large")
     with left:
         bits = draw_release_bits(studies, now, counts=card.counts)
@@ -151,9 +151,9 @@ def draw() -> None:
         panels.titled("Information gain by number of models", quantity, bits, key="release_bits_chart")
         card.slider()
         if gain.evidence:
-            st.caption(words(gain.so_what, gain.evidence))
-        if now.n_models < wanted:
-            cards.watch(card.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
+            st.caption(escaped_text(gain.so_what, gain.evidence))
+        if now.n_models < n_models:
+            cards.watch(card.whole, f"Training {n_models} models", f"Stopped. Go on training {n_models} models")
     with right:
         in_common(now)
     drawn = {"People disclosed": moved.table, "By the number of models": bits.table}
@@ -166,7 +166,7 @@ def draw() -> None:
     with right:
         if now.published.noise is not None:
             seed = findings.noise_seed(now)
-            st.caption(words(seed.point, seed.so_what, seed.to_do))
+            st.caption(escaped_text(seed.point, seed.so_what, seed.to_do))
         panels.numbers(drawn | panels.frames(tables(now, tried)), key="release")
         if (plan := card.plan(now.n_models)) is not None:
             panels.download(

@@ -152,7 +152,7 @@ def _draw(landscape: Landscape) -> None:
     most = max((cell.gain.value for cell in landscape.cells if not math.isnan(cell.gain.value)), default=0.0)
     imputation = percent(landscape.controls()["strong"], decimals=1)
     right.caption(_NOTES.format(most=points(most), imputation=imputation))
-    panels.notes(" ".join(result.caveats), place=right)
+    panels.notes(" ".join(result.caveats), container=right)
     panels.foot(HOW_TO_READ, {"Map of fair and private models": drawing.table}, key="start-map")
 
 

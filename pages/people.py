@@ -100,9 +100,9 @@ _PAGES = {"correction": "correction", "queries": "desk", "card": "model_card", "
 
 top = st.container()
 row = st.container(key="people_controls").columns([17, 18, 16, 44, 25], gap="small", vertical_alignment="bottom")
-at_least = panels.pick("Found by at least", [1, 2, 3], key="people_at_least", default=1, place=row[0])
+at_least = panels.pick("Found by at least", [1, 2, 3], key="people_at_least", default=1, container=row[0])
 groups = {_EVERYBODY: _EVERYBODY, **{name: name for name in dataset.group_names}}
-group = panels.choose("Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", place=row[1])
+group = panels.choose("Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", container=row[1])
 record = row[2].text_input(
     "Person",
     placeholder="record number",

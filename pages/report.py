@@ -58,12 +58,12 @@ _STYLE = (
 )
 
 
-def model_words() -> str:
+def model_text() -> str:
     """Name the audited model: "Private tree (DP-ID3), ε = 3, depth 8"."""
-    told = [METHOD_TITLES[config.method]]
+    parts = [METHOD_TITLES[config.method]]
     if config.method == "dp_id3":
-        told.append(f"ε = {epsilon_text(config.epsilon)}")
-    return ", ".join(told if config.method == GIVEN else [*told, f"depth {config.depth}"])
+        parts.append(f"ε = {epsilon_text(config.epsilon)}")
+    return ", ".join(parts if config.method == GIVEN else [*parts, f"depth {config.depth}"])
 
 
 def finding(icon: str, point: str, evidence: str) -> None:
@@ -73,14 +73,14 @@ def finding(icon: str, point: str, evidence: str) -> None:
         constraint = f"disclosed {constraint}"
     elif config.method == GIVEN and config.tolerance == kept_tolerance(table, config):
         constraint += " assumed (the smallest that holds)"
-    told = (
-        f"{evidence} {attacks.subject.table.title}, {state.attribute_of(config)}. {model_words()}, {constraint}, "
+    sentence = (
+        f"{evidence} {attacks.subject.table.title}, {state.attribute_of(config)}. {model_text()}, {constraint}, "
         f"seed {config.seed}. "
         f"Released: {released(attacks.subject.plan.outputs).lower()}. "
         f"Policy: {policy.name}, version {policy.version}."
     )
     with opening:
-        shell.finding(f"{icon} {shell.escape(point)}", shell.escape(told.strip()))
+        shell.finding(f"{icon} {shell.escape(point)}", shell.escape(sentence.strip()))
 
 
 def style(overall: str = "none") -> None:
@@ -120,8 +120,8 @@ def _numbers() -> None:
     if release is None:
         st.caption("There is no verdict yet.")
         return
-    made = report_tables(release.document)
-    tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in made if table.rows}
+    all_tables = report_tables(release.document)
+    tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in all_tables if table.rows}
     shell.whisper("Tables", "Every table of the internal report, not rounded")
     title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
     chosen = tables[title]
@@ -167,10 +167,10 @@ else:
     placeholders()
     compared = report_history.chosen(release)
     style(verdict.overall)
-    told: dict[str, Any] = {}
+    board_options: dict[str, Any] = {}
     if compared is not None:
-        told = {"since": {found.check: since(found) for found in compared.checks}, "day": compared.since}
-    st.html(board_html(check_rows(release.document), **told))
+        board_options = {"since": {change.check: since(change) for change in compared.checks}, "day": compared.since}
+    st.html(board_html(check_rows(release.document), **board_options))
     if verdict.caveats:
         st.html(caveats_html(verdict.caveats))
     report_history.below(compared)

@@ -58,7 +58,7 @@ def generator(*names: object) -> np.random.Generator:
 
 # ------------------------------------------------------------------------------------------ nulls
 
-N_JUDGED = 3_000
+N_ATTACKED = 3_000
 
 
 def _codes(n: int, rng: np.random.Generator, n_codes: int, n_groups: int = 2) -> tuple[Array, Array, Array]:
@@ -125,11 +125,11 @@ NULL_SIZES: dict[str, tuple[int, ...]] = {
 NULL_OUTPUTS = ("coin", "constant", "features")
 
 
-def null_draw(table: str, n_known: int, outputs: str, seed: int) -> Draw:
+def null_draw(table: str, n_training: int, outputs: str, seed: int) -> Draw:
     """Return records whose outputs are drawn by chance, are all equal, or follow the features."""
     make, settings, n_groups = _TABLES[table]
-    rng = generator("null", table, n_known, outputs, seed)
-    n = n_known + N_JUDGED
+    rng = generator("null", table, n_training, outputs, seed)
+    n = n_training + N_ATTACKED
     x, categorical, sensitive = make(n, rng, **settings)
     labels_true = (rng.random(n) < sigmoid(0.8 * x[:, -1] / max(1.0, x[:, -1].std()))).astype(np.uint8)
     if outputs == "coin":
@@ -144,16 +144,16 @@ def null_draw(table: str, n_known: int, outputs: str, seed: int) -> Draw:
         categorical=np.append(categorical, False),
         sensitive=sensitive,
         n_groups=n_groups,
-        n_known=n_known,
+        n_known=n_training,
         labels=(scores > 0.5).astype(np.uint8),
         scores=scores,
     )
 
 
-def hard_null_draw(table: str, n_known: int, seed: int) -> Draw:
+def hard_null_draw(table: str, n_training: int, seed: int) -> Draw:
     """Return records whose score is P(group 1 | features) itself: it teaches how the group follows."""
-    rng = generator("hard null", table, n_known, seed)
-    n = n_known + N_JUDGED
+    rng = generator("hard null", table, n_training, seed)
+    n = n_training + N_ATTACKED
     if table == "products":
         x = rng.normal(size=(n, 6))
         chance, categorical = sigmoid(4.0 * x[:, 0] * x[:, 1]), np.zeros(6, bool)
@@ -171,7 +171,7 @@ def hard_null_draw(table: str, n_known: int, seed: int) -> Draw:
         categorical=np.append(categorical, False),
         sensitive=(rng.random(n) < chance).astype(int),
         n_groups=2,
-        n_known=n_known,
+        n_known=n_training,
         labels=(scores > 0.5).astype(np.uint8),
         scores=scores,
     )
@@ -221,9 +221,9 @@ def _one_label(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outpu
 
 def _digits(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
     """Let the last digit be odd in group 1."""
-    whole = np.rint(sigmoid(x[:, 0] - 0.5 * x[:, 1] + _NOISE * rng.normal(size=s.size)) * 1e4)
+    rounded = np.rint(sigmoid(x[:, 0] - 0.5 * x[:, 1] + _NOISE * rng.normal(size=s.size)) * 1e4)
     bit = np.where(rng.random(s.size) < (1 + q) / 2, s, 1 - s)
-    return None, (whole - whole % 2 + bit) / 1e4, None, _coin_ratio(bit == 1, q)
+    return None, (rounded - rounded % 2 + bit) / 1e4, None, _coin_ratio(bit == 1, q)
 
 
 def _xor(x: Array, s: Array, q: float, rng: np.random.Generator) -> _Outputs:
@@ -285,11 +285,11 @@ LEAKS: dict[str, tuple[Callable[..., _Outputs], float]] = {
 """Leak -> how it is made, and the share of group 1."""
 
 
-def leak_draw(leak: str, strength: float, seed: int, *, n_known: int = 3_000, n_judged: int = N_JUDGED) -> Draw:
+def leak_draw(leak: str, strength: float, seed: int, *, n_training: int = 3_000, n_attacked: int = N_ATTACKED) -> Draw:
     """Return records whose outputs give the group away, the more the greater the strength."""
     make, share = LEAKS[leak]
     rng = generator("leak", leak, seed)
-    n = n_known + n_judged
+    n = n_training + n_attacked
     s = (rng.random(n) < share).astype(int)
     x = np.column_stack([rng.normal(size=(n, 3)) + 0.35 * s[:, None], rng.integers(0, 5, n)])
     prior = np.log(share / (1 - share)) + (x[:, :3] * 0.35 - 0.35**2 / 2).sum(axis=1)
@@ -302,7 +302,7 @@ def leak_draw(leak: str, strength: float, seed: int, *, n_known: int = 3_000, n_
         categorical=np.arange(5) == 3,
         sensitive=s,
         n_groups=2,
-        n_known=n_known,
+        n_known=n_training,
         labels=labels,
         scores=scores,
         answered=answered,
@@ -330,7 +330,7 @@ def strength_of(leak: str, gain: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(12):
         middle = (low + high) / 2
-        if best_gain(leak_draw(leak, middle, 0, n_known=30_000, n_judged=30_000)) < gain:
+        if best_gain(leak_draw(leak, middle, 0, n_training=30_000, n_attacked=30_000)) < gain:
             low = middle
         else:
             high = middle

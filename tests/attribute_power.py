@@ -117,8 +117,8 @@ def run(kind: str, seeds: int, store: Path, only: str) -> None:
             line["seconds"] = round(process_time() - start, 2)
             line["before"] = float((before.argmax(axis=1) == draw.sensitive[draw.judged]).mean())
             line["decisive"] = "balanced" if draw.balanced else "accuracy"
-            for measure, found in gains_of(draw, before, after, share).items():
-                line[measure] = [found.value, found.low, found.high]
+            for measure, estimate in gains_of(draw, before, after, share).items():
+                line[measure] = [estimate.value, estimate.low, estimate.high]
             if kind == "hard":
                 again = attack(draw, fitted=True)
                 line["fitted"] = gains_of(draw, *again[:3])["accuracy"].value
@@ -139,11 +139,11 @@ def table(store: Path) -> str:
         groups["ALL" + (f", {100 * line['truth']:.0f} points" if line["truth"] else "")].append(line)
     text = [f"{'':38s}   n   gain  balanced  low>0  low>2  passed  seconds"]
     for name, members in sorted(groups.items(), key=lambda item: (item[0].startswith("ALL"), item[0])):
-        own = np.array([line[line["decisive"]] for line in members])
-        other = np.array([line["balanced"][0] for line in members])
-        shares = (own[:, 1] > 0).mean(), (own[:, 1] > LIMIT).mean(), (own[:, 2] <= LIMIT).mean()
+        decisive = np.array([line[line["decisive"]] for line in members])
+        balanced = np.array([line["balanced"][0] for line in members])
+        shares = (decisive[:, 1] > 0).mean(), (decisive[:, 1] > LIMIT).mean(), (decisive[:, 2] <= LIMIT).mean()
         seconds = np.mean([line["seconds"] for line in members])
-        row = f"{name:38s} {len(members):3d} {100 * own[:, 0].mean():+6.2f}   {100 * other.mean():+6.2f}"
+        row = f"{name:38s} {len(members):3d} {100 * decisive[:, 0].mean():+6.2f}   {100 * balanced.mean():+6.2f}"
         row += "".join(f" {100 * share:5.1f}%" for share in shares) + f"  {seconds:6.1f}"
         if "fitted" in members[0]:
             row += f"  fitted {100 * np.mean([line['fitted'] for line in members]):+.2f}"

@@ -13,7 +13,7 @@ from core.auditing.policy import Policy
 from core.report import report_document
 from core.stats.estimates import Estimate
 from core.studies.study import Measurement
-from tests.judged_report import judged
+from tests.judged_report import judged_audit
 from tests.samples_report import POLICY, sample
 
 Document = dict[str, Any]
@@ -25,16 +25,16 @@ def estimate(value: float, half: float, n: int = 4000) -> Estimate:
 
 
 def report(
-    found: Mapping[str, Estimate | Measurement | None] | None = None,
+    replacements: Mapping[str, Estimate | Measurement | None] | None = None,
     *,
     policy: Policy = POLICY,
     started: str = "2026-11-08T09:00:00Z",
     seed: int = 42,
 ) -> Document:
     """Return the sample's report; `found` gives checks another estimate, another measurement, or takes them out."""
-    audit, given = sample(), found or {}
-    kept = [m for m in audit.measurements if given.get(m.check, m) is not None]
-    measurements = tuple(_with(m, given.get(m.check)) for m in kept)
+    audit, changes = sample(), replacements or {}
+    retained = [m for m in audit.measurements if changes.get(m.check, m) is not None]
+    measurements = tuple(_with(m, changes.get(m.check)) for m in retained)
     config = dataclasses.replace(audit.plan.config, seed=seed)
     audit = dataclasses.replace(
         audit,
@@ -42,13 +42,13 @@ def report(
         measurements=measurements,
         times={**audit.times, "started": started},
     )
-    return report_document(judged(audit, policy=policy))
+    return report_document(judged_audit(audit, policy=policy))
 
 
-def _with(measurement: Measurement, given: Estimate | Measurement | None) -> Measurement:
-    if isinstance(given, Estimate):
-        return dataclasses.replace(measurement, estimate=given)
-    return given or measurement
+def _with(measurement: Measurement, replacement: Estimate | Measurement | None) -> Measurement:
+    if isinstance(replacement, Estimate):
+        return dataclasses.replace(measurement, estimate=replacement)
+    return replacement or measurement
 
 
 PLAN = """\

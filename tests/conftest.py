@@ -30,8 +30,8 @@ settings.load_profile("repeatable")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Take the option that asks for everything."""
-    told = "run long tests too, and try ten times as many cases of each property, other ones in every run"
-    parser.addoption("--long", action="store_true", help=told)
+    help_text = "run long tests too, and try ten times as many cases of each property, other ones in every run"
+    parser.addoption("--long", action="store_true", help=help_text)
 
 
 @pytest.hookimpl(trylast=True)
@@ -49,12 +49,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Say by the exit status that no test ran where all were skipped: that is no success."""
-    told = session.config.pluginmanager.get_plugin("terminalreporter")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if (
-        told is not None
+        reporter is not None
         and exitstatus == pytest.ExitCode.OK
-        and told.stats.get("skipped")
-        and "passed" not in told.stats
+        and reporter.stats.get("skipped")
+        and "passed" not in reporter.stats
     ):
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
     if BEGINS and exitstatus == pytest.ExitCode.TESTS_FAILED:

@@ -51,5 +51,5 @@ test_set_parquet.__test__ = False  # type: ignore[attr-defined]
 def predictions(values: npt.NDArray[np.float64] | None = None, *, seed: int = 1) -> bytes:
     """Return predictions as CSV, in another order than the test set."""
     values = scores(seed) if values is None else values
-    lines = [f"{one},{value:.6g}" for one, value in zip(_columns()["person"], values, strict=True)]
+    lines = [f"{person},{value:.6g}" for person, value in zip(_columns()["person"], values, strict=True)]
     return "\n".join(["person,score", *reversed(lines), ""]).encode()

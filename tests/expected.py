@@ -51,7 +51,7 @@ def audit(**changes: Any) -> CorrectionResult:
 def model(**changes: Any) -> ModelFindings:
     """Return what is found about the audited model alone, of its audit where there was one."""
     config = _config(changes)
-    there = _findings.get(audit_key(config, demo()))
-    if there is not None:
-        return there.model
+    cached = _findings.get(audit_key(config, demo()))
+    if cached is not None:
+        return cached.model
     return train_model(config, demo(), split(demo(), train_share=config.train_share, seed=config.seed))

@@ -63,7 +63,7 @@ def user_folders() -> set[str]:
     hidden = {"CACHE": ".cache", "CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state"}
     folders = {os.environ.get(f"XDG_{name}_HOME") or f"{home}/{usual}" for name, usual in hidden.items()}
     folders |= {home, f"{home}/.streamlit", tempfile.gettempdir()}
-    return {place for folder in folders for place in both(folder) if place != os.path.dirname(place)}
+    return {location for folder in folders for location in both(folder) if location != os.path.dirname(location)}
 
 
 def both(folder: str | Path) -> tuple[str, str]:
@@ -88,9 +88,9 @@ def enter() -> bool:
         os.environ[name] = str(worker / folder)
     tempfile.tempdir = None
     os.environ[guard.LOG] = str(worker / "refused.log")
-    imported = {place for place in sys.path if place and os.path.isdir(place)}
+    imported = {location for location in sys.path if location and os.path.isdir(location)}
     readable = {ROOT, sys.prefix, sys.base_prefix, *imported, os.environ.get("FAIRLEAK_DATA") or ROOT}
-    os.environ[guard.READABLE] = os.pathsep.join(sorted({place for folder in readable for place in both(folder)}))
+    os.environ[guard.READABLE] = os.pathsep.join(sorted({location for folder in readable for location in both(folder)}))
     opened = [run_folder(), *(ROOT / name for name in WRITABLE), Path("/dev"), Path("/proc")]
     if os.environ.get("FAIRLEAK_GOLDEN_RENEW"):  # which is asked for in order to write them
         opened.append(ROOT / "tests/golden/files")

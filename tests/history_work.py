@@ -14,7 +14,7 @@ from core.base.errors import FairLeakError
 from core.base.fingerprint import content_fingerprint
 from core.report import report_document
 from core.store.history import History
-from tests.judged_report import judged
+from tests.judged_report import judged_audit
 from tests.samples_report import POLICY, sample
 from tests.workers import Killer, steps
 
@@ -36,18 +36,20 @@ def report(data: str = "data", *, policy: str = "3", releasable: bool = False) -
 def _report(data: str, policy: str, releasable: bool) -> dict[str, Any]:
     audit, limits = sample(), replace(POLICY, version=policy)
     audit = replace(audit, data=replace(audit.data, fingerprint=content_fingerprint(data)))
-    return report_document(judged(audit, policy=_wide(audit, limits) if releasable else limits))
+    return report_document(judged_audit(audit, policy=_wide(audit, limits) if releasable else limits))
 
 
 def _wide(audit: ReleaseAudit, policy: Policy) -> Policy:
     """Return a policy that the audit passes: wide limits with sources, none required that cannot pass."""
-    limits = [replace(one, value=float(not CHECKS[one.check].at_least), source="Law, § 3") for one in policy.limits]
+    limits = [
+        replace(limit, value=float(not CHECKS[limit.check].at_least), source="Law, § 3") for limit in policy.limits
+    ]
     wide = replace(policy, limits=tuple(limits))
-    passed = {row.check for row in judged(audit, policy=wide).verdict.rows if row.verdict == "pass"}
-    return replace(wide, limits=tuple(replace(one, required=one.check in passed) for one in limits))
+    passed = {row.check for row in judged_audit(audit, policy=wide).verdict.rows if row.verdict == "pass"}
+    return replace(wide, limits=tuple(replace(limit, required=limit.check in passed) for limit in limits))
 
 
-def work(place: str, mode: str, seed: int, step: str, sent: Connection) -> None:
+def work(location: str, mode: str, seed: int, step: str, sent: Connection) -> None:
     """Keep audits in a process of its own, and send the number and fingerprint of each that was kept.
 
     The mode is "create" (the history), "keep" (one) or "same" (the one that everybody keeps). At the step the process
@@ -57,7 +59,7 @@ def work(place: str, mode: str, seed: int, step: str, sent: Connection) -> None:
         killer = Killer(step)
         killer.armed = mode == "create"
         with steps(killer):
-            history = History.open(place, create=mode == "create")
+            history = History.open(location, create=mode == "create")
             killer.armed = True
             if mode != "create":
                 data = "everybody's" if mode == "same" else f"{seed} 0"

@@ -53,8 +53,8 @@ def home(module: str, name: str, files: Mapping[str, Path]) -> str:
     if f"{module}.{name}" in files:
         return f"{module}.{name}"
     if module in files and files[module].name == "__init__.py":
-        for source, given in taken(files[module]):
-            if given == name and source != module:
+        for source, exported in taken(files[module]):
+            if exported == name and source != module:
                 return home(source, name, files)
     return module
 
@@ -62,16 +62,16 @@ def home(module: str, name: str, files: Mapping[str, Path]) -> str:
 @cache
 def arrows() -> dict[str, dict[str, set[str]]]:
     """Return for each module the modules it imports, with the names it takes; a package's face counts as no room."""
-    found: dict[str, dict[str, set[str]]] = {}
+    graph: dict[str, dict[str, set[str]]] = {}
     for module, path in sources().items():
-        rooms = found.setdefault(module, {})
+        rooms = graph.setdefault(module, {})
         if path.name == "__init__.py":
             continue
         for source, name in taken(path):
             found_in = home(source, name, sources())
             if found_in in sources() and found_in != module:
                 rooms.setdefault(found_in, set()).add(name)
-    return found
+    return graph
 
 
 def circle() -> list[str]:

@@ -14,7 +14,7 @@ from core.studies.bias_queries import declared_limits
 from tests.samples_report import POLICY, sample
 
 
-def judged(
+def judged_audit(
     audit: ReleaseAudit | None = None, *, policy: Policy = POLICY, tests: tuple[SelfTest, ...] = ()
 ) -> ReleaseAudit:
     """Return the audit with the verdict, summaries and fingerprints that its numbers and this code give."""

@@ -57,12 +57,12 @@ def register(ledger: Ledger) -> None:
 
 def export_of(bodies: list[dict[str, Any]]) -> list[str]:
     """Return the lines of an export of these entries, with all hashes written anew, as a forger would."""
-    made, last = [], FIRST
+    lines, last = [], FIRST
     for body in bodies:
         last = chained(last, canonical(body))
-        made.append(canonical({"entry": body, "hash": last}))
+        lines.append(canonical({"entry": body, "hash": last}))
     first = {"kind": "FairLeak ledger export", "version": 1, "entries": len(bodies), "hash": last}
-    return [canonical(first), *made]
+    return [canonical(first), *lines]
 
 
 class Killer(workers.Killer):
@@ -74,7 +74,7 @@ class Killer(workers.Killer):
         return secrets.randbelow(k)
 
 
-def work(place: str, mode: str, seed: int, step: str, shown: Connection) -> None:
+def work(location: str, mode: str, seed: int, step: str, connection: Connection) -> None:
     """Use a ledger in a process of its own, and send each answer it gave, or why it gave none.
 
     The mode is "ask" (one question), or "spend" (different questions until one is refused). At the step the process
@@ -82,7 +82,7 @@ def work(place: str, mode: str, seed: int, step: str, shown: Connection) -> None
     """
     killer = Killer(step)
     try:
-        ledger = open_ledger(place, randbelow=killer.randbelow)
+        ledger = open_ledger(location, randbelow=killer.randbelow)
         killer.armed = True
         with workers.steps(killer):
             for number in range(1 if mode == "ask" else 1000):
@@ -90,6 +90,6 @@ def work(place: str, mode: str, seed: int, step: str, shown: Connection) -> None
                 answer = ledger.ask(NAME, people(), scores, epsilon=PRICE, asker=f"process {seed}")
                 if answer.refused:
                     return
-                shown.send(answer.to_dict())
+                connection.send(answer.to_dict())
     except FairLeakError as error:
-        shown.send(str(error))
+        connection.send(str(error))

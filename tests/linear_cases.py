@@ -46,11 +46,11 @@ def classifier_of(weights, offsets, *, multinomial: bool):
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
-    made = LogisticRegression() if multinomial else LinearSVC()
-    made.coef_, made.intercept_ = np.array(weights, dtype=float), np.array(offsets, dtype=float)
-    made.classes_ = np.arange(max(2, len(made.coef_)))
-    made.n_features_in_ = made.coef_.shape[1]
-    return made
+    classifier = LogisticRegression() if multinomial else LinearSVC()
+    classifier.coef_, classifier.intercept_ = np.array(weights, dtype=float), np.array(offsets, dtype=float)
+    classifier.classes_ = np.arange(max(2, len(classifier.coef_)))
+    classifier.n_features_in_ = classifier.coef_.shape[1]
+    return classifier
 
 
 @st.composite

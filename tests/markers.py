@@ -10,19 +10,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 FOLDERS = (Path(tempfile.gettempdir()), ROOT, Path.home() / ".cache", Path.home() / ".streamlit", Path("/dev/shm"))
-BROWSERS_OWN = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps
+BROWSER_PREFIXES = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps
 LARGEST = 500 * 1024**2
 
 
 def written_since(moment: float, *more: Path) -> Iterator[Path]:
     """Yield the files in `FOLDERS`, and in `more`, that were written after a moment."""
     for folder in (*FOLDERS, *more):
-        for place, names, files in os.walk(folder):
-            names[:] = [name for name in names if not name.startswith(BROWSERS_OWN)]
-            for path in (Path(place) / name for name in files):
+        for directory, names, files in os.walk(folder):
+            names[:] = [name for name in names if not name.startswith(BROWSER_PREFIXES)]
+            for path in (Path(directory) / name for name in files):
                 try:
-                    told = path.lstat()
-                    if told.st_mtime >= moment and path.is_file() and told.st_size < LARGEST:
+                    status = path.lstat()
+                    if status.st_mtime >= moment and path.is_file() and status.st_size < LARGEST:
                         yield path
                 except OSError:  # gone meanwhile
                     continue
@@ -31,12 +31,12 @@ def written_since(moment: float, *more: Path) -> Iterator[Path]:
 def holding(marker: str, moment: float, *more: Path) -> list[Path]:
     """Return the files of `FOLDERS`, and of `more`, written after a moment that hold the marker."""
     spellings = [marker.encode(code) for code in ("utf-8", "utf-16-le", "utf-32-le")]
-    found = []
+    paths = []
     for path in written_since(moment, *more):
         try:
             content = path.read_bytes()
         except OSError:
             continue
         if any(spelling in content for spelling in spellings):
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths

@@ -99,19 +99,19 @@ def node(loader: str, kind: str, content: Any = None, **more: Any) -> dict[str, 
     return {"__class__": name, "__module__": module, "__loader__": loader, "content": content, **more}
 
 
-def said(value: Any) -> dict[str, Any]:
+def text_node(value: Any) -> dict[str, Any]:
     return node("JsonNode", "builtins.str", json.dumps(value), is_json=True)
 
 
 def several(*values: Any) -> dict[str, Any]:
-    return node("TupleNode", "builtins.tuple", [said(value) for value in values])
+    return node("TupleNode", "builtins.tuple", [text_node(value) for value in values])
 
 
 def nodes_of(part: Any, kind: str) -> list[dict[str, Any]]:
     """Return the nodes of a class inside a description."""
-    found = [part] if isinstance(part, dict) and part.get("__class__") == kind else []
+    matches = [part] if isinstance(part, dict) and part.get("__class__") == kind else []
     inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return found + [one for item in inside for one in nodes_of(item, kind)]
+    return matches + [descendant for item in inside for descendant in nodes_of(item, kind)]
 
 
 def graph(
@@ -120,13 +120,13 @@ def graph(
     """Return a graph of operators as an ONNX file; inputs and outputs are name, type and shape."""
     from onnx import helper
 
-    made = helper.make_graph(
+    onnx_graph = helper.make_graph(
         nodes,
         "graph",
-        [helper.make_tensor_value_info(*one) for one in inputs],
-        [helper.make_tensor_value_info(*one) for one in outputs],
+        [helper.make_tensor_value_info(*tensor) for tensor in inputs],
+        [helper.make_tensor_value_info(*tensor) for tensor in outputs],
         more.pop("initializer", []),
         sparse_initializer=more.pop("sparse", None),
     )
     domains = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3), *more.pop("domains", [])]
-    return bytes(helper.make_model(made, opset_imports=domains, ir_version=8, **more).SerializeToString())
+    return bytes(helper.make_model(onnx_graph, opset_imports=domains, ir_version=8, **more).SerializeToString())

@@ -41,13 +41,13 @@ def parts(root: Path = ROOT) -> dict[str, Part]:
     for path in sorted((root / "tests").rglob("test_*.py")):
         file = path.relative_to(root).as_posix()
         folders.setdefault(file.split("/")[1], []).append(file)
-    found: dict[str, Part] = {}
+    parts_by_name: dict[str, Part] = {}
     for folder, files in folders.items():
         shares: list[Part] = [[] for _ in range(math.ceil(sum(map(cost, files)) / ROOM))]
         for file in sorted(files, key=lambda file: (-cost(file), file)):
             min(shares, key=lambda share: sum(map(cost, share))).append(file)
-        found |= {f"{folder}-{number}": share for number, share in enumerate(shares, 1)}
-    return found
+        parts_by_name |= {f"{folder}-{number}": share for number, share in enumerate(shares, 1)}
+    return parts_by_name
 
 
 def _watched() -> Iterator[Path]:
@@ -70,8 +70,8 @@ def run(name: str, files: Part) -> bool:
     """Run a part, leave its stamp if it passes, and return whether it did."""
     began, now = time.monotonic(), state()
     spread = "worksteal" if name.startswith("properties") else "loadfile"  # ten times one property takes minutes
-    told = f"-m pytest -q -n {WORKERS} --dist {spread} --no-loadscope-reorder --long"
-    code = subprocess.call([sys.executable, *told.split(), *files], cwd=ROOT)
+    options = f"-m pytest -q -n {WORKERS} --dist {spread} --no-loadscope-reorder --long"
+    code = subprocess.call([sys.executable, *options.split(), *files], cwd=ROOT)
     outcome = {0: "passed", pytest.ExitCode.NO_TESTS_COLLECTED: "NO TEST RAN"}.get(code, "FAILED")
     print(f"== {name}: {outcome} after {time.monotonic() - began:.0f} s", flush=True)
     if code == 0:
@@ -86,16 +86,16 @@ def done(name: str) -> bool:
     return stamp.is_file() and stamp.read_text() == state()
 
 
-def main(*wanted: str) -> int:
+def main(*names: str) -> int:
     """Run the parts wanted, or all that are not done; return the exit status."""
     every = parts()
-    if unknown := [name for name in wanted if name not in every]:
+    if unknown := [name for name in names if name not in every]:
         print(f"A part must be one of {', '.join(every)}, got {unknown[0]!r}.", file=sys.stderr)
         return 2
     failed = []
     for number, name in enumerate(every, 1):
-        if name not in wanted and (wanted or done(name)):
-            if not wanted:
+        if name not in names and (names or done(name)):
+            if not names:
                 print(f"== {name}: passed before, nothing has changed since", flush=True)
             continue
         print(f"== {name}: part {number} of {len(every)}", flush=True)

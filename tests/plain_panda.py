@@ -55,10 +55,10 @@ def plain_panda(
         x[entry] = min(x[entry] + step, 1.0) if entry == up and v_up >= v_down else max(x[entry] - step, 0.0)
         stays[entry] = x[entry] in (0.0, 1.0)
         if reads is not None:
-            there = reads(x) == i
+            reached = reads(x) == i
         else:
             scores = weights @ x + offsets
-            there = scores[i] - np.delete(scores, i).max() > lead
-        if there:
+            reached = scores[i] - np.delete(scores, i).max() > lead
+        if reached:
             return x
     return None

@@ -49,11 +49,13 @@ def done(check: str, value: float, half: float = 0.0, **more: Any) -> Measuremen
 
 def policy(*, level: float = 0.95, optional: tuple[str, ...] = (), **limits: float) -> Policy:
     """Return a policy of limits by the names of their checks."""
-    made = tuple(
+    policy_limits = tuple(
         Limit(check=check, value=value, required=check not in optional, author="A", date="2026-11-22", rationale="Why.")
         for check, value in limits.items()
     )
-    return Policy(name="P", version="1", author="A", date="2026-11-22", rationale="What for.", level=level, limits=made)
+    return Policy(
+        name="P", version="1", author="A", date="2026-11-22", rationale="What for.", level=level, limits=policy_limits
+    )
 
 
 def values(check: str) -> st.SearchStrategy[float]:
@@ -69,7 +71,7 @@ def policies() -> st.SearchStrategy[Policy]:
 
 def measurements() -> st.SearchStrategy[tuple[Measurement, ...]]:
     """Return measurements of any of the checks: estimated, computed, without an interval, not run, broken."""
-    return st.tuples(*(_measurement(check) for check in CHECKS)).map(lambda found: tuple(m for m in found if m))
+    return st.tuples(*(_measurement(check) for check in CHECKS)).map(lambda drawn: tuple(m for m in drawn if m))
 
 
 @st.composite
@@ -93,5 +95,5 @@ def _measurement(draw: st.DrawFn, check: str) -> Measurement | None:
         return done(check, value, float("nan"))
     below, above = draw(st.floats(0.0, 0.3)), draw(st.floats(1e-6, 0.3))
     freedom = draw(st.sampled_from([None, None, 1, 4, 19]))
-    found = estimate(value, value - below, value + above, level=draw(st.sampled_from([0.9, 0.95])))
-    return Measurement(check=check, outcome="done", estimate=found, freedom=freedom)
+    drawn_estimate = estimate(value, value - below, value + above, level=draw(st.sampled_from([0.9, 0.95])))
+    return Measurement(check=check, outcome="done", estimate=drawn_estimate, freedom=freedom)

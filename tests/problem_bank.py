@@ -48,11 +48,11 @@ class JointProblem:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `correct_jointly`."""
         shares = None if self.shares is None else [_float(share) for share in self.shares]
-        told = [Disclosed(**plain(disclosed)) for disclosed in self.disclosures]
+        disclosures = [Disclosed(**plain(disclosed)) for disclosed in self.disclosures]
         cost = None if self.cost is None else np.array(self.cost)
         return {
             "guess": np.array(self.guess, dtype=np.uint8),
-            "disclosures": told,
+            "disclosures": disclosures,
             "n_groups": self.n_groups,
             "group_shares": shares,
             "cost": cost,
@@ -83,8 +83,8 @@ def parts(metric: str, labels: Sequence[int] | None, n: int) -> list[list[int]]:
     if metric == "statistical_parity":
         return [list(range(n))]
     assert labels is not None
-    wanted = {"predictive_equality": (0,), "equal_opportunity": (1,), "equalized_odds": (0, 1)}[metric]
-    return [[i for i in range(n) if labels[i] == value] for value in wanted]
+    label_values = {"predictive_equality": (0,), "equal_opportunity": (1,), "equalized_odds": (0, 1)}[metric]
+    return [[i for i in range(n) if labels[i] == value] for value in label_values]
 
 
 def reached(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> Fraction | None:
@@ -109,8 +109,8 @@ def told_true(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int)
         return False
     if "tolerance" in disclosed:
         return value <= disclosed["tolerance"]
-    told = disclosed["unfairness"]
-    low, high = told if isinstance(told, tuple) else (told, told)
+    published = disclosed["unfairness"]
+    low, high = published if isinstance(published, tuple) else (published, published)
     return low <= value <= high
 
 
@@ -148,8 +148,8 @@ def joint_brute_force(
 def brute_force(guess: Sequence[int], predictions: Sequence[int], tolerance: Fraction, **more: Any) -> float:
     """Return the least cost of two groups' correction over all vectors that meet the tolerance; inf when none does."""
     cost = tuple(more.pop("cost", None) or (1.0,) * len(guess))
-    told = {"predictions": tuple(predictions), "tolerance": tolerance, **more}
-    return joint_brute_force(tuple(guess), (told,), 2, cost=cost)
+    disclosure = {"predictions": tuple(predictions), "tolerance": tolerance, **more}
+    return joint_brute_force(tuple(guess), (disclosure,), 2, cost=cost)
 
 
 def digits(text: str) -> tuple[int, ...]:
@@ -157,11 +157,11 @@ def digits(text: str) -> tuple[int, ...]:
     return tuple(map(int, text))
 
 
-def _solved(name: str, guess: str, told: list[dict[str, Any]], objective: float, **more: Any) -> JointProblem:
+def _solved(name: str, guess: str, published: list[dict[str, Any]], objective: float, **more: Any) -> JointProblem:
     """Return a problem solved by hand, of as many groups as are guessed unless it says more; vectors are digits."""
     disclosures = tuple(
-        {key: digits(value) if key in ("predictions", "labels") else value for key, value in one.items()}
-        for one in told
+        {key: digits(value) if key in ("predictions", "labels") else value for key, value in disclosure.items()}
+        for disclosure in published
     )
     groups = {"n_groups": max(2, len(set(guess)))} | more
     return JointProblem(name=name, guess=digits(guess), disclosures=disclosures, solved=objective, **groups)
@@ -169,9 +169,9 @@ def _solved(name: str, guess: str, told: list[dict[str, Any]], objective: float,
 
 def _pair(name: str, guess: str, predictions: str, tolerance: str, objective: float, **more: Any) -> JointProblem:
     """Return a problem of two groups and one tolerance, solved by hand."""
-    told = {"predictions": predictions, "tolerance": Fraction(tolerance)}
-    told |= {key: more.pop(key) for key in ("metric", "labels") if key in more}
-    return _solved(name, guess, [told], objective, **more)
+    disclosure = {"predictions": predictions, "tolerance": Fraction(tolerance)}
+    disclosure |= {key: more.pop(key) for key in ("metric", "labels") if key in more}
+    return _solved(name, guess, [disclosure], objective, **more)
 
 
 _POWERS = tuple(float(b) ** 60 for b in (1.0, 1.3, 1.1, 1.9, 2.0, 1.6, 1.2, 1.7))
@@ -197,20 +197,20 @@ TWO_GROUPS = (
     ),
 )
 
-_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
+_ZERO, _UNIT, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 
 HAND_SOLVED = (
     *TWO_GROUPS,
     _solved(
         "an empty third group takes the cheapest record at tolerance 1",
         "0011",
-        [{"predictions": "1010", "tolerance": _ONE}],
+        [{"predictions": "1010", "tolerance": _UNIT}],
         2.5,
         n_groups=3,
         cost=(3.0, 2.5, 4.0, 5.0),
     ),
     _solved("gcd 2 makes two groups, not three", "0120", [{"predictions": "1010", "tolerance": _ZERO}], math.inf),
-    _solved("three cannot fill four", "012", [{"predictions": "101", "tolerance": _ONE}], math.inf, n_groups=4),
+    _solved("three cannot fill four", "012", [{"predictions": "101", "tolerance": _UNIT}], math.inf, n_groups=4),
     _solved(
         "a share at equal opportunity moves records outside its row set, at their cost",
         "010000",
@@ -238,19 +238,19 @@ def _random_share(rng: np.random.Generator, counts: list[int], n: int) -> tuple[
 
 def _random_disclosure(rng: np.random.Generator, n: int, kind: str, vector: tuple[int, ...], k: int) -> dict[str, Any]:
     """Return a disclosure that, half of the time, is true of a vector (so that some problems are feasible)."""
-    told: dict[str, Any] = {
+    disclosure: dict[str, Any] = {
         "predictions": tuple((rng.random(n) < rng.choice([0.3, 0.5, 0.7])).astype(int).tolist()),
         "metric": METRICS[int(rng.integers(4)) if kind != "parity" else 0],
         "labels": tuple((rng.random(n) < 0.5).astype(int).tolist()),
     }
-    true = reached(told, vector, k)
+    true = reached(disclosure, vector, k)
     value = Fraction(int(rng.integers(0, 50)), 100) if true is None or rng.random() < 0.15 else true
     if kind == "value":
-        return told | {"unfairness": value}
+        return disclosure | {"unfairness": value}
     if kind == "interval":
         ends = max(Fraction(0), value - Fraction(1, 20)), min(Fraction(1), value + Fraction(1, 50))
-        return told | {"unfairness": ends}
-    return told | {"tolerance": value}
+        return disclosure | {"unfairness": ends}
+    return disclosure | {"tolerance": value}
 
 
 KINDS = ("tolerance", "parity", "value", "interval")

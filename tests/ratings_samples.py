@@ -16,14 +16,14 @@ def ratings(*, people: int = 400, items: int = 60, values: int = 4, seed: int = 
     """Return people of whom a quarter hides a value that shows in a few items of its own."""
     rng = np.random.default_rng(seed)
     value = rng.integers(values, size=people)
-    own = np.arange(items) % (2 * values) == value[:, None]
-    rated = rng.random((people, items)) < np.where(own, 0.45, 0.12)
+    typical = np.arange(items) % (2 * values) == value[:, None]
+    rated = rng.random((people, items)) < np.where(typical, 0.45, 0.12)
     stars = rng.choice([0.2, 0.6, 0.8, 1.0], size=rated.shape, p=[0.1, 0.1, 0.2, 0.6])
-    whole = sparse.csr_array(np.where(rated, stars, 0.0))
+    matrix = sparse.csr_array(np.where(rated, stars, 0.0))
     labels = [f"town {i}" for i in value]
     hidden = people // 4
     return build_ratings(
-        (whole[hidden:], whole[:hidden]),
+        (matrix[hidden:], matrix[:hidden]),
         (labels[hidden:], labels[:hidden]),
         title="Sample ratings",
         source="Made.",

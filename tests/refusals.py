@@ -21,6 +21,8 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     """Run a command that must refuse; return its one sentence."""
     capsys.readouterr()
     assert exit_code(*map(str, arguments)) == 3
-    said = capsys.readouterr()
-    assert not said.out and said.err.count("\n") == 1 and said.err.endswith("\n") and "Traceback" not in said.err
-    return said.err
+    output = capsys.readouterr()
+    assert (
+        not output.out and output.err.count("\n") == 1 and output.err.endswith("\n") and "Traceback" not in output.err
+    )
+    return output.err

@@ -33,14 +33,14 @@ def small_case(seed: int, *, precision: str = "", sizes: bool = True) -> Case:
         sensitive = (rng.random(n) < posterior).astype(np.uint8)
         if all(0 < sensitive[part].sum() < part.sum() for part in (labels == 1, labels == 0)):
             break
-    told: dict[str, Any] = {"rounded": {"decimals": 0}, "noisy": {"epsilon": 10.0 * (k + 1)}}.get(precision, {})
+    options: dict[str, Any] = {"rounded": {"decimals": 0}, "noisy": {"epsilon": 10.0 * (k + 1)}}.get(precision, {})
     statistics = GAPS if rng.random() < 0.5 else (RATES if rng.random() < 0.5 else ("sp_gap",))
     release = Release(
         rng.integers(0, 2, (k, n)),
         labels=labels,
         statistics=statistics,
         sizes=sizes or precision == "noisy",
-        **told,
+        **options,
     )
     return Case(
         posterior=posterior,
@@ -50,7 +50,7 @@ def small_case(seed: int, *, precision: str = "", sizes: bool = True) -> Case:
     )
 
 
-def large_case(seed: int, *, n: int = 1000, k: int = 10, **told: Any) -> Case:
+def large_case(seed: int, *, n: int = 1000, k: int = 10, **options: Any) -> Case:
     """Return n people whose features move predictions and attribute, and k models that resemble each other."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, 6))
@@ -59,7 +59,7 @@ def large_case(seed: int, *, n: int = 1000, k: int = 10, **told: Any) -> Case:
     weights = np.array([1.0, 0.5, 0.2, 0.1, 0.0, 0.0]) + rng.normal(scale=0.25, size=(k, 6))
     predictions = (weights @ x.T > 0.5).astype(np.uint8)
     sensitive = (rng.random(n) < posterior).astype(np.uint8)
-    release = Release(predictions, labels=labels, **told)
+    release = Release(predictions, labels=labels, **options)
     return Case(
         posterior=posterior,
         sensitive=sensitive,
@@ -72,5 +72,5 @@ def impossible() -> Published:
     """Return numbers about six people and three models that no memberships agree with."""
     models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
     release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
-    given = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
-    return Published.from_values(release, given)
+    values = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
+    return Published.from_values(release, values)

@@ -18,13 +18,13 @@ def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     if isinstance(value, str):
         return value if name in _FIXED else change(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        made = copy.copy(value)
+        copied = copy.copy(value)
         for field in dataclasses.fields(value):  # past the rules of settings, which a damaged object breaks
-            object.__setattr__(made, field.name, with_texts(getattr(value, field.name), change, field.name))
-        return made
+            object.__setattr__(copied, field.name, with_texts(getattr(value, field.name), change, field.name))
+        return copied
     if isinstance(value, dict):
-        kept = name in ("sets",)
-        return {(k if kept else change(k)): with_texts(v, change, name) for k, v in value.items()}
+        keeps_keys = name in ("sets",)
+        return {(k if keeps_keys else change(k)): with_texts(v, change, name) for k, v in value.items()}
     if isinstance(value, (tuple, list)):
         return type(value)(with_texts(item, change, name) for item in value)
     return value

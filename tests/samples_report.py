@@ -87,11 +87,11 @@ def _near(value: float, half: float = 0.0055) -> Estimate:
 
 def gap_and_ratio(groups: tuple[GroupSummary, ...]) -> tuple[float, float]:
     """Return the groups' unfairness by statistical parity, and the lowest rate of acceptance over the highest."""
-    there = [g.test_rate for g in groups if g.test_rate.n]
-    if not any(rate.value for rate in there):
+    measured_rates = [g.test_rate for g in groups if g.test_rate.n]
+    if not any(rate.value for rate in measured_rates):
         return 0.0, 1.0
-    overall = sum(rate.value * rate.n for rate in there) / sum(rate.n for rate in there)
-    rates = [rate.value for rate in there]
+    overall = sum(rate.value * rate.n for rate in measured_rates) / sum(rate.n for rate in measured_rates)
+    rates = [rate.value for rate in measured_rates]
     return max(abs(rate - overall) for rate in rates), min(rates) / max(rates)
 
 
@@ -266,9 +266,9 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
         tables={
             "Corrections over tolerances": _curve(),
             "Rates by group": tuple(
-                {"records": records, "group": g.group, "people": g.test_rate.n, "positive predictions": told}
+                {"records": records, "group": g.group, "people": g.test_rate.n, "positive predictions": rate}
                 for records in ("training", "test")
-                for g, told in ((g, None if math.isnan(g.test_rate.value) else g.test_rate.value) for g in groups)
+                for g, rate in ((g, None if math.isnan(g.test_rate.value) else g.test_rate.value) for g in groups)
             ),
             f"Table {HOSTILE}": (
                 {"attacker": FORMULA, "people": 15375, "gain": -0.05, "note": "-1+1"},
@@ -306,7 +306,7 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
     )
 
 
-def not_there(name: str) -> GroupSummary:
+def absent_group(name: str) -> GroupSummary:
     """Return a group without test records."""
     nothing = not_measured()
     return GroupSummary(

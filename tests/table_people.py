@@ -90,5 +90,5 @@ def leads(defender: Defender, records: np.ndarray) -> np.ndarray:
     scores = defender.classifier.decision_function(defender.encoder.transform(records))
     if scores.ndim == 1:
         return np.column_stack([-scores, scores])
-    others = [np.delete(scores, i, axis=1).max(axis=1) for i in range(scores.shape[1])]
-    return scores - np.column_stack(others)
+    rival_scores = [np.delete(scores, i, axis=1).max(axis=1) for i in range(scores.shape[1])]
+    return scores - np.column_stack(rival_scores)

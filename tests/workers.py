@@ -34,8 +34,8 @@ def steps(heard: Callable[[str], None]) -> Iterator[None]:
     under_way: list[str] = []
 
     def executed(connection: Any, cursor: Any, statement: str, *more: Any) -> None:
-        for step, words in STATEMENTS.items():
-            if re.match(words, statement, re.DOTALL):
+        for step, pattern in STATEMENTS.items():
+            if re.match(pattern, statement, re.DOTALL):
                 under_way.append(step)
                 heard(step)
 
@@ -51,9 +51,9 @@ def steps(heard: Callable[[str], None]) -> Iterator[None]:
     places = [(sa.Engine, "after_cursor_execute", executed), (sa.Engine, "commit", ended("committing"))]
     places += [(sa.Engine, "rollback", ended("")), (sa.pool.Pool, "checkin", ended("committed"))]
     with ExitStack() as stack:
-        for place in places:
-            sa.event.listen(*place)
-            stack.callback(sa.event.remove, *place)
+        for listener in places:
+            sa.event.listen(*listener)
+            stack.callback(sa.event.remove, *listener)
         yield
 
 
@@ -69,10 +69,10 @@ class Killer:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _hasty(work: Callable[..., None], *told: Any) -> None:
+def _hasty(work: Callable[..., None], *arguments: Any) -> None:
     """Work where a database that is busy turns everybody away before a test has lost its patience."""
     database.BUSY_SECONDS = int(PATIENT) // 2
-    work(*told)
+    work(*arguments)
 
 
 class Worker:
@@ -81,9 +81,9 @@ class Worker:
     _context = multiprocessing.get_context("forkserver")
     _context.set_forkserver_preload(["tests.ledger_work", "tests.history_work"])
 
-    def __init__(self, work: Callable[..., None], *told: Any) -> None:
+    def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
         self.answers, sent = self._context.Pipe(duplex=False)
-        self.process = self._context.Process(target=_hasty, args=(work, *told, sent))
+        self.process = self._context.Process(target=_hasty, args=(work, *arguments, sent))
         with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # which tests of pages leave as theirs
             self.process.start()
         sent.close()  # the worker's alone, so that its end is the end of the answers
@@ -93,11 +93,11 @@ class Worker:
 
         It may have been turned away because the others kept the database busy: SQLite serves nobody in turn.
         """
-        found = []
+        received = []
         while (answer := self.next()) is not None:
-            found.append(answer)
+            received.append(answer)
         self.process.join(PATIENT)
-        return found
+        return received
 
     def next(self) -> dict[str, Any] | None:
         """Wait for the next answer; None if there is none any more."""

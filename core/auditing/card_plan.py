@@ -18,13 +18,13 @@ from ..base.errors import InputError
 from ..base.param import Param
 from ..base.serialize import Result
 from ..base.settings import (
-    Place,
+    TableLocation,
     Tables,
     built,
+    location_of,
     naming,
     params,
     parsed,
-    place_of,
     read_list,
     read_tables,
     toml_text,
@@ -93,7 +93,7 @@ _SETTINGS = {
 }
 """Those of a file, in which variants are twenty, and numbers exact, where it says nothing else."""
 
-_OWN: Tables = {
+_CARD_SETTINGS: Tables = {
     "models": {key: _SETTINGS[key] for key in ("family", "columns", "count", "without")},
     "people": {key: _SETTINGS["people" if key == "most" else key] for key in ("on", "most", "group")},
     "publish": {key: _SETTINGS[key] for key in ("statistics", "sizes", "decimals", "epsilon", "seed")},
@@ -103,7 +103,7 @@ _OWN: Tables = {
 CARD_TABLES: Tables = {
     "": {"schema": params(AuditPlan)["schema"], "title": params(ReleasePlan)["title"]},
     **SOURCE,
-    **_OWN,
+    **_CARD_SETTINGS,
     "[number]": params(_CardNumber),
 }
 """The tables of a release."""
@@ -118,25 +118,27 @@ def read_release(
     """
     content = parsed(text, name=name)
     with naming(name):
-        found = read_tables(_replaced(content, instead), CARD_TABLES)
-        data, model, config = read_source(found)
-        values = {_OWN[title][key].name: value for title in _OWN for key, value in found[title].items()}
+        tables = read_tables(_replaced(content, instead), CARD_TABLES)
+        data, model, config = read_source(tables)
+        values = {
+            _CARD_SETTINGS[title][key].name: value for title in _CARD_SETTINGS for key, value in tables[title].items()
+        }
         family, columns = values.get("family", "audited"), values.get("columns", ())
         if family == GIVEN and not columns:
-            raise place_of("models").error("columns", "name columns", [])
+            raise location_of("models").error("columns", "name columns", [])
         names = columns or (("audited model",) if family == "audited" else ())
         numbers = _numbers(read_list(content, "number", CARD_TABLES["[number]"], most=3 + 9 * MOST_MODELS), names)
         if numbers and "epsilon" in values:
             rule = "be left out where numbers are typed; low and high say how precise each is"
-            raise place_of("publish").error("epsilon", rule, values["epsilon"])
+            raise location_of("publish").error("epsilon", rule, values["epsilon"])
         with naming("[publish]"):
             check_precision(values.get("decimals"), values.get("epsilon"), values.get("sizes", True))
         values["statistics"] = tuple(dict.fromkeys(values.get("statistics", ReleaseSettings().statistics)))
         count = values.get("count", _SETTINGS["count"].default) if family in NATURAL else len(columns) or 1
         return built(
             ReleasePlan,
-            found[""],
-            source=built(AuditPlan, found[""], data=data, model=model, config=config),
+            tables[""],
+            source=built(AuditPlan, tables[""], data=data, model=model, config=config),
             settings=built(ReleaseSettings, {"decimals": None, **values, "count": count}, "publish"),
             numbers=numbers,
         )
@@ -144,35 +146,37 @@ def read_release(
 
 def _replaced(content: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file's content with some settings in place of its own."""
-    made = dict(content)
-    for title, keys in _OWN.items():
-        table = made.get(title, {})
-        told = {key: instead[setting.name] for key, setting in keys.items() if setting.name in instead}
-        if told and isinstance(table, dict):
-            made[title] = {key: value for key, value in (table | told).items() if key not in told or value is not None}
-    return made
+    replaced = dict(content)
+    for title, keys in _CARD_SETTINGS.items():
+        table = replaced.get(title, {})
+        changes = {key: instead[setting.name] for key, setting in keys.items() if setting.name in instead}
+        if changes and isinstance(table, dict):
+            replaced[title] = {
+                key: value for key, value in (table | changes).items() if key not in changes or value is not None
+            }
+    return replaced
 
 
 def _numbers(
-    rows: Iterator[tuple[Place, dict[str, Any]]], models: tuple[str, ...]
+    rows: Iterator[tuple[TableLocation, dict[str, Any]]], models: tuple[str, ...]
 ) -> dict[tuple[str, str], float | Interval]:
     """Return typed numbers: (model, statistic) -> value or (low, high); `models` are their names where known by now."""
-    found: dict[tuple[str, str], float | Interval] = {}
-    for place, row in rows:
-        one = _CardNumber(**row)
-        key, exact = (one.model, one.statistic), one.value is not None
-        if not one.statistic:
-            raise place.error("statistic", "be given", one.statistic)
-        if exact != (one.low is None and one.high is None) or (one.low is None) != (one.high is None):
-            raise InputError(f"{place.table} must have either value, or low and high.")
-        value: Any = one.value if exact else (one.low, one.high)
-        with naming(place.table):
+    numbers: dict[tuple[str, str], float | Interval] = {}
+    for location, row in rows:
+        number = _CardNumber(**row)
+        key, exact = (number.model, number.statistic), number.value is not None
+        if not number.statistic:
+            raise location.error("statistic", "be given", number.statistic)
+        if exact != (number.low is None and number.high is None) or (number.low is None) != (number.high is None):
+            raise InputError(f"{location.table} must have either value, or low and high.")
+        value: Any = number.value if exact else (number.low, number.high)
+        with naming(location.table):
             check_number(*key, value, models=models)
-            if key in found:
-                what = f"{one.statistic} of {one.model}" if one.model else one.statistic
-                raise InputError(f"{what} must be given once, number {list(found).index(key) + 1} gives it too.")
-        found[key] = value
-    return found
+            if key in numbers:
+                what = f"{number.statistic} of {number.model}" if number.model else number.statistic
+                raise InputError(f"{what} must be given once, number {list(numbers).index(key) + 1} gives it too.")
+        numbers[key] = value
+    return numbers
 
 
 def release_text(plan: ReleasePlan) -> str:
@@ -183,7 +187,7 @@ def release_text(plan: ReleasePlan) -> str:
 def _values(plan: ReleasePlan) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "", {"schema": plan.source.schema, "title": plan.title}
     yield from source_values(plan.source).items()
-    for title, keys in _OWN.items():
+    for title, keys in _CARD_SETTINGS.items():
         yield title, {key: getattr(plan.settings, setting.name) for key, setting in keys.items()}
     for (model, statistic), value in plan.numbers.items():
         span = {"low": value[0], "high": value[1]} if isinstance(value, tuple) else {"value": value}
@@ -191,7 +195,7 @@ def _values(plan: ReleasePlan) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @contextmanager
-def named(name: str, key: str) -> Iterator[None]:
+def error_context(name: str, key: str) -> Iterator[None]:
     """Let sentences about wrong input begin with the file and the key that are to be changed."""
     try:
         yield
@@ -215,17 +219,17 @@ def people_of(
     `core.datasets.build_dataset`, `several_predictions` or `core.studies.model_card.released_people` is broken, there
     is no such group or feature, or a typed group size is larger than there are people.
     """
-    settings, given = plan.settings, None
+    settings, predictions = plan.settings, None
     names: tuple[str, ...] = ()
     for column in settings.columns:
         if column not in table.frame.columns:
             raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
-    with named(name, "[data]"):
+    with error_context(name, "[data]"):
         if settings.family == GIVEN:
             roles = roles_of(plan.source, table)
             require_answers(table, roles)
             several = several_predictions(table, roles, settings.columns)
-            dataset, given, names = several.dataset, several.predictions, several.names
+            dataset, predictions, names = several.dataset, several.predictions, several.names
             config = replace(plan.source.config, roles=dataset.roles, method=GIVEN)
         else:
             dataset = checked_dataset(plan.source, table, model_file=model_file)
@@ -238,7 +242,7 @@ def people_of(
         if part and not isinstance(value, tuple) and value > people:
             raise InputError(f"{name}: [number {i}]: {statistic} must be at most {people}, got {value:.0f}.")
     with naming(name):
-        return released_people(config, dataset, settings, given=given, names=names, report=report)
+        return released_people(config, dataset, settings, given=predictions, names=names, report=report)
 
 
 def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The release") -> ReleaseStudy:
@@ -248,6 +252,6 @@ def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The rele
     """
     if not plan.numbers:
         return drawn_again(measure_card(people, plan.settings))
-    with named(name, "[[number]]"):
+    with error_context(name, "[[number]]"):
         published = Published.from_values(release_of(people, plan.settings), plan.numbers)
     return measure_card(people, plan.settings, published=published)

@@ -71,9 +71,9 @@ def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names
     inside = [(side, [r for r in rates_of_set if r.part == part]) for side, rates_of_set in sets]
     inside = [(side, group_rates) for side, group_rates in inside if group_rates]
     among = "overall" if part == "all" else f"overall, {_LABELS[part]}"
-    kinds = [(among, "ink", "circle", [found[0].overall for _, found in inside])]
+    kinds = [(among, "ink", "circle", [group_rates[0].overall for _, group_rates in inside])]
     for code, name in reversed(list(enumerate(names))):
-        rates = [r.rate for _, found in inside for r in found if int(r.group) == code]
+        rates = [r.rate for _, group_rates in inside for r in group_rates if int(r.group) == code]
         look = group_style(code) if len(names) == 2 else ("grey", "circle")
         kinds.append((name, *look, rates))
     return [

@@ -68,8 +68,8 @@ def compare_runs(before: Mapping[str, Any], now: Mapping[str, Any]) -> Replay:
 def changed_values(before: Any, now: Any, path: str = "") -> tuple[ChangedValue, ...]:
     """Values that differ between two documents of dicts, lists, texts, numbers, booleans and None, in their order."""
     return tuple(
-        ChangedValue(path=place, before=_short(first), now=_short(second))
-        for place, first, second in _pairs(before, now, path)
+        ChangedValue(path=value_path, before=_short(first), now=_short(second))
+        for value_path, first, second in _pairs(before, now, path)
         if type(first) is not type(second) or first != second
     )
 

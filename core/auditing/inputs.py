@@ -177,4 +177,4 @@ def _content(folder: Path, file: str, key: str) -> bytes:
         path = Path(home, file)
     if not path.is_relative_to(home):
         raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.", key=key)
-    return content_of(path, what=key, named=file)
+    return content_of(path, what=key, label=file)

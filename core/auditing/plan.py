@@ -20,13 +20,13 @@ from ..base.settings import (
     Settings,
     Tables,
     built,
+    location_of,
     naming,
     params,
     parsed,
-    place_of,
     read_tables,
-    told,
     toml_text,
+    value_excerpt,
     values_of,
 )
 from ..datasets.catalog import CATALOG
@@ -221,11 +221,11 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
     """
     data, model = tables["data"], tables["model"]
     if not {"dataset", "file"} & data.keys():
-        only = f"only {', '.join(map(told, list(data)[:_MOST_LISTED]))}" if data else "neither"
+        only = f"only {', '.join(map(value_excerpt, list(data)[:_MOST_LISTED]))}" if data else "neither"
         raise InputError(f"[data] must name a dataset of the catalogue or a file, got {only}.")
     plan = built(ModelPlan, model, "model")
     if plan.kind == "file" and not plan.file:
-        raise place_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
+        raise location_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
     source, roles = _data(data, plan.kind)
     preset = {} if plan.kind == "train" else {"method": GIVEN}
     config = {"tolerance": SOURCE["model"]["tolerance"].default} | dict(model) | preset
@@ -234,7 +234,7 @@ def read_source(tables: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Mode
 
 def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     """Return where the table comes from, and its roles where the plan gives them."""
-    location, own_roles = place_of("data"), any(key in data for key in params(Roles))
+    location, own_roles = location_of("data"), any(key in data for key in params(Roles))
     if "file" in data:
         for key in ("dataset", "attribute"):
             if key in data:
@@ -275,7 +275,7 @@ def commented_plan(
     texts = {"attributes": ", ".join(entry.attributes) if entry else ""}
     studies = [(name, plan.settings_of(name, settings)) for name, settings in other_studies().items()]
     studies += [(name, settings) for name, settings in plan.studies if name == PEOPLE.name]
-    return toml_text(plan_tables(), _values(plan, studies), words=texts, notes=notes, instead=instead)
+    return toml_text(plan_tables(), _values(plan, studies), replacements=texts, notes=notes, instead=instead)
 
 
 def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:

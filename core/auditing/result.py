@@ -263,8 +263,8 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
         "withheld": dataset.withheld,
         "answered": dataset.answered,
     }
-    given = answered if answers else {}
-    told = {name: array for name, array in {**given, "sets": dataset.sets}.items() if array is not None}
+    answer_arrays = answered if answers else {}
+    arrays = {name: array for name, array in {**answer_arrays, "sets": dataset.sets}.items() if array is not None}
     return content_fingerprint(
         dataset.features,
         dataset.labels,
@@ -273,20 +273,20 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
         list(dataset.feature_names),
         [list(values) for values in dataset.categories],
         list(dataset.group_names),
-        list(told),
-        *told.values(),
+        list(arrays),
+        *arrays.values(),
     )
 
 
 def versions() -> dict[str, str]:
     """Return the version of each installed package of `COMPUTING`."""
-    found = {}
+    installed = {}
     for name in COMPUTING:
         try:
-            found[name] = version(name)
+            installed[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def kind_of_machine() -> str:
@@ -302,9 +302,11 @@ def _linear_algebra() -> str:
     """
     from threadpoolctl import threadpool_info
 
-    own = os.path.realpath(os.path.dirname(np.__file__))  # the library lies in "numpy.libs" beside it, or inside
-    found = [library for library in threadpool_info() if library["filepath"].startswith(own)]
-    return ", ".join(sorted({str(library["architecture"]) for library in found if library.get("architecture")}))
+    numpy_folder = os.path.realpath(
+        os.path.dirname(np.__file__)
+    )  # the library lies in "numpy.libs" beside it, or inside
+    libraries = [library for library in threadpool_info() if library["filepath"].startswith(numpy_folder)]
+    return ", ".join(sorted({str(library["architecture"]) for library in libraries if library.get("architecture")}))
 
 
 SAME_ANSWER = CONSTANT_TEXT
@@ -389,17 +391,17 @@ def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
 
     def make() -> tuple[Caveat, ...]:
         dataset = audited.dataset
-        found = [
+        caveats = [
             Caveat(CaveatKind.INPUT_CHECK, fact.text)
             for fact in audited.facts
             if fact.kind not in _FACTS_OF_OTHER_CAVEATS
         ]
-        found += [Caveat(CaveatKind.INPUT_CHECK, one.text) for one in cautions(table.frame, dataset.roles)]
-        found += dataset.caveats
+        caveats += [Caveat(CaveatKind.INPUT_CHECK, caution.text) for caution in cautions(table.frame, dataset.roles)]
+        caveats += dataset.caveats
         shared = sharing(dataset, audited.splits)
         if shared is not None:
-            found.append(shared)
-        return tuple(found)
+            caveats.append(shared)
+        return tuple(caveats)
 
     return audited.once("data caveats", make)
 
@@ -407,23 +409,23 @@ def data_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
 def model_caveats(audited: Audited) -> tuple[Caveat, ...]:
     """Caveats on the model: what it is, and how it answered."""
     model, roles = audited.model, audited.dataset.roles
-    found = []
+    caveats = []
     if model.constant(audited.splits):
-        found.append(Caveat(CaveatKind.CONSTANT_MODEL, CONSTANT_TEXT))
+        caveats.append(Caveat(CaveatKind.CONSTANT_MODEL, CONSTANT_TEXT))
     if audited.trainable:
-        found.append(Caveat(CaveatKind.MODEL_TRAINED, TRAINED_TEXT))
+        caveats.append(Caveat(CaveatKind.MODEL_TRAINED, TRAINED_TEXT))
         if model.randomised:
-            found.append(Caveat(CaveatKind.MODEL_RANDOMISED, RANDOMISED_TEXT))
+            caveats.append(Caveat(CaveatKind.MODEL_RANDOMISED, RANDOMISED_TEXT))
         if model.needs_sensitive:
-            found.append(Caveat(CaveatKind.ATTRIBUTE_NEEDED, ATTRIBUTE_NEEDED_TEXT))
-        found += [Caveat(CaveatKind.MODEL_STRUCTURE, text) for text in model.structure.notes]
+            caveats.append(Caveat(CaveatKind.ATTRIBUTE_NEEDED, ATTRIBUTE_NEEDED_TEXT))
+        caveats += [Caveat(CaveatKind.MODEL_STRUCTURE, text) for text in model.structure.notes]
     elif not audited.has_scores:
-        found.append(Caveat(CaveatKind.LABELS_ONLY, LABELS_ONLY_TEXT))
+        caveats.append(Caveat(CaveatKind.LABELS_ONLY, LABELS_ONLY_TEXT))
     elif not roles.prediction:
         text = f"Predictions are scores of at least {roles.threshold:g}."
-        found.append(Caveat(CaveatKind.SCORE_THRESHOLD, text))
-    found += [Caveat(CaveatKind.MODEL_FILE, text) for text in audited.model_notes]
-    return tuple(found)
+        caveats.append(Caveat(CaveatKind.SCORE_THRESHOLD, text))
+    caveats += [Caveat(CaveatKind.MODEL_FILE, text) for text in audited.model_notes]
+    return tuple(caveats)
 
 
 def input_caveats(audited: Audited, table: Table) -> tuple[Caveat, ...]:
@@ -436,12 +438,12 @@ def verdict_caveats(caveats: Iterable[Caveat], *, chosen: bool, self_tests: Sequ
 
     `chosen` is whether the model was picked from several on the records that it is audited on.
     """
-    found = list(caveats)
+    all_caveats = list(caveats)
     if chosen:
-        found.append(Caveat(CaveatKind.CHOSEN_ON_THESE_RECORDS, CHOSEN_TEXT))
+        all_caveats.append(Caveat(CaveatKind.CHOSEN_ON_THESE_RECORDS, CHOSEN_TEXT))
     if not self_tests:
-        found.append(Caveat(CaveatKind.SELF_TEST_MISSING, SELF_TEST_TEXT))
-    return in_order(found)
+        all_caveats.append(Caveat(CaveatKind.SELF_TEST_MISSING, SELF_TEST_TEXT))
+    return in_order(all_caveats)
 
 
 def _split(audited: Audited) -> str:

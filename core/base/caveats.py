@@ -110,6 +110,6 @@ class Caveat(Result):
 
 def in_order(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
     """Caveats in the order of their kinds, each text once."""
-    place = {kind: number for number, kind in enumerate(CaveatKind)}
+    order = {kind: number for number, kind in enumerate(CaveatKind)}
     by_text = {(caveat.kind, caveat.text): caveat for caveat in caveats}
-    return tuple(sorted(by_text.values(), key=lambda caveat: place[caveat.kind]))
+    return tuple(sorted(by_text.values(), key=lambda caveat: order[caveat.kind]))

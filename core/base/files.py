@@ -46,10 +46,10 @@ _KINDS = (
 )
 
 
-def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = "") -> bytes:
+def content_of(path: str | Path, *, what: str, most: int = MOST, label: str = "") -> bytes:
     """Return the content of a file that a user named.
 
-    `what` is what the file is to the user, such as "--file"; `named` what to call it where the path is not what they
+    `what` is what the file is to the user, such as "--file"; `label` what to call it where the path is not what they
     wrote.
 
     Raises `InputError` if there is no such file, it is a folder, device, pipe or socket, it cannot be read, or it has
@@ -58,11 +58,11 @@ def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = ""
     try:
         return _read(path, most)
     except (OSError, ValueError) as error:
-        told = f"{what} must be a file that can be read, got {_told(named or path)}: {why(error)}."
-        raise InputError(told, key=what) from None
+        message = f"{what} must be a file that can be read, got {_path_text(label or path)}: {why(error)}."
+        raise InputError(message, key=what) from None
 
 
-def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> None:
+def check_writable(path: str | Path | None, *, what: str, folder: bool = False) -> None:
     """Refuse a place that cannot be written, before hours of work rather than after.
 
     Links are followed. `folder` asks for a folder, or for a place where one can be made.
@@ -73,17 +73,17 @@ def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> 
     if path is None:
         return
     try:
-        place = os.path.realpath(path)
-        mode = _mode(place)
+        target = os.path.realpath(path)
+        mode = _mode(target)
         if mode is not None:
             _check_kind(mode, stat.S_ISDIR if folder else stat.S_ISREG)
-            if not os.access(place, os.W_OK):
+            if not os.access(target, os.W_OK):
                 raise OSError(errno.EACCES, os.strerror(errno.EACCES))
-        with tempfile.TemporaryFile(dir=os.path.dirname(place)):
+        with tempfile.TemporaryFile(dir=os.path.dirname(target)):
             pass
     except (OSError, ValueError) as error:
         rule = "a folder inside one that exists" if folder else "a file in a folder that exists"
-        raise InputError(f"{what} must be {rule}, got {_told(path)}: {why(error)}.") from None
+        raise InputError(f"{what} must be {rule}, got {_path_text(path)}: {why(error)}.") from None
 
 
 def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False, mode: int = 0o666) -> None:
@@ -94,25 +94,25 @@ def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False
 
     Raises `InputError` if the file cannot be written, or is there already although it must be new.
     """
-    check_place(path, what=what)
-    place = os.path.abspath(path) if new else os.path.realpath(path)
-    half = os.path.join(os.path.dirname(place), f".{secrets.token_hex(8)}.part")
+    check_writable(path, what=what)
+    target = os.path.abspath(path) if new else os.path.realpath(path)
+    half = os.path.join(os.path.dirname(target), f".{secrets.token_hex(8)}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(half, flags, mode), "wb") as file:
-            if (old := _mode(place)) is not None:
+            if (old := _mode(target)) is not None:
                 os.chmod(half, stat.S_IMODE(old))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if new:
-            os.link(half, place)  # unlike a move it never replaces a file
+            os.link(half, target)  # unlike a move it never replaces a file
         else:
-            os.replace(half, place)
+            os.replace(half, target)
     except FileExistsError:
-        raise InputError(f"{what} must be a file that does not exist yet, got {_told(path)}.") from None
+        raise InputError(f"{what} must be a file that does not exist yet, got {_path_text(path)}.") from None
     except OSError as error:
-        raise InputError(f"{what} must be a file that can be written, got {_told(path)}: {why(error)}.") from None
+        raise InputError(f"{what} must be a file that can be written, got {_path_text(path)}: {why(error)}.") from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(half)
@@ -138,11 +138,11 @@ def _read(path: str | Path, most: int) -> bytes:
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags)
     try:
-        found = os.fstat(handle)
-        _check_kind(found.st_mode)
+        status = os.fstat(handle)
+        _check_kind(status.st_mode)
         parts: list[bytes] = []
-        left = most + 1 if found.st_size <= most else 0
-        size = max(found.st_size, MEGABYTE)
+        left = most + 1 if status.st_size <= most else 0
+        size = max(status.st_size, MEGABYTE)
         while left and (part := os.read(handle, min(left, size))):
             parts.append(part)
             left, size = left - len(part), MEGABYTE
@@ -153,24 +153,24 @@ def _read(path: str | Path, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _check_kind(mode: int, wanted: object = stat.S_ISREG) -> None:
+def _check_kind(mode: int, expected: object = stat.S_ISREG) -> None:
     """Refuse everything but a regular file, or but a folder where one is wanted."""
     for is_kind, kind in _KINDS:
-        if is_kind is not wanted and is_kind(mode):
+        if is_kind is not expected and is_kind(mode):
             raise OSError(errno.EINVAL, f"it is {kind}")
-    if wanted is stat.S_ISDIR and not stat.S_ISDIR(mode):
+    if expected is stat.S_ISDIR and not stat.S_ISDIR(mode):
         raise OSError(errno.ENOTDIR, "it is a file")
 
 
-def _mode(place: str) -> int | None:
+def _mode(path: str) -> int | None:
     """Return what is at a place, as `os.stat` tells it; None for nothing. A circle of links is an error."""
     try:
-        return os.stat(place).st_mode
+        return os.stat(path).st_mode
     except FileNotFoundError:
         return None
 
 
-def _told(path: str | Path) -> str:
+def _path_text(path: str | Path) -> str:
     text = repr(str(path))
     return text if len(text) <= 200 else f"{text[:100]}…{text[-40:]}"
 

@@ -95,7 +95,7 @@ def fingerprint_of_code(folder: Traversable) -> str:
     """Return the SHA-256 of the names and contents of a folder's code, line ends normalised, in the order of names."""
     digest = hashlib.sha256()
     try:
-        for name, file in sorted(_code_files(folder, ""), key=lambda found: found[0]):
+        for name, file in sorted(_code_files(folder, ""), key=lambda entry: entry[0]):
             content = file.read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             digest.update(f"{name}\x00{len(content)}\x00".encode() + content)
     except OSError as error:

@@ -36,10 +36,10 @@ def plain(value: Any, *, finite: bool = False) -> Any:
     `finite` is for JSON, which has no other numbers: nan becomes None and infinities text.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(item, finite=finite) for name, item in _said(value)}
+        return {name: plain(item, finite=finite) for name, item in _stated_fields(value)}
     if isinstance(value, dict):
-        named = (("/".join(key) if isinstance(key, tuple) else str(key), item) for key, item in value.items())
-        return {name: plain(item, finite=finite) for name, item in named}
+        entries = (("/".join(key) if isinstance(key, tuple) else str(key), item) for key, item in value.items())
+        return {name: plain(item, finite=finite) for name, item in entries}
     if isinstance(value, (list, tuple)):
         return [plain(item, finite=finite) for item in value]
     if isinstance(value, np.ndarray):
@@ -51,7 +51,7 @@ def plain(value: Any, *, finite: bool = False) -> Any:
     return value
 
 
-def _said(value: Any) -> Iterator[tuple[str, Any]]:
+def _stated_fields(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the fields of a dataclass, but for those that are left out at their defaults."""
     for field in dataclasses.fields(value):
         item = getattr(value, field.name)
@@ -108,7 +108,7 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, int)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: _plain(item) for name, item in _said(value)}
+        return {name: _plain(item) for name, item in _stated_fields(value)}
     if isinstance(value, dict):
         return [[_plain(key), _plain(item)] for key, item in value.items()]
     if isinstance(value, (list, tuple)):

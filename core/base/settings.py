@@ -37,7 +37,7 @@ NO_LIMIT = "none"
 _DOTS = 500
 """Full stops a line may hold; each one may be a level of nesting to the parser."""
 
-_PLACE = re.compile(r"^(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)$", re.DOTALL)
+_POSITION = re.compile(r"^(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)$", re.DOTALL)
 
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
@@ -69,7 +69,7 @@ def parsed(content: str | bytes, *, name: str) -> dict[str, Any]:
         raise InputError(f"{name} is not TOML: it holds a number that is too long.") from None
 
 
-def told(value: object) -> str:
+def value_excerpt(value: object) -> str:
     """Return a value from a file as a message quotes it: short, whatever it is."""
     if isinstance(value, dict):
         return "a table"
@@ -119,22 +119,22 @@ def _decoded(content: str | bytes, name: str) -> str:
 
 
 def _reason(message: str) -> str:
-    found = _PLACE.match(message)
-    if not found:
+    match = _POSITION.match(message)
+    if not match:
         return message
-    what = found["what"]
-    where = f"in line {found['line']}" if found["line"] else "at the end of the file"
+    what = match["what"]
+    where = f"in line {match['line']}" if match["line"] else "at the end of the file"
     return f"{what[:1].lower()}{what[1:]}, {where}"
 
 
 def _escaped(text: str) -> str:
-    def one(character: str) -> str:
+    def escaped_character(character: str) -> str:
         if character in _SHORT or unicodedata.category(character) not in _UNSEEN:
             return _SHORT.get(character, character)
         number = ord(character)
         return f"\\u{number:04X}" if number < 2**16 else f"\\U{number:08X}"
 
-    return "".join(map(one, text))
+    return "".join(map(escaped_character, text))
 
 
 S = TypeVar("S")
@@ -147,7 +147,7 @@ _LISTS = {int: "whole numbers", float: "finite numbers", str: "texts", tuple: "l
 _BITS = 1_000
 """Of the largest whole number that is read as a float."""
 
-_NOT_SHOWN = ("Cc", "Cs", "Zl", "Zp")
+_CONTROL_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
 """Unicode's categories of control characters, of halves of a pair, and of separators of lines."""
 
 _MIRRORED = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -218,8 +218,8 @@ class Setting:
 
 def params(cls: type) -> types.MappingProxyType[str, Setting]:
     """Return the settings of a class: name -> what is declared, in the order of its fields."""
-    found: Any = cls
-    return _declared(found)
+    settings_class: Any = cls
+    return _declared(settings_class)
 
 
 @cache
@@ -236,32 +236,32 @@ def _setting(field: Field[Any], hint: Any) -> Setting:
     if many:
         kind, empty = _without_none(typing.get_args(kind)[0])
         optional = optional or empty
-    made = field.default_factory() if field.default_factory is not MISSING else field.default
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
     base = typing.get_origin(kind) or kind
-    return Setting(name=field.name, param=param, base=base, many=many, optional=optional, default=made)
+    return Setting(name=field.name, param=param, base=base, many=many, optional=optional, default=default)
 
 
 def _without_none(kind: Any) -> tuple[Any, bool]:
     """Return a type without None, and whether that was in it."""
     if typing.get_origin(kind) not in (typing.Union, types.UnionType):
         return kind, False
-    first, *others = (one for one in typing.get_args(kind) if one is not types.NoneType)
-    return kind if others else first, True
+    first, *rest = (member for member in typing.get_args(kind) if member is not types.NoneType)
+    return kind if rest else first, True
 
 
-def validate(made: object, *, but: Collection[str] = (), place: Place | None = None) -> None:
-    """Check every setting of an object that is in the making, `but` some; messages use the keys of a `place`.
+def validate(instance: object, *, but: Collection[str] = (), location: TableLocation | None = None) -> None:
+    """Check every setting of an object that is in the making, `but` some; messages use the keys of a `location`.
 
     Each becomes what a file would give: a whole number where a float is asked for is one. Raises `InputError` on the
     first that breaks its rule.
     """
-    for name, setting in params(type(made)).items():
+    for name, setting in params(type(instance)).items():
         if name in but:
             continue
-        value, told_name = getattr(made, name), place.of(name) if place else name
+        value, told_name = getattr(instance, name), location.of(name) if location else name
         if setting.many and isinstance(value, list):  # what is read becomes a tuple, what is made must be one: a key
             raise broken(told_name, "be a tuple", value)
-        object.__setattr__(made, name, checked(setting, value, told_name))
+        object.__setattr__(instance, name, checked(setting, value, told_name))
 
 
 def checked(setting: Setting, value: Any, name: str) -> Any:
@@ -273,17 +273,19 @@ def checked(setting: Setting, value: Any, name: str) -> Any:
     if setting.param.form == "day" and isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return value.isoformat()  # written without quotation marks
     if not setting.many:
-        return _one(setting, value, name)
+        return _checked_value(setting, value, name)
     if not isinstance(value, (list, tuple)):
         raise broken(name, f"be a list of {_LISTS[setting.base]}", value)
     if setting.param.some and not value:
         raise broken(name, "name at least one", [])
-    return tuple(None if setting.optional and item in (None, NO_LIMIT) else _one(setting, item, name) for item in value)
+    return tuple(
+        None if setting.optional and item in (None, NO_LIMIT) else _checked_value(setting, item, name) for item in value
+    )
 
 
 def broken(name: str, rule: str, value: object) -> InputError:
     """Return the one sentence on a setting that breaks a rule."""
-    return InputError(f"{name} must {rule}, got {told(value)}.")
+    return InputError(f"{name} must {rule}, got {value_excerpt(value)}.")
 
 
 def _pairs(value: Any, name: str) -> tuple[Any, ...]:
@@ -294,7 +296,7 @@ def _pairs(value: Any, name: str) -> tuple[Any, ...]:
     return tuple((key, None if item == NO_LIMIT else item) for key, item in value.items())
 
 
-def _one(setting: Setting, value: Any, name: str) -> Any:
+def _checked_value(setting: Setting, value: Any, name: str) -> Any:
     base, param = setting.base, setting.param
     kinds: dict[type, Any] = {int: Integral, float: Real, tuple: (list, tuple)}
     if not isinstance(value, kinds.get(base, base)) or (isinstance(value, bool) and base is not bool):
@@ -330,7 +332,9 @@ def _text(setting: Setting, value: str, name: str) -> str:
     if param.form in ("line", "prose", "day"):
         allowed = "\n\t" if param.form == "prose" else ""
         for character in value:
-            if (unicodedata.category(character) in _NOT_SHOWN and character not in allowed) or character in _MIRRORED:
+            if (
+                unicodedata.category(character) in _CONTROL_CATEGORIES and character not in allowed
+            ) or character in _MIRRORED:
                 raise InputError(f"{name} must not hold control characters, got U+{ord(character):04X}.")
     elif "\x00" in value:
         raise broken(name, "not hold a zero byte", value)
@@ -361,7 +365,7 @@ def _is_day(value: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TableLocation:
     """A table of a file as messages name it, such as "[data]", and its keys, with {} for the name: "data.{}"."""
 
     table: str
@@ -376,9 +380,9 @@ class Place:
         return broken(self.of(key), rule, value)
 
 
-def place_of(title: str) -> Place:
+def location_of(title: str) -> TableLocation:
     """Return how a table is named by its title, "" for the outermost."""
-    return Place(f"[{title}]", f"{title}.{{}}") if title else Place("the outermost table", "{}")
+    return TableLocation(f"[{title}]", f"{title}.{{}}") if title else TableLocation("the outermost table", "{}")
 
 
 @contextmanager
@@ -391,25 +395,25 @@ def naming(name: str) -> Iterator[None]:
 
 
 def read_table(
-    content: object, known: Mapping[str, Setting], *, place: Place, others: Collection[str] = ()
+    content: object, settings: Mapping[str, Setting], *, location: TableLocation, extra_keys: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return what a table tells: key -> value, each checked; what it does not tell is not in it.
 
-    `content` is as TOML is parsed, None for a table that is not there; `others` are further keys it may hold.
+    `content` is as TOML is parsed, None for a table that is not there; `extra_keys` are further keys it may hold.
 
     Raises `InputError` if it is no table, has a key nobody knows, or a value breaks its rule.
     """
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise InputError(f"{place.table} must be a table, got {told(content)}.")
-    if "schema" in known and "schema" in content:  # before keys that another format may have
+        raise InputError(f"{location.table} must be a table, got {value_excerpt(content)}.")
+    if "schema" in settings and "schema" in content:  # before keys that another format may have
         check_format(content["schema"], thing="The file")
     for key in content:
-        if key not in known and key not in others:
-            keys = ", ".join((*known, *others))
-            raise InputError(f"{place.table} must hold only the keys {keys}, got {told(key)}.")
-    return {key: checked(known[key], value, place.of(key)) for key, value in content.items() if key in known}
+        if key not in settings and key not in extra_keys:
+            keys = ", ".join((*settings, *extra_keys))
+            raise InputError(f"{location.table} must hold only the keys {keys}, got {value_excerpt(key)}.")
+    return {key: checked(settings[key], value, location.of(key)) for key, value in content.items() if key in settings}
 
 
 def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:
@@ -418,19 +422,21 @@ def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[st
     Raises `InputError` as of `read_table`, or if a key does not go with the value of another one.
     """
     inner = [title for title in tables if title and not title.startswith("[")]
-    others = [title.strip("[]") for title in tables if title]
-    found = {"": read_table(content, tables[""], place=place_of(""), others=others)}
-    found |= {title: read_table(content.get(title), tables[title], place=place_of(title)) for title in inner}
-    for title, values in found.items():
+    table_names = [title.strip("[]") for title in tables if title]
+    values_by_table = {"": read_table(content, tables[""], location=location_of(""), extra_keys=table_names)}
+    values_by_table |= {
+        title: read_table(content.get(title), tables[title], location=location_of(title)) for title in inner
+    }
+    for title, values in values_by_table.items():
         for key, value in values.items():
-            if reason := _misplaced(tables, title, key, found):
-                raise place_of(title).error(key, f"be left out where {reason}", value)
-    return found
+            if reason := _misplaced(tables, title, key, values_by_table):
+                raise location_of(title).error(key, f"be left out where {reason}", value)
+    return values_by_table
 
 
 def read_list(
-    content: Mapping[str, Any], key: str, known: Mapping[str, Setting], *, most: int
-) -> Iterator[tuple[Place, dict[str, Any]]]:
+    content: Mapping[str, Any], key: str, settings: Mapping[str, Setting], *, most: int
+) -> Iterator[tuple[TableLocation, dict[str, Any]]]:
     """Yield each of a list of tables [[key]]: how it is named, and what it tells."""
     rows = content.get(key, [])
     if not isinstance(rows, list):
@@ -438,70 +444,70 @@ def read_list(
     if len(rows) > most:
         raise broken(key, f"hold at most {most:,} tables", len(rows))
     for number, row in enumerate(rows, start=1):
-        place = place_of(f"{key} {number}")
-        yield place, read_table(row if row is not None else 0, known, place=place)
+        location = location_of(f"{key} {number}")
+        yield location, read_table(row if row is not None else 0, settings, location=location)
 
 
-def _misplaced(tables: Tables, title: str, key: str, told: Mapping[str, Mapping[str, Any]]) -> str:
+def _misplaced(tables: Tables, title: str, key: str, values: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the other key and its value that a setting does not go with; "" if it does."""
     only = tables[title][key].param.only
     if only is None:
         return ""
     where, _, name = only[0].rpartition(".")
     where = where or title
-    found = told.get(where, {}).get(name, tables[where][name].default)
-    return "" if found in only[1] else f'{place_of(where).of(name)} is "{found}"'
+    current = values.get(where, {}).get(name, tables[where][name].default)
+    return "" if current in only[1] else f'{location_of(where).of(name)} is "{current}"'
 
 
-def built(cls: type[S], told: Mapping[str, Any], title: str = "", **more: Any) -> S:
+def built(cls: type[S], values: Mapping[str, Any], title: str = "", **more: Any) -> S:
     """Return settings made from what a table tells, with their defaults for the rest.
 
     Raises `InputError` if they break a rule they have together; its sentence begins with the table.
     """
     try:
-        return cls(**{name: told[name] for name in params(cls) if name in told}, **more)
+        return cls(**{name: values[name] for name in params(cls) if name in values}, **more)
     except InputError as error:
         raise InputError(f"[{title}]: {error}" if title else str(error)) from None
 
 
-def values_of(*made: object) -> dict[str, Any]:
+def values_of(*objects: object) -> dict[str, Any]:
     """Return the settings of some objects: name -> value."""
-    return {name: getattr(one, name) for one in made for name in params(type(one))}
+    return {name: getattr(instance, name) for instance in objects for name in params(type(instance))}
 
 
 def toml_text(
     tables: Tables,
     values: Iterable[tuple[str, Mapping[str, Any]]],
     *,
-    words: Mapping[str, str] | None = None,
+    replacements: Mapping[str, str] | None = None,
     notes: Mapping[str, str] = types.MappingProxyType({}),
     instead: Mapping[str, str] = types.MappingProxyType({}),
 ) -> str:
     """Return settings as TOML that reads back equal; keys are written in the order of `tables`.
 
-    `values` are the tables to write, with what each key is. With `words`, a comment stands over every key, with these
-    words for what stands in braces. `notes` are further comments: "data.label" goes over that key of [data], "data"
-    over the table's first; `instead` are comments in the place of keys left out because they are empty.
+    `values` are the tables to write, with what each key is. With `replacements`, a comment stands over every key, with
+    these words for what stands in braces. `notes` are further comments: "data.label" goes over that key of [data],
+    "data" over the table's first; `instead` are comments in the place of keys left out because they are empty.
     """
     written = list(values)
     lines: list[str] = []
-    for title, found in written:
+    for title, table_values in written:
         lines += ["", f"[{title}]"] if title else []
         lines += _commented(notes.get(title, ""))
         inner: list[str] = []
         for key, setting in tables[title].items():
-            if key not in found or _misplaced(tables, title, key, dict(written)):
+            if key not in table_values or _misplaced(tables, title, key, dict(written)):
                 continue
-            place, value = f"{title}.{key}" if title else key, found[key]
-            comment = "" if words is None else setting.comment.format(**words)
+            dotted_key, value = f"{title}.{key}" if title else key, table_values[key]
+            comment = "" if replacements is None else setting.comment.format(**replacements)
             if _left_out(setting, value):
-                lines += _commented(f"{comment}\n{instead[place]}") if place in instead else []
+                lines += _commented(f"{comment}\n{instead[dotted_key]}") if dotted_key in instead else []
             elif setting.param.form == "table":
-                inner += ["", f"[{place}]", *(f"{k} = {toml_value(v)}" for k, v in value)]
+                inner += ["", f"[{dotted_key}]", *(f"{k} = {toml_value(v)}" for k, v in value)]
             else:
                 lines += [
                     *_commented(comment),
-                    *_commented(notes.get(place, "")),
+                    *_commented(notes.get(dotted_key, "")),
                     f"{key} = {_written(setting, value)}",
                 ]
         lines += inner
@@ -538,11 +544,19 @@ def add_arguments(
     table". `defaults` are what the help tells instead of a setting's own default; None tells none.
     """
     classes = {"": cls} if isinstance(cls, type) else cls
-    for name in names or dict.fromkeys(name for one in classes.values() for name in params(one)):
-        settings = {where: params(one)[name] for where, one in classes.items() if name in params(one)}
+    for name in names or dict.fromkeys(name for settings_class in classes.values() for name in params(settings_class)):
+        settings = {
+            where: params(settings_class)[name]
+            for where, settings_class in classes.items()
+            if name in params(settings_class)
+        }
         helps = {where: _flag_help(setting, defaults) for where, setting in settings.items()}
         same = len(set(helps.values())) == 1 and len(helps) == len(classes)
-        text = next(iter(helps.values())) if same else " ".join(f"{where}: {each}" for where, each in helps.items())
+        text = (
+            next(iter(helps.values()))
+            if same
+            else " ".join(f"{where}: {help_text}" for where, help_text in helps.items())
+        )
         _add_flag(parser, next(iter(settings.values())), text)
 
 
@@ -573,7 +587,7 @@ def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -
         parser.add_argument(setting.flag, metavar=metavar, type=kind, choices=setting.choices, **more)
 
 
-def given(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()) -> dict[str, Any]:
+def flag_values(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()) -> dict[str, Any]:
     """Return the settings whose flags were given: name -> value, without those that are none of this class.
 
     Raises `InputError` if a value breaks its rule; the sentence begins with the flag.
@@ -586,13 +600,13 @@ def given(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()
 
 
 def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> S:
-    """Return settings as their flags say; `more` is what the command says itself. Raises as `given` does."""
-    return cls(**given(arguments, cls, but=more), **more)
+    """Return settings as their flags say; `more` is what the command says itself. Raises as `flag_values` does."""
+    return cls(**flag_values(arguments, cls, but=more), **more)
 
 
-def flags_text(made: object) -> str:
+def flags_text(instance: object) -> str:
     """Return the flags of all settings that have a value: "--methods dp_id3 --prefer balanced"."""
-    settings = [(setting, getattr(made, name)) for name, setting in params(type(made)).items()]
+    settings = [(setting, getattr(instance, name)) for name, setting in params(type(instance)).items()]
     return " ".join(f"{setting.flag} {_flag_text(value)}" for setting, value in settings if value is not None)
 
 
@@ -635,8 +649,8 @@ def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Itera
         if setting.rule not in ("", "be a finite number"):
             rule.append(setting.rule.removeprefix("be ").removeprefix("have "))
         if setting.param.only:
-            other, values = setting.param.only
-            rule.append(f"where {other} is {' or '.join(values)}")
-        told = re.sub(r":? \{\w+\}", "", setting.param.help)
+            condition_key, values = setting.param.only
+            rule.append(f"where {condition_key} is {' or '.join(values)}")
+        description = re.sub(r":? \{\w+\}", "", setting.param.help)
         must = "must be given" if setting.default is MISSING else default
-        yield f"{title}.{key}" if title else key, setting.flag, must, ", ".join(rule), told
+        yield f"{title}.{key}" if title else key, setting.flag, must, ", ".join(rule), description

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from ..base.errors import InputError
-from ..base.files import MEGABYTE, check_place, content_of
+from ..base.files import MEGABYTE, check_writable, content_of
 from ..base.serialize import Result
 from ..base.validation import choice, seed_value
 from ..datasets import AuditDataset, Roles, Table, build_dataset, load
@@ -37,10 +37,10 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse what is left over; argparse would leave that to the outermost command."""
-        found, left = super().parse_known_args(args, namespace)
+        parsed, left = super().parse_known_args(args, namespace)
         if left:
             self.error(f"unrecognized arguments: {' '.join(left)}")
-        return found, left
+        return parsed, left
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse a value that is no choice, in our words; those of argparse differ between versions."""
@@ -65,10 +65,12 @@ class Action:
 
 def add_dataset_arguments(parser: argparse.ArgumentParser, names: Collection[str] = tuple(CATALOG)) -> None:
     """Add --dataset, --attribute and --data."""
-    told = f"Dataset: {', '.join(names)} (default: demo)."
-    parser.add_argument("--dataset", default="demo", choices=tuple(names), metavar="NAME", help=told)
-    told = "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' (default: the dataset's first)."
-    parser.add_argument("--attribute", metavar="NAME", help=told)
+    help_text = f"Dataset: {', '.join(names)} (default: demo)."
+    parser.add_argument("--dataset", default="demo", choices=tuple(names), metavar="NAME", help=help_text)
+    help_text = (
+        "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' (default: the dataset's first)."
+    )
+    parser.add_argument("--attribute", metavar="NAME", help=help_text)
     add_data_argument(parser)
 
 
@@ -79,14 +81,14 @@ def add_path(parser: argparse._ActionsContainer, *flags: str, help: str, metavar
 
 def add_data_argument(parser: argparse.ArgumentParser) -> None:
     """Add --data."""
-    told = "Folder with local dataset files (default: $FAIRLEAK_DATA); datasets not in it are downloaded."
-    add_path(parser, "--data", metavar="FOLDER", help=told)
+    help_text = "Folder with local dataset files (default: $FAIRLEAK_DATA); datasets not in it are downloaded."
+    add_path(parser, "--data", metavar="FOLDER", help=help_text)
 
 
 def add_policy_argument(parser: argparse.ArgumentParser) -> None:
     """Add --policy."""
-    told = "Release policy: a file, or default or predictions (default: the plan's, else default)."
-    parser.add_argument("--policy", metavar="FILE", help=told)
+    help_text = "Release policy: a file, or default or predictions (default: the plan's, else default)."
+    parser.add_argument("--policy", metavar="FILE", help=help_text)
 
 
 def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
@@ -97,8 +99,8 @@ def add_quiet_argument(parser: argparse.ArgumentParser) -> None:
 def add_seeds_argument(parser: argparse._ActionsContainer, *, of_plan: bool = False) -> None:
     """Add --seeds; `of_plan` says that a plan's seed is taken where none is given."""
     default = "the plan's, else 42" if of_plan else "42"
-    told = f"Seeds, such as 0,1,2 or 0-9 (default: {default})."
-    parser.add_argument("--seeds", default=None if of_plan else "42", metavar="LIST", help=told)
+    help_text = f"Seeds, such as 0,1,2 or 0-9 (default: {default})."
+    parser.add_argument("--seeds", default=None if of_plan else "42", metavar="LIST", help=help_text)
 
 
 def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
@@ -112,7 +114,7 @@ def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
     entry, attribute = CATALOG[arguments.dataset], arguments.attribute
     if attribute is not None and not entry.offers(attribute):
         choice(attribute, entry.attributes, name="--attribute")
-    table = table_named(arguments.dataset, arguments)
+    table = catalogue_table(arguments.dataset, arguments)
     roles = table.roles_for(attribute or "")
     assert roles is not None  # what the entry offers
     return table, roles
@@ -123,7 +125,7 @@ def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
     return build_dataset(*table_and_roles(arguments))
 
 
-def table_named(name: str, arguments: argparse.Namespace) -> Table:
+def catalogue_table(name: str, arguments: argparse.Namespace) -> Table:
     """Return a table of the catalogue, read from where the arguments say."""
     return load(name, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
 
@@ -138,9 +140,9 @@ def data_folder_of(arguments: argparse.Namespace) -> Path | None:
 
 def add_history_argument(parser: argparse.ArgumentParser) -> None:
     """Add --history."""
-    told = "File of the history, or postgresql://user@host/database"
-    told += " (default: $FAIRLEAK_HISTORY, or else a file in your data folder)."
-    parser.add_argument("--history", default="", metavar="PLACE", help=told)
+    help_text = "File of the history, or postgresql://user@host/database"
+    help_text += " (default: $FAIRLEAK_HISTORY, or else a file in your data folder)."
+    parser.add_argument("--history", default="", metavar="PLACE", help=help_text)
 
 
 def login_name() -> str:
@@ -153,7 +155,7 @@ def login_name() -> str:
 
 def seeds_in(text: str) -> tuple[int, ...]:
     """Return the whole numbers in a list such as "0,1,5-9"."""
-    found: dict[int, None] = {}
+    seeds: dict[int, None] = {}
     name = "--seeds"
     for part in parts_of(text, name=name):
         first, dash, last = part.partition("-")
@@ -163,8 +165,8 @@ def seeds_in(text: str) -> tuple[int, ...]:
             raise InputError(f"{name} must be whole numbers such as 0,1,2 or 0-9, got {part!r}.") from None
         if not 0 <= high - low < _MOST_SEEDS:
             raise InputError(f"{name} must run upwards over at most {_MOST_SEEDS:,} numbers, got {part!r}.")
-        found |= dict.fromkeys(seed_value(seed, name=name) for seed in range(low, high + 1))
-    return tuple(found)
+        seeds |= dict.fromkeys(seed_value(seed, name=name) for seed in range(low, high + 1))
+    return tuple(seeds)
 
 
 def parts_of(text: str, *, name: str) -> list[str]:
@@ -180,12 +182,12 @@ P = TypeVar("P", bound=Result)
 
 def add_running_arguments(parser: argparse._ActionsContainer) -> None:
     """Add --jobs, --scheduler and --store."""
-    told = "Worker processes on this machine (default: 1)."
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help=told)
-    told = "Address of a Dask scheduler, such as tcp://127.0.0.1:8786."
-    parser.add_argument("--scheduler", metavar="ADDRESS", help=told)
-    told = "Folder for finished configurations, or 'none' (default: the user's cache)."
-    parser.add_argument("--store", metavar="FOLDER", help=told)
+    help_text = "Worker processes on this machine (default: 1)."
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help=help_text)
+    help_text = "Address of a Dask scheduler, such as tcp://127.0.0.1:8786."
+    parser.add_argument("--scheduler", metavar="ADDRESS", help=help_text)
+    help_text = "Folder for finished configurations, or 'none' (default: the user's cache)."
+    parser.add_argument("--store", metavar="FOLDER", help=help_text)
 
 
 _FILES = {
@@ -205,7 +207,7 @@ def add_file_arguments(parser: argparse._ActionsContainer, *names: str) -> None:
 def check_files(arguments: argparse.Namespace) -> None:
     """Refuse a file that cannot be written, before the work rather than after."""
     for name in (*_FILES, "output"):
-        check_place(getattr(arguments, name, None), what=f"--{name}")
+        check_writable(getattr(arguments, name, None), what=f"--{name}")
 
 
 def collected(
@@ -214,13 +216,13 @@ def collected(
     console: Console,
     *,
     noun: str,
-    own: bool = False,
+    uploaded: bool = False,
 ) -> list[P]:
     """Return all points of a sweep that runs as the arguments say, with progress and a store to go on from.
 
-    What follows from a table of the user's `own` is kept in memory; a folder named for it is refused.
+    What follows from a table that the user `uploaded` is kept in memory; a folder named for it is refused.
     """
-    store = _store("none" if own and arguments.store is None else arguments.store)
+    store = _store("none" if uploaded and arguments.store is None else arguments.store)
     report = console.counting(noun)
     points = measured(n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report)
     try:

@@ -16,7 +16,7 @@ from ..auditing.run import audited_of
 from ..base.errors import InputError
 from ..base.serialize import plain
 from ..base.settings import add_arguments as add_settings
-from ..base.settings import given, params
+from ..base.settings import flag_values, params
 from ..models import GIVEN
 from ..stats.quantities import Quantity, Row
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
@@ -60,10 +60,10 @@ class StudyParser(Parser):
         return super().parse_known_args([*self._words(args or ())], namespace)
 
     def _words(self, arguments: Iterable[str]) -> Iterator[str]:
-        words = iter(arguments)
-        for word in words:
+        tokens = iter(arguments)
+        for word in tokens:
             if word == "--set":
-                yield from self._setting(next(words, ""))
+                yield from self._setting(next(tokens, ""))
             elif word.startswith("--set="):
                 yield from self._setting(word.removeprefix("--set="))
             else:
@@ -116,7 +116,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
 
     Raises `InputError` if the table cannot serve it, with the study's reason.
     """
-    chosen = given(arguments, study.settings)
+    chosen = flag_values(arguments, study.settings)
     planned = planned_table(arguments, console)
     config = planned.plan.config
     if config.method != GIVEN:
@@ -133,7 +133,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         raise InputError(attacked[0].reason)
     tables: dict[str, Sequence[Row]] = {"Checks": list(map(_check_row, checks.values()))}
     tables |= study.tables(result, settings)
-    found = CommandOutcome(
+    outcome = CommandOutcome(
         about=_about(study, subject),
         findings=study.findings(result, settings),
         tables=tables,
@@ -141,7 +141,7 @@ def run_study(study: Study[Any, Any], arguments: argparse.Namespace, console: Co
         notes=() if study.name in STUDIES else (_INTERNAL,),
         settings={"study": study.name, "model": plain(subject.config), "settings": plain(settings)},
     )
-    present(found, arguments, console)
+    present(outcome, arguments, console)
 
 
 def _settings_of(study: Study[Any, Any], plan: AuditPlan, arguments: argparse.Namespace) -> Any:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from ..base.errors import DataUnavailableError, InputError
 from ..base.serialize import plain
 from ..base.settings import add_arguments as add_settings
-from ..base.settings import from_arguments, given, params
+from ..base.settings import flag_values, from_arguments, params
 from ..datasets import CATALOG, demo_ratings, read_ratings
 from ..studies.attriguard import (
     ATTACKER_TITLES,
@@ -47,10 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
     guard = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments)
-    asked = from_arguments(arguments, CurveSettings).budgets
+    chosen_budgets = from_arguments(arguments, CurveSettings).budgets
     # Without any noise, which is budget 0, is always among the results.
-    wanted = _BUDGETS[guard.unit] if asked is None else dict.fromkeys(asked)
-    budgets = [budget for budget in wanted if budget > 0]
+    budget_values = _BUDGETS[guard.unit] if chosen_budgets is None else dict.fromkeys(chosen_budgets)
+    budgets = [budget for budget in budget_values if budget > 0]
     for exposure in guard.expose(console.counting("steps")):
         if exposure.guesses:
             newest = exposure.guesses[-1]
@@ -60,14 +60,14 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*exposure.undefended(), *(point for budget in budgets for point in exposure.at(budget))]
     points.sort(key=lambda point: exposure.attackers.index(point.attacker))
-    found = CommandOutcome(
+    outcome = CommandOutcome(
         about=list(_about(exposure, guard)),
         findings=findings(exposure, max(budgets, default=0.0), defender=guard.settings.defender),
         tables=tables(exposure, points),
         notes=MEANING,
         settings={"dataset": arguments.dataset, "settings": plain(guard.settings)},
     )
-    present(found, arguments, console)
+    present(outcome, arguments, console)
 
 
 _BUDGETS = {"ratings": (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0), "columns": (0.1, 0.25, 0.5, 0.75, 1.0)}
@@ -99,23 +99,23 @@ def _on_table(arguments: argparse.Namespace) -> Guard:
 _G = TypeVar("_G", GuardSettings, TableSettings)
 
 
-def _chosen(arguments: argparse.Namespace, own: type[_G], other: type, whose: str) -> _G:
+def _chosen(arguments: argparse.Namespace, settings_class: type[_G], other_class: type, data_kind: str) -> _G:
     """Return the settings of a class, and refuse those that only the other class has."""
-    for name, setting in params(other).items():
-        if name not in params(own) and hasattr(arguments, setting.argument):
-            raise InputError(f"{setting.flag} is for {whose}, got it with --dataset {arguments.dataset}.")
-    values = given(arguments, own)
+    for name, setting in params(other_class).items():
+        if name not in params(settings_class) and hasattr(arguments, setting.argument):
+            raise InputError(f"{setting.flag} is for {data_kind}, got it with --dataset {arguments.dataset}.")
+    values = flag_values(arguments, settings_class)
     if ("given" in values) != (values.get("target") == "given"):
         raise InputError(f"--given must come with --target given, got --target {values.get('target')}.")
-    return own(**values)
+    return settings_class(**values)
 
 
 def _about(exposure: Exposure, guard: Guard) -> Iterator[str]:
     private = f"private: {exposure.attribute}, {len(exposure.values)} values"
     yield f"{exposure.truth.size:,} people of {exposure.title}; {private}"
     short = {name: value for name, value in plain(guard.settings).items() if isinstance(value, (str, int, float))}
-    words = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in short.items()}
-    yield "Noise: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in words.items())
+    texts = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in short.items()}
+    yield "Noise: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in texts.items())
     if not any(guess.trained_at is not None for guess in exposure.guesses):
         return
     trained = ", ".join(f"{budget:g}" for budget in guard.trained_at)

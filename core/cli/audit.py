@@ -40,7 +40,7 @@ from ..auditing.policy import (
 )
 from ..auditing.result import StudyFindings
 from ..base.errors import Cancelled, FairLeakError, InputError
-from ..base.files import check_place, content_of, why, write_file
+from ..base.files import check_writable, content_of, why, write_file
 from ..base.fingerprint import content_fingerprint
 from ..base.serialize import loads
 from ..datasets.catalog import default_cache_folder
@@ -76,15 +76,15 @@ _PUBLIC = re.compile(r"summary\.(json|html)|model-card\.md")
 
 def check_folder(out: Path, *, force: bool) -> None:
     """Refuse a folder that holds anything an audit did not write, before the work rather than after."""
-    check_place(out, what="--out", folder=True)
-    there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
-    if not there:
+    check_writable(out, what="--out", folder=True)
+    names = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if not names:
         return
     if not force:
         raise InputError(
             f"--out must be a new or an empty folder, got {str(out)!r}; --force replaces an earlier report."
         )
-    foreign = _foreign(out, there)
+    foreign = _foreign(out, names)
     if foreign:
         raise InputError(
             f"--force replaces a folder that holds an earlier report and nothing else, got {str(out)!r} with "
@@ -212,8 +212,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="An earlier report in --out is replaced.")
     add_policy_argument(parser)
     add_data_argument(parser)
-    told = "Private key to sign the internal report with; fairleak report sign makes one."
-    add_path(parser, "--sign", metavar="KEY.pem", help=told)
+    help_text = "Private key to sign the internal report with; fairleak report sign makes one."
+    add_path(parser, "--sign", metavar="KEY.pem", help=help_text)
     add_path(parser, "--choice", help="File of fairleak choose --json: the report says how it was chosen.")
     parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
     add_history_argument(parser)
@@ -225,7 +225,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     """Audit, write and print."""
     plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
-    policy = policy_named(arguments.policy, plan, folder)
+    policy = applied_policy(arguments.policy, plan, folder)
     plan = replace(plan, policy="") if plan.policy in SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
     chosen = None if arguments.choice is None else _chosen(arguments.choice, plan, policy)
@@ -259,19 +259,25 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
 
 def _keep(reports: Reports, history: History, arguments: argparse.Namespace, console: Console) -> None:
     try:
-        kept = history.keep(reports.document, project=arguments.project, who=login_name())
+        entry = history.keep(reports.document, project=arguments.project, who=login_name())
     except FairLeakError as error:
-        told = f"The report is in {arguments.out} and was not kept: {error} Keep it later with fairleak history keep."
-        raise FairLeakError(told) from None
-    console.note(f"It is kept in the project {kept.project!r} of the history {history.place}, as audit {kept.id}.")
+        message = (
+            f"The report is in {arguments.out} and was not kept: {error} Keep it later with fairleak history keep."
+        )
+        raise FairLeakError(message) from None
+    console.note(f"It is kept in the project {entry.project!r} of the history {history.place}, as audit {entry.id}.")
 
 
 def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
     """Return how the plan's model was chosen by this policy, as `fairleak choose --json` wrote it."""
     try:
-        told = json.loads(content_of(path, what="--choice"))
-        model, same, found = told["model"], told["plan"] == plan.fingerprint, loads(told["record"], StudyFindings)
-        same_policy = told["policy"] == content_fingerprint(policy)
+        document = json.loads(content_of(path, what="--choice"))
+        model, same, findings = (
+            document["model"],
+            document["plan"] == plan.fingerprint,
+            loads(document["record"], StudyFindings),
+        )
+        same_policy = document["policy"] == content_fingerprint(policy)
     except (ValueError, KeyError, TypeError):  # RecordError is a ValueError
         raise InputError(f"--choice must be a file of fairleak choose --json, got {path.name!r}.") from None
     if not same:
@@ -280,10 +286,10 @@ def _chosen(path: Path, plan: AuditPlan, policy: Policy) -> StudyFindings:
         )
     if not same_policy:
         raise InputError(f"--choice must be by the audit's policy ({policy.name}), got one by another policy.")
-    return found
+    return findings
 
 
-def policy_named(name: str | None, plan: AuditPlan, folder: Path, *, what: str = "--policy") -> Policy:
+def applied_policy(name: str | None, plan: AuditPlan, folder: Path, *, what: str = "--policy") -> Policy:
     """Return the policy that is named, or else the plan's, whose files lie in `folder`; else the default one."""
     if (shipped := name or plan.policy) in SHIPPED:
         return SHIPPED[shipped]()

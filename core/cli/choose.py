@@ -16,7 +16,7 @@ from ..base.files import content_of, write_file
 from ..base.fingerprint import content_fingerprint
 from ..base.serialize import dumps, plain
 from ..base.settings import add_arguments as add_settings
-from ..base.settings import from_arguments, told
+from ..base.settings import from_arguments, value_excerpt
 from ..datasets import build_dataset
 from ..datasets.catalog import default_cache_folder
 from ..experiments.choose import (
@@ -43,7 +43,7 @@ from .arguments import (
     seeds_in,
     table_and_roles,
 )
-from .audit import policy_named
+from .audit import applied_policy
 from .console import CommandOutcome, Console, present
 
 HELP = "Choose the most accurate of many models within all limits."
@@ -59,9 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 a model is recommended, 1 none is and the nearest fails, 2 none is and the nearest is "
         "inconclusive or not accurate enough, 3 input that cannot be used."
     )
-    told = "Plan of an audit. One to train by: models are made of its data and settings. Several: each is a model, "
-    told += "such as the predictions in one column, or a model file."
-    add_path(parser, "plans", nargs="*", metavar="PLAN", help=told)
+    help_text = (
+        "Plan of an audit. One to train by: models are made of its data and settings. Several: each is a model, "
+    )
+    help_text += "such as the predictions in one column, or a model file."
+    add_path(parser, "plans", nargs="*", metavar="PLAN", help=help_text)
     add_dataset_arguments(parser)
     add_settings(parser, ChooseSettings)
     add_settings(parser, AuditConfig, "metric", "train_share")
@@ -75,37 +77,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Measure the candidates and print the choice; what is stored already is not measured again."""
     settings = from_arguments(arguments, ChooseSettings)
-    asked = _of_plans(arguments, settings) if arguments.plans else [_of_dataset(arguments, settings)]
+    candidate_sets = _of_plans(arguments, settings) if arguments.plans else [_of_dataset(arguments, settings)]
     folder = arguments.plans[0].absolute().parent if arguments.plans else Path.cwd()
-    policy = _policy(arguments, asked)
-    measured = partial(measure_all, asked, seconds=60 * settings.minutes)
-    own = any(each.dataset.uploaded for each in asked)
-    points: list[CandidatePoint] = collected(measured, arguments, console, noun="models", own=own)
-    attribute = asked[0].dataset.roles.attribute
-    planned = sum(len(each.configs) for each in asked)
+    policy = _policy(arguments, candidate_sets)
+    measured = partial(measure_all, candidate_sets, seconds=60 * settings.minutes)
+    uploaded = any(candidate_set.dataset.uploaded for candidate_set in candidate_sets)
+    points: list[CandidatePoint] = collected(measured, arguments, console, noun="models", uploaded=uploaded)
+    attribute = candidate_sets[0].dataset.roles.attribute
+    planned = sum(len(candidate_set.configs) for candidate_set in candidate_sets)
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)
-    plan = _plan(choice, asked)
-    present(_outcome(choice, asked[0], plan, policy, settings), arguments, console)
+    plan = _plan(choice, candidate_sets)
+    present(_outcome(choice, candidate_sets[0], plan, policy, settings), arguments, console)
     if arguments.output is not None:
-        place = arguments.output.absolute()
+        plan_path = arguments.output.absolute()
         write_file(arguments.output, plan_text(plan).encode(), what="--output")
         policy_too = ["--policy", arguments.policy] if arguments.policy else []
-        audit = shlex.join(["fairleak", "audit", place.name, *policy_too])
+        audit = shlex.join(["fairleak", "audit", plan_path.name, *policy_too])
         console.note(f"The plan of this model is in {arguments.output}; {audit} runs all attacks on it.")
-        if (plan.data.file or plan.model.file) and place.parent != folder:
+        if (plan.data.file or plan.model.file) and plan_path.parent != folder:
             console.note("It names files beside the plan it was made of: move it there.")
     if choice.outcome == Outcomes.RECOMMENDED:
         return "pass"
     return "fail" if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status) else "inconclusive"
 
 
-def _policy(arguments: argparse.Namespace, asked: Sequence[CandidateSet]) -> Policy:
+def _policy(arguments: argparse.Namespace, candidate_sets: Sequence[CandidateSet]) -> Policy:
     """Return the policy that is named, or else the one that all plans name."""
     folders = [path.absolute().parent for path in arguments.plans] or [Path.cwd()]
-    first, *others = (
-        policy_named(arguments.policy, each.plan, folder) for each, folder in zip(asked, folders, strict=True)
+    first, *later_policies = (
+        applied_policy(arguments.policy, candidate_set.plan, folder)
+        for candidate_set, folder in zip(candidate_sets, folders, strict=True)
     )
-    if any(other != first for other in others):
+    if any(policy != first for policy in later_policies):
         raise InputError("Models can be compared under one policy alone, got plans with several; name one (--policy).")
     return first
 
@@ -125,10 +128,12 @@ def _seeds(arguments: argparse.Namespace, base: AuditConfig) -> tuple[int, ...]:
 
 def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[CandidateSet]:
     """Return the model of each plan; of one plan to train by, models made of its settings."""
-    made: list[CandidateSet] = []
+    candidate_sets: list[CandidateSet] = []
     for name, default in (_OF_PLANS if len(arguments.plans) > 1 else _OF_PLAN).items():
         if (value := getattr(arguments, name, default)) != default:
-            raise InputError(f"--{name.replace('_', '-')} must be left out where plans say it, got {told(value)}.")
+            raise InputError(
+                f"--{name.replace('_', '-')} must be left out where plans say it, got {value_excerpt(value)}."
+            )
     for path in arguments.plans:
         plan, folder = read_plan(content_of(path, what="PLAN"), name=path.name), path.absolute().parent
         table = load_table(
@@ -146,30 +151,30 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[C
                 f'One plan must say how to train (model.kind = "train"), got {plan.model.kind!r}; name several plans '
                 "to compare their models."
             )
-        made.append(CandidateSet(configs, dataset, plan, "" if trained else path.stem))
-    names = [each.name for each in made if each.name]
+        candidate_sets.append(CandidateSet(configs, dataset, plan, "" if trained else path.stem))
+    names = [candidate_set.name for candidate_set in candidate_sets if candidate_set.name]
     if len(set(names)) < len(names):
         raise InputError(f"Plans must have different names, got {', '.join(names)}.")
-    models = [each.configs[0] for each in made if not each.name]
-    if len(made) > 1 and len(set(models)) < len(models):
+    models = [candidate_set.configs[0] for candidate_set in candidate_sets if not candidate_set.name]
+    if len(candidate_sets) > 1 and len(set(models)) < len(models):
         raise InputError("Plans must be of different models, got the same one to train in two of them.")
-    return made
+    return candidate_sets
 
 
-def _plan(choice: Choice, asked: Sequence[CandidateSet]) -> AuditPlan:
+def _plan(choice: Choice, candidate_sets: Sequence[CandidateSet]) -> AuditPlan:
     """Return the plan of the chosen model, with its first seed."""
     point = choice.chosen.points[0]
-    own = next(each for each in asked if each.name == point.name)
+    chosen_set = next(candidate_set for candidate_set in candidate_sets if candidate_set.name == point.name)
     if point.name:
-        return own.plan
-    return replace(own.plan, title="", config=replace(point.config, roles=own.plan.config.roles))
+        return chosen_set.plan
+    return replace(chosen_set.plan, title="", config=replace(point.config, roles=chosen_set.plan.config.roles))
 
 
 def _outcome(
-    choice: Choice, asked: CandidateSet, plan: AuditPlan, policy: Policy, settings: ChooseSettings
+    choice: Choice, candidate_set: CandidateSet, plan: AuditPlan, policy: Policy, settings: ChooseSettings
 ) -> CommandOutcome:
     return CommandOutcome(
-        about=list(_about(choice, asked)),
+        about=list(_about(choice, candidate_set)),
         findings=[finding(choice)],
         tables={order(choice)[0]: rows(choice), "All numbers": numbers(choice)},
         details=["All numbers"],
@@ -189,9 +194,9 @@ def _outcome(
     )
 
 
-def _about(choice: Choice, asked: CandidateSet) -> Iterator[str]:
-    dataset, policy = asked.dataset, choice.policy
-    seeds = len({p.config.seed for each in choice.candidates for p in each.points})
+def _about(choice: Choice, candidate_set: CandidateSet) -> Iterator[str]:
+    dataset, policy = candidate_set.dataset, choice.policy
+    seeds = len({p.config.seed for candidate in choice.candidates for p in candidate.points})
     yield f"{dataset.title}: {dataset.n:,} records, {choice.attribute}."
     yield f"Policy: {policy.name}, version {policy.version}."
     several = f"{seeds} seeds, which are replicates" if seeds > 1 else "one seed"

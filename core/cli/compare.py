@@ -23,7 +23,9 @@ HELP = "Compare two audits check by check."
 
 _AUDIT = "a folder of fairleak audit, or a report.json or report.html"
 
-_KEPT = "released (the last one whose last decision releases it), latest, or a number or fingerprint of its list"
+_PROJECT_AUDIT = (
+    "released (the last one whose last decision releases it), latest, or a number or fingerprint of its list"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,27 +36,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "worse by --margin; 3 input that cannot be used. Without --margin, exit code 0 says that nothing was shown to "
         "be worse, not that nothing is."
     )
-    parser.add_argument("before", metavar="BEFORE", help=f"The earlier audit: {_AUDIT}; with --project also {_KEPT}.")
+    parser.add_argument(
+        "before", metavar="BEFORE", help=f"The earlier audit: {_AUDIT}; with --project also {_PROJECT_AUDIT}."
+    )
     parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")
     parser.add_argument("--project", metavar="NAME", help="Project of the history with an audit that is no file.")
     add_history_argument(parser)
-    told = "Ask for proof that no required check is worse by so much, in its unit (0.01: one point)."
-    parser.add_argument("--margin", type=float, metavar="SHARE", help=told)
+    help_text = "Ask for proof that no required check is worse by so much, in its unit (0.01: one point)."
+    parser.add_argument("--margin", type=float, metavar="SHARE", help=help_text)
     add_file_arguments(parser, "html", "junit", "json")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Compare, write and print."""
     before, after = (_document(arguments, name, console) for name in ("before", "after"))
-    found = compare(before, after, margin=arguments.margin)
-    console.results(_printed(found))
+    comparison = compare(before, after, margin=arguments.margin)
+    console.results(_printed(comparison))
     if arguments.html is not None:
-        write_file(arguments.html, comparison_html(found).encode(), what="--html")
+        write_file(arguments.html, comparison_html(comparison).encode(), what="--html")
         console.note(f"The comparison is in {arguments.html}.")
     if arguments.junit is not None:
-        write_file(arguments.junit, comparison_junit(found), what="--junit")
-    write_json(found, arguments, console)
-    return found.verdict
+        write_file(arguments.junit, comparison_junit(comparison), what="--junit")
+    write_json(comparison, arguments, console)
+    return comparison.verdict
 
 
 def _document(arguments: argparse.Namespace, argument: str, console: Console) -> Document:
@@ -62,7 +66,7 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
     path, name = Path(getattr(arguments, argument)), argument.upper()
     if arguments.project is not None and not os.path.lexists(path):
         history = History.open(arguments.history, create=False)
-        entry = _kept(history, str(path), arguments.project)
+        entry = _entry(history, str(path), arguments.project)
         signed = history.signatures(entry)
         console.note(f"{name} is audit {entry.id}. {signed[-1].words if signed else 'It is not signed.'}")
         return readable(to_json(history.document(entry)), name=name)
@@ -71,54 +75,57 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
     return readable(text, name=f"{name} ({path})")
 
 
-def _kept(history: History, audit: str, project: str) -> Entry:
+def _entry(history: History, audit: str, project: str) -> Entry:
     """Return an audit of a project."""
     if audit == "latest" and (entries := history.entries(project)):
         return entries[0]
     if audit == "released":
-        last = {one.fingerprint: one for one in history.signatures(project=project)}  # a later one overrules
-        signed = [one for one in last.values() if one.decision in ("release", "accept_risk")]
+        last = {
+            signature.fingerprint: signature for signature in history.signatures(project=project)
+        }  # a later one overrules
+        signed = [signature for signature in last.values() if signature.decision in ("release", "accept_risk")]
         if not signed:
             raise InputError(f"No audit of the project {project!r} is signed for release in {history.place}.")
-        latest = max(signed, key=lambda one: one.number)
-        return next(one for one in history.entries(project, deleted=True) if latest.covers(one))
+        latest = max(signed, key=lambda signature: signature.number)
+        return next(entry for entry in history.entries(project, deleted=True) if latest.covers(entry))
     return history.find(audit, project=project)
 
 
-def _printed(found: Comparison) -> Iterator[str]:
+def _printed(comparison: Comparison) -> Iterator[str]:
     """Yield the verdict, the checks, and what changed."""
-    yield found.headline
-    if found.detail:
-        yield found.detail
+    yield comparison.headline
+    if comparison.detail:
+        yield comparison.detail
     yield ""
-    yield f"Before: {found.before.title}, {found.before.name}: {found.before.headline}"
-    yield f"After:  {found.after.title}, {found.after.name}: {found.after.headline}"
+    yield f"Before: {comparison.before.title}, {comparison.before.name}: {comparison.before.headline}"
+    yield f"After:  {comparison.after.title}, {comparison.after.name}: {comparison.after.headline}"
     yield ""
     header = ["verdict", "check", "before", "after", "change", "95% CI", "adjusted"]
-    yield aligned(header, [_row(one) for one in found.checks], left=range(2))
-    reasons = [f"{one.title}: {one.turn}. {one.why}" for one in found.checks if one.why]
+    yield aligned(header, [_row(check) for check in comparison.checks], left=range(2))
+    reasons = [f"{check.title}: {check.turn}. {check.why}" for check in comparison.checks if check.why]
     yield from ("", *reasons) if reasons else ()
     yield ""
     yield NO_PROOF
-    yield found.people
+    yield comparison.people
     yield ""
-    if not found.changed:
-        yield found.nothing_changed
+    if not comparison.changed:
+        yield comparison.nothing_changed
         return
-    cells = [[one.part, one.what, one.before, one.after] for one in found.changed]
+    cells = [[change.part, change.what, change.before, change.after] for change in comparison.changed]
     yield aligned(["changed", "what", "before", "after"], cells, left=range(4))
 
 
-def _row(found: CheckChange) -> list[str]:
+def _row(change: CheckChange) -> list[str]:
     numbers = [
-        "" if estimate is None else estimate_text(found.check, estimate)[0] for estimate in (found.before, found.after)
+        "" if estimate is None else estimate_text(change.check, estimate)[0]
+        for estimate in (change.before, change.after)
     ]
-    within = "" if found.within is None else " (within the margin)" if found.within else " (may exceed the margin)"
+    within = "" if change.within is None else " (within the margin)" if change.within else " (may exceed the margin)"
     return [
-        f"{found.turn}{within}{'' if found.required else ' (not required)'}",
-        found.title,
+        f"{change.turn}{within}{'' if change.required else ' (not required)'}",
+        change.title,
         *numbers,
-        change_text(found),
-        change_range(found),
-        change_range(found, decided=True) if found.decided else "",
+        change_text(change),
+        change_range(change),
+        change_range(change, decided=True) if change.decided else "",
     ]

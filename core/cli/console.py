@@ -31,10 +31,10 @@ class Block(str):
 
 def visible(text: str) -> str:
     """Return a text on one line: U+FFFD for characters that steer a terminal or the order of letters, or end a line."""
-    return text if text.isprintable() else "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_visible_character, text))
 
 
-def _shown(character: str) -> str:
+def _visible_character(character: str) -> str:
     if character.isprintable():
         return character
     return " " if unicodedata.category(character) == "Zs" else "\ufffd"
@@ -57,13 +57,16 @@ def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
     return aligned(list(rows[0]), [list(row.values()) for row in rows], left=range(left))
 
 
-def estimate_words(found: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
+def interval_text(estimate: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
     """Return a number with its interval, such as "76.3 [75.6, 77.0]", or what to say where nothing was measured."""
-    if found is None or math.isnan(found.value):
+    if estimate is None or math.isnan(estimate.value):
         return "none"
     scale, digits = (100, 1) if percent else (1, 4)
-    words = [f"{scale * number:{'+' if signed else ''}.{digits}f}" for number in (found.value, found.low, found.high)]
-    return words[0] if math.isnan(found.low) else f"{words[0]} [{words[1]}, {words[2]}]"
+    numbers = [
+        f"{scale * number:{'+' if signed else ''}.{digits}f}"
+        for number in (estimate.value, estimate.low, estimate.high)
+    ]
+    return numbers[0] if math.isnan(estimate.low) else f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
 
 
 @dataclass(slots=True)
@@ -103,9 +106,9 @@ class Console:
                 return
             now, left = time.monotonic(), ""
             begun = begun or (now, done)
-            made = done - begun[1]
-            if 0 < made < total - done:
-                left = f", about {_duration((now - begun[0]) / made * (total - done))} left"
+            steps = done - begun[1]
+            if 0 < steps < total - done:
+                left = f", about {_duration((now - begun[0]) / steps * (total - done))} left"
             self.note(f"{done} of {total} {noun}{left}")
 
         return report
@@ -150,15 +153,18 @@ class CommandOutcome:
     """What --json holds besides."""
 
 
-def present(found: CommandOutcome, arguments: argparse.Namespace, console: Console) -> None:
+def present(outcome: CommandOutcome, arguments: argparse.Namespace, console: Console) -> None:
     """Print what was found, and write it where --csv and --json ask for it."""
-    console.results(_lines(found))
-    tables = {title: [plain_row(row) for row in rows] for title, rows in found.tables.items()}
-    rows = [*_set(found.settings), *({"table": title, **row} for title, own in tables.items() for row in own)]
+    console.results(_lines(outcome))
+    tables = {title: [plain_row(row) for row in rows] for title, rows in outcome.tables.items()}
+    rows = [
+        *_set(outcome.settings),
+        *({"table": title, **row} for title, table_rows in tables.items() for row in table_rows),
+    ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     write_csv(csv_bytes(columns, ([row.get(name) for name in columns] for row in rows)), arguments, console)
-    own = {"about": list(found.about), "findings": list(found.findings), "tables": tables}
-    write_json({**found.content, **found.settings, **own}, arguments, console)
+    content = {"about": list(outcome.about), "findings": list(outcome.findings), "tables": tables}
+    write_json({**outcome.content, **outcome.settings, **content}, arguments, console)
 
 
 def _set(settings: Mapping[str, Any]) -> Iterator[PlainRow]:
@@ -170,17 +176,17 @@ def _set(settings: Mapping[str, Any]) -> Iterator[PlainRow]:
             yield {"table": "Settings", "setting": name, "value": str(value)}
 
 
-def _lines(found: CommandOutcome) -> Iterator[str]:
-    yield from found.about
-    for finding in found.findings:
+def _lines(outcome: CommandOutcome) -> Iterator[str]:
+    yield from outcome.about
+    for finding in outcome.findings:
         yield ""
         yield from sentences(finding)
-    for title, rows in found.tables.items():
-        if rows and title not in found.details:
+    for title, rows in outcome.tables.items():
+        if rows and title not in outcome.details:
             header, cells, left = formatted_table(rows)
             yield from ("", title, aligned(header, cells, left=left))
-    hidden = ", ".join(title for title in found.details if found.tables.get(title))
-    notes = [*found.notes, f"Only in the files of --csv and --json: {hidden}."] if hidden else found.notes
+    hidden = ", ".join(title for title in outcome.details if outcome.tables.get(title))
+    notes = [*outcome.notes, f"Only in the files of --csv and --json: {hidden}."] if hidden else outcome.notes
     yield from ("", *notes) if notes else ()
 
 

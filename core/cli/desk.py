@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 
 from ..base.errors import InputError
-from ..base.files import check_place, content_of
+from ..base.files import check_writable, content_of
 from ..base.settings import add_arguments as add_settings
 from ..base.settings import from_arguments, values_of
 from ..datasets.dataset import Table
@@ -90,7 +90,7 @@ any order: the same identifier, and a score in [0, 1].
 exit codes: 0 done or pass, 1 refused because the budget does not suffice (ask) or fail (verify), 3 input that cannot
 be used."""
 
-_PLACE = (
+_LEDGER_HELP = (
     "File of the ledger, or postgresql://user@host/database for several machines (default: $FAIRLEAK_LEDGER, or else a "
     "file in your data folder)."
 )
@@ -100,7 +100,7 @@ _ADVANTAGED = "Value of the advantaged group; everybody else is the other one. N
 
 
 def _add_ledger(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ledger", metavar="PLACE", help=_PLACE)
+    parser.add_argument("--ledger", metavar="PLACE", help=_LEDGER_HELP)
 
 
 def _add_register(parser: argparse.ArgumentParser) -> None:
@@ -146,8 +146,8 @@ def _add_verify(parser: argparse.ArgumentParser) -> None:
 
 
 def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
-    place = arguments.ledger or os.environ.get("FAIRLEAK_LEDGER") or default_ledger()
-    return open_ledger(place, create=create)
+    location = arguments.ledger or os.environ.get("FAIRLEAK_LEDGER") or default_ledger()
+    return open_ledger(location, create=create)
 
 
 def _people(arguments: argparse.Namespace) -> Table:
@@ -163,7 +163,7 @@ def _roles(arguments: argparse.Namespace, people: Table) -> Roles:
     return roles_in(people, desk_roles(arguments.attribute, person=person, group=tuple(group), **outcome))
 
 
-def _named(lines: Iterable[tuple[str, str]]) -> Iterable[str]:
+def _titled_lines(lines: Iterable[tuple[str, str]]) -> Iterable[str]:
     """Return lines of a name and what it is."""
     return (f"{name:<16}{text}" for name, text in lines)
 
@@ -184,7 +184,7 @@ def _register(arguments: argparse.Namespace, console: Console) -> None:
     if values := together(everybody_else(people, roles)):
         console.note(f"Note: the disadvantaged group takes together {values}.")
     registration = ledger.register(arguments.name, test_set, roles=roles, **values_of(settings))
-    console.results(_named(_registration(registration)))
+    console.results(_titled_lines(_registration(registration)))
     console.note(f"The ledger is {ledger.place}.")
 
 
@@ -193,10 +193,10 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
         raise InputError("--asker must be given, for the record.")
     ledger = _opened(arguments)
     name = arguments.name
-    made = ledger.status(name).registration
-    test_set = test_set_of(_people(arguments), made.roles)
+    registration = ledger.status(name).registration
+    test_set = test_set_of(_people(arguments), registration.roles)
     predictions = people_table(content_of(arguments.predictions, what="The predictions"), arguments.predictions.name)
-    scores = predictions_of(predictions, test_set, person=made.roles.person, score=arguments.score)
+    scores = predictions_of(predictions, test_set, person=registration.roles.person, score=arguments.score)
     settings = values_of(from_arguments(arguments, AskSettings))
     epsilon = epsilon_of(millionths(settings["epsilon"], name="epsilon"))
     answer = (
@@ -208,19 +208,21 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     made_of = [line for line in (counted(answer.charged, epsilon),) if line]
     if isinstance(answer, Quote):
         console.results(
-            _named(
+            _titled_lines(
                 [("cost", f"epsilon {epsilon_amount(answer.charged)} of {epsilon_amount(answer.remaining)} left{free}")]
             )
         )
-        console.results([*made_of, *_named([("compares", sides(made))])])
-        console.results(_named([("standard error", f"about {error_text(answer.standard_error)}")]))
+        console.results([*made_of, *_titled_lines([("compares", sides(registration))])])
+        console.results(_titled_lines([("standard error", f"about {error_text(answer.standard_error)}")]))
     elif not answer.refused:
         title = gap_title(answer.metric, labels=set(scores) <= {0.0, 1.0})
         console.result(f"{title}, advantaged minus disadvantaged: {Quantity(answer.gap, signed=True).text}")
-        console.results(_named([("compares", sides(made)), ("standard error", error_text(answer.standard_error))]))
-        console.results([*_named([("charged", f"epsilon {epsilon_amount(answer.charged)}{free}")]), *made_of])
+        console.results(
+            _titled_lines([("compares", sides(registration)), ("standard error", error_text(answer.standard_error))])
+        )
+        console.results([*_titled_lines([("charged", f"epsilon {epsilon_amount(answer.charged)}{free}")]), *made_of])
         record = f"entry {answer.number}, asked by {answer.asker}, hash {answer.seal}"
-        console.results(_named([("left", f"epsilon {epsilon_amount(answer.remaining)}"), ("on record", record)]))
+        console.results(_titled_lines([("left", f"epsilon {epsilon_amount(answer.remaining)}"), ("on record", record)]))
     if answer.from_past and (old := earlier(answer.standard_error, epsilon)):
         console.note(f"Note: {old} --fresh pays for a new noisy answer.")
     if answer.refused:
@@ -235,14 +237,14 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
         return
     rows = []
     for status in ledger.statuses():
-        made, free = status.registration, sum(one.from_past for one in status.answers)
+        registration, free = status.registration, sum(answer.from_past for answer in status.answers)
         rows.append(
             {
-                "name": made.name,
-                "attribute": made.roles.sensitive,
-                "advantaged": " or ".join(made.roles.group) or "1",
-                "people": count(made.n_people),
-                "budget": epsilon_amount(made.budget),
+                "name": registration.name,
+                "attribute": registration.roles.sensitive,
+                "advantaged": " or ".join(registration.roles.group) or "1",
+                "people": count(registration.n_people),
+                "budget": epsilon_amount(registration.budget),
                 "spent": epsilon_amount(status.spent),
                 "left": epsilon_amount(status.remaining),
                 "charged + free": f"{len(status.answers) - free} + {free}",
@@ -253,78 +255,85 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
 
 def _one_status(status: LedgerStatus, console: Console) -> None:
     """Print everything about one registration."""
-    made = status.registration
+    registration = status.registration
     spent = epsilon_amount(status.spent)
     lines = [
-        *_registration(made),
+        *_registration(registration),
         ("spent", f"epsilon {spent}"),
         ("left", f"epsilon {epsilon_amount(status.remaining)}"),
         ("so far", f"all answers together change the odds of one person's attribute by at most e^{spent}"),
-        ("", f"(its square if the true group sizes are known); the budget allows e^{epsilon_amount(made.budget)}"),
+        (
+            "",
+            "(its square if the true group sizes are known); "
+            f"the budget allows e^{epsilon_amount(registration.budget)}",
+        ),
         ("ceiling", ceiling(status)),
         ("rejected files", f"{status.wrong_files} that were not the registered one"),
         ("last hash", status.seal),
     ]
-    console.results(_named(lines))
+    console.results(_titled_lines(lines))
     rows = [
         {
-            "entry": str(one.number),
-            "asked": one.asked,
-            "asker": one.asker,
-            "compares": gap_title(one.metric),
-            "question": one.question[:12],
-            "gap [95%]": Quantity(one.gap, signed=True).text,
-            "charged": epsilon_amount(one.charged),
+            "entry": str(answer.number),
+            "asked": answer.asked,
+            "asker": answer.asker,
+            "compares": gap_title(answer.metric),
+            "question": answer.question[:12],
+            "gap [95%]": Quantity(answer.gap, signed=True).text,
+            "charged": epsilon_amount(answer.charged),
         }
-        for one in status.answers
+        for answer in status.answers
     ]
     if rows:
         console.results(["", table(rows, left=5)])
 
 
-def _registration(made: Registration) -> list[tuple[str, str]]:
-    size = made.n_disadvantaged
-    positives = "" if made.n_positive is None else f", {count(made.n_positive)} with a positive label"
+def _registration(registration: Registration) -> list[tuple[str, str]]:
+    size = registration.n_disadvantaged
+    positives = "" if registration.n_positive is None else f", {count(registration.n_positive)} with a positive label"
     value, low, high = (number_text(number, ",.0f") for number in (size.value, size.low, size.high))
     return [
-        ("registered", f"{made.name} ({made.registered})"),
-        ("attribute", made.roles.sensitive),
-        ("compares", sides(made)),
-        ("people", f"{count(made.n_people)}{positives}"),
-        ("budget", f"epsilon {epsilon_amount(made.budget)} in total; cannot be increased"),
-        ("disadvantaged", f"about {value}, {low} to {high} (95%), for epsilon {epsilon_amount(made.count_epsilon)}"),
+        ("registered", f"{registration.name} ({registration.registered})"),
+        ("attribute", registration.roles.sensitive),
+        ("compares", sides(registration)),
+        ("people", f"{count(registration.n_people)}{positives}"),
+        ("budget", f"epsilon {epsilon_amount(registration.budget)} in total; cannot be increased"),
+        (
+            "disadvantaged",
+            f"about {value}, {low} to {high} (95%), for epsilon {epsilon_amount(registration.count_epsilon)}",
+        ),
     ]
 
 
 def _export(arguments: argparse.Namespace, console: Console) -> None:
-    check_place(arguments.file, what="FILE")
+    check_writable(arguments.file, what="FILE")
     seal = _opened(arguments).export(arguments.file)
     console.result(seal)
     console.note(f"The record is in {arguments.file}; note the hash elsewhere: it proves that nothing is rewritten.")
 
 
 def _verify(arguments: argparse.Namespace, console: Console) -> str:
-    found = verify_export(arguments.file, noted=arguments.noted)
-    console.result(verified(found, arguments.file.name))
-    if found.ok and arguments.noted:
+    verification = verify_export(arguments.file, noted=arguments.noted)
+    console.result(verified(verification, arguments.file.name))
+    if verification.ok and arguments.noted:
         console.result("It contains the noted hash.")
-    elif found.ok:
+    elif verification.ok:
         console.result(
             "Compare a hash with one noted earlier (--noted): a record rewritten as a whole would pass, too."
         )
     rows = [
         {
-            "name": one.registration.name,
-            "budget": epsilon_amount(one.registration.budget),
-            "spent": epsilon_amount(one.spent),
-            "answers": str(len(one.answers)),
-            "charged": str(sum(not answer.from_past for answer in one.answers)),
+            "name": budget.registration.name,
+            "budget": epsilon_amount(budget.registration.budget),
+            "spent": epsilon_amount(budget.spent),
+            "answers": str(len(budget.answers)),
+            "charged": str(sum(not answer.from_past for answer in budget.answers)),
         }
-        for one in found.budgets
+        for budget in verification.budgets
     ]
     if rows:
         console.results(["", table(rows)])
-    return "pass" if found.ok else "fail"
+    return "pass" if verification.ok else "fail"
 
 
 COMMANDS = {

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..auditing.policy import VERDICT_TITLES
 from ..base.errors import InputError
-from ..base.files import check_place, write_file
+from ..base.files import check_writable, write_file
 from ..report import to_json
 from ..report.one_page import one_page
 from ..store.history import DECISIONS, Entry, History, Signature
@@ -50,19 +50,21 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
 def _add_show(parser: argparse.ArgumentParser) -> None:
     _add_audit(parser)
     add_path(parser, "--report", help="New file for its report.json, as it was kept.")
-    told = "New file for its one-page summary (PDF) with its signatures; needs requirements-pdf.txt."
-    add_path(parser, "--page", help=told)
+    help_text = "New file for its one-page summary (PDF) with its signatures; needs requirements-pdf.txt."
+    add_path(parser, "--page", help=help_text)
     add_history_argument(parser)
 
 
 def _add_sign(parser: argparse.ArgumentParser) -> None:
     _add_audit(parser)
-    words = ", ".join(DECISIONS)
-    parser.add_argument("--decision", required=True, choices=tuple(DECISIONS), metavar="WORD", help=f"One of {words}.")
+    decisions = ", ".join(DECISIONS)
+    parser.add_argument(
+        "--decision", required=True, choices=tuple(DECISIONS), metavar="WORD", help=f"One of {decisions}."
+    )
     parser.add_argument("--name", required=True, metavar="NAME", help="Who signs.")
     parser.add_argument("--role", required=True, metavar="ROLE", help="Role in which they sign.")
-    told = "Reason; required for accept_risk, and for another decision than one that stands."
-    parser.add_argument("--reason", default="", metavar="TEXT", help=told)
+    help_text = "Reason; required for accept_risk, and for another decision than one that stands."
+    parser.add_argument("--reason", default="", metavar="TEXT", help=help_text)
     add_history_argument(parser)
 
 
@@ -74,8 +76,8 @@ def _add_delete(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_expire(parser: argparse.ArgumentParser) -> None:
-    told = "Reports kept more than N days ago are deleted, but for those whose sign-off stands."
-    parser.add_argument("--days", type=int, required=True, metavar="N", help=told)
+    help_text = "Reports kept more than N days ago are deleted, but for those whose sign-off stands."
+    parser.add_argument("--days", type=int, required=True, metavar="N", help=help_text)
     parser.add_argument("--project", metavar="NAME", help="One project (default: all of them).")
     _add_who(parser)
     add_history_argument(parser)
@@ -96,9 +98,9 @@ def _opened(arguments: argparse.Namespace) -> History:
 def _with_project(arguments: argparse.Namespace) -> History:
     """Return the history, which has the project that the arguments name, if they name one."""
     history, name = _opened(arguments), arguments.project
-    there = history.projects()
-    if name is not None and name not in there:
-        has = f"it has {', '.join(map(repr, there))}" if there else "nothing is kept in it yet"
+    projects = history.projects()
+    if name is not None and name not in projects:
+        has = f"it has {', '.join(map(repr, projects))}" if projects else "nothing is kept in it yet"
         raise InputError(f"There is no project {name!r} in the history {history.place}; {has}.")
     return history
 
@@ -110,8 +112,8 @@ def _who(arguments: argparse.Namespace) -> str:
 def _keep(arguments: argparse.Namespace, console: Console) -> None:
     _, document = report_that_holds(arguments.report, what="is kept")
     history = History.open(arguments.history)
-    kept = history.keep(document, project=arguments.project, who=_who(arguments))
-    console.result(f"It is kept in the project {kept.project!r} of the history {history.place}, as audit {kept.id}.")
+    entry = history.keep(document, project=arguments.project, who=_who(arguments))
+    console.result(f"It is kept in the project {entry.project!r} of the history {history.place}, as audit {entry.id}.")
 
 
 def _list(arguments: argparse.Namespace, console: Console) -> None:
@@ -119,58 +121,60 @@ def _list(arguments: argparse.Namespace, console: Console) -> None:
     signed = history.signatures()
     rows = [
         {
-            "audit": str(one.id),
-            "project": one.project,
-            "kept": one.when[:10],
-            "verdict": VERDICT_TITLES[one.verdict],
-            "fingerprint": one.short,
-            "dataset": one.dataset,
-            "by": one.who,
-            "sign-off": "deleted" if one.deleted else _sign_off(one, signed),
+            "audit": str(entry.id),
+            "project": entry.project,
+            "kept": entry.when[:10],
+            "verdict": VERDICT_TITLES[entry.verdict],
+            "fingerprint": entry.short,
+            "dataset": entry.dataset,
+            "by": entry.who,
+            "sign-off": "deleted" if entry.deleted else _sign_off(entry, signed),
         }
-        for one in history.entries(arguments.project, deleted=arguments.deleted)
+        for entry in history.entries(arguments.project, deleted=arguments.deleted)
     ]
     console.result(table(rows, left=8) if rows else "Nothing is kept.")
 
 
 def _sign_off(entry: Entry, signatures: Iterable[Signature]) -> str:
     """Return the decisions on an audit that stand; "void" where it has only others."""
-    own = [one for one in signatures if one.covers(entry)]
-    return "; ".join(dict.fromkeys(one.title for one in own if not one.void)) or ("void" if own else "")
+    covering = [signature for signature in signatures if signature.covers(entry)]
+    return "; ".join(dict.fromkeys(signature.title for signature in covering if not signature.void)) or (
+        "void" if covering else ""
+    )
 
 
 def _show(arguments: argparse.Namespace, console: Console) -> None:
     history = _opened(arguments)
-    one = history.find(arguments.audit)
+    entry = history.find(arguments.audit)
     if arguments.report is not None:
-        check_place(arguments.report, what="--report")
-        content = to_json(history.document(one)).encode("utf-8")
+        check_writable(arguments.report, what="--report")
+        content = to_json(history.document(entry)).encode("utf-8")
         write_file(arguments.report, content, what="--report", new=True)
         console.note(f"The report is in {arguments.report}; fairleak report verify checks it.")
     if arguments.page is not None:
-        check_place(arguments.page, what="--page")
-        page = one_page(history.document(one), history.signatures(one))
+        check_writable(arguments.page, what="--page")
+        page = one_page(history.document(entry), history.signatures(entry))
         write_file(arguments.page, page, what="--page", new=True)
         console.note(f"The one-page summary is in {arguments.page}.")
     lines = {
-        "audit": f"{one.id} of the project {one.project}",
-        "fingerprint": one.fingerprint,
-        "verdict": VERDICT_TITLES[one.verdict],
-        "about": f"{one.dataset}, {one.attribute}",
-        "policy": one.policy,
-        "kept": f"{one.when} by {one.who}",
+        "audit": f"{entry.id} of the project {entry.project}",
+        "fingerprint": entry.fingerprint,
+        "verdict": VERDICT_TITLES[entry.verdict],
+        "about": f"{entry.dataset}, {entry.attribute}",
+        "policy": entry.policy,
+        "kept": f"{entry.when} by {entry.who}",
     }
-    if one.deleted is not None:
-        lines["deleted"] = f"{one.deleted.when} by {one.deleted.who}. {one.deleted.reason}".strip()
+    if entry.deleted is not None:
+        lines["deleted"] = f"{entry.deleted.when} by {entry.deleted.who}. {entry.deleted.reason}".strip()
     console.results(f"{name:<13}{text}" for name, text in lines.items())
-    for signed in history.signatures(one):
+    for signed in history.signatures(entry):
         console.result(f"{'signed':<13}{signed.words}")
 
 
 def _sign(arguments: argparse.Namespace, console: Console) -> None:
     history = _opened(arguments)
-    told = {name: getattr(arguments, name) for name in ("decision", "name", "role", "reason")}
-    console.result(history.sign(history.find(arguments.audit), **told).words)
+    options = {name: getattr(arguments, name) for name in ("decision", "name", "role", "reason")}
+    console.result(history.sign(history.find(arguments.audit), **options).words)
 
 
 def _delete(arguments: argparse.Namespace, console: Console) -> None:
@@ -185,8 +189,8 @@ def _expire(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _gone(entries: tuple[Entry, ...], console: Console) -> None:
-    for one in entries:
-        console.result(f"Deleted the report of audit {one.id} of the project {one.project!r}, {one.short}.")
+    for entry in entries:
+        console.result(f"Deleted the report of audit {entry.id} of the project {entry.project!r}, {entry.short}.")
     if not entries:
         console.result("Nothing was deleted.")
 

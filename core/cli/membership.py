@@ -87,16 +87,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
     add_settings(parser, RunSettings)
-    own = (name for name in params(MembershipSettings) if name != "epsilon")
-    add_settings(parser, MembershipSettings, *own, defaults={"max_depth": None})
+    names = (name for name in params(MembershipSettings) if name != "epsilon")
+    add_settings(parser, MembershipSettings, *names, defaults={"max_depth": None})
     add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Check the arguments, then read the data; measure and print."""
-    asked = from_arguments(arguments, RunSettings)
+    run_settings = from_arguments(arguments, RunSettings)
     settings = from_arguments(arguments, MembershipSettings, epsilon=math.inf)
-    _check(asked, settings, depth=hasattr(arguments, "depth"))
+    _check(run_settings, settings, depth=hasattr(arguments, "depth"))
     table, roles = table_and_roles(arguments)
     people = member_people(table, roles)
     if settings.group >= people.n_groups:
@@ -104,26 +104,26 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     if settings.accounting == "naive":
         console.alert("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
     depth = settings.max_depth if hasattr(arguments, "depth") else default_depth(people)
-    own = _Run(table, roles, people, asked, replace(settings, max_depth=depth), console)
+    membership_run = _Run(table, roles, people, run_settings, replace(settings, max_depth=depth), console)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
-        present(own.outcome(arguments.dataset), arguments, console)
+        present(membership_run.outcome(arguments.dataset), arguments, console)
 
 
-def _check(asked: RunSettings, settings: MembershipSettings, *, depth: bool) -> None:
+def _check(run_settings: RunSettings, settings: MembershipSettings, *, depth: bool) -> None:
     """Refuse what does not go together."""
     target = settings.target
     check_shadows(settings.shadows, "--shadows")
-    for flag, there in (
-        ("train-epsilons", asked.epsilons is not None),
+    for flag, is_set in (
+        ("train-epsilons", run_settings.epsilons is not None),
         ("accounting", settings.accounting != "savings"),
     ):
-        if there and target != "dp_id3":
+        if is_set and target != "dp_id3":
             raise InputError(f"--{flag} is for the target dp_id3, got it with --target {target}.")
     if depth and target in ("logistic", "audited"):
         raise InputError(f"--depth is for trees that are trained here, got it with --target {target}.")
-    for flag, there in (("theta", settings.theta < 1.0), ("repeats", asked.repeats > 1)):
-        if there and target == "audited":
+    for flag, is_set in (("theta", settings.theta < 1.0), ("repeats", run_settings.repeats > 1)):
+        if is_set and target == "audited":
             raise InputError(
                 f"--{flag} is not for the target audited, whose members are the audit's training records, got it "
                 "with --target audited."
@@ -138,18 +138,20 @@ class _Run:
         table: Table,
         roles: Roles,
         people: MemberPeople,
-        asked: RunSettings,
+        run_settings: RunSettings,
         settings: MembershipSettings,
         console: Console,
     ) -> None:
-        self.people, self.asked, self.settings = people, asked, settings
+        self.people, self.asked, self.settings = people, run_settings, settings
         self.dataset, self.config = build_dataset(table, roles), AuditConfig(seed=settings.seed, roles=roles)
         private = settings.target == "dp_id3"
-        budgets = tuple(dict.fromkeys(asked.epsilons or _EPSILONS)) if private else (math.inf,)  # others have none
+        budgets = (
+            tuple(dict.fromkeys(run_settings.epsilons or _EPSILONS)) if private else (math.inf,)
+        )  # others have none
         self.models = [replace(settings, theta=1.0, epsilon=epsilon) for epsilon in budgets]
-        self.picks, self.repeats = settings.theta < 1.0, asked.repeats
-        self.over_epsilon = private and asked.repeats > 1
-        self.over_theta = self.picks or (asked.repeats > 1 and not private)
+        self.picks, self.repeats = settings.theta < 1.0, run_settings.repeats
+        self.over_epsilon = private and run_settings.repeats > 1
+        self.over_theta = self.picks or (run_settings.repeats > 1 and not private)
         self.tick = self._ticks(console)
 
     def _ticks(self, console: Console) -> Callable[..., None]:
@@ -162,12 +164,12 @@ class _Run:
 
     def _counted(self, points: Iterator[CurvePoint]) -> list[CurvePoint]:
         """Return a curve's points; at θ = 1, where nobody is deleted, there is no control."""
-        found = []
+        counted_points = []
         for point in points:
             if point.at < 1.0 or point.variant != "random":
                 self.tick()
-                found.append(point)
-        return found
+                counted_points.append(point)
+        return counted_points
 
     def _target(self, settings: MembershipSettings) -> TrainedTarget:
         return attacked_as(self.people, settings, config=self.config, dataset=self.dataset)
@@ -183,15 +185,15 @@ class _Run:
     def outcome(self, dataset: str) -> CommandOutcome:
         """Measure."""
         models = [self._attacked(settings) for settings in self.models]
-        found = [finding for model in models for finding in findings(MembershipSummary(model, model.settings))]
-        shown = dict(tables(models))
-        for title, said, rows in self._curves(MembershipSummary(models[0], self.settings).names):
-            found += said
-            shown[title] = rows
+        all_findings = [finding for model in models for finding in findings(MembershipSummary(model, model.settings))]
+        all_tables = dict(tables(models))
+        for title, curve_findings, rows in self._curves(MembershipSummary(models[0], self.settings).names):
+            all_findings += curve_findings
+            all_tables[title] = rows
         return CommandOutcome(
             about=list(_about(models[0], self.people)),
-            findings=found,
-            tables=shown,
+            findings=all_findings,
+            tables=all_tables,
             details=DETAILS,
             notes=MEANING,
             settings={"dataset": dataset, "attribute": models[0].attribute, "settings": plain(self.settings)}
@@ -208,15 +210,15 @@ class _Run:
             bands = summarise_curve(self._counted(points), level=self.settings.level)
             yield f"Over ε: {over}", [Finding(point=epsilon_heading(bands, names))], curve_rows(bands, "ε")
         level, thetas = self.settings.level, (self.settings.theta, 1.0) if self.picks else (1.0,)
-        for own in self.models if self.over_theta else ():
-            found = self._counted(fairpick_curve(self.people, own, thetas=thetas, repeats=self.repeats))
-            at = f", ε = {own.epsilon:g}" if own.target == "dp_id3" else ""
-            said = [Finding(point=picking_heading(found, "vd", level=level))] if self.picks else []
-            yield f"Over θ{at}: {over}", said, curve_rows(summarise_curve(found, level=level), "θ")
+        for model in self.models if self.over_theta else ():
+            curve_points = self._counted(fairpick_curve(self.people, model, thetas=thetas, repeats=self.repeats))
+            at = f", ε = {model.epsilon:g}" if model.target == "dp_id3" else ""
+            picking_findings = [Finding(point=picking_heading(curve_points, "vd", level=level))] if self.picks else []
+            yield f"Over θ{at}: {over}", picking_findings, curve_rows(summarise_curve(curve_points, level=level), "θ")
         if self.picks:
-            made = self._target(replace(self.models[0], theta=self.settings.theta)).findings
-            assert made.fairpick is not None
-            yield "Rows deleted by FairPick", [deletions(made)], deleted_rows(made.fairpick)
+            fairpick_findings = self._target(replace(self.models[0], theta=self.settings.theta)).findings
+            assert fairpick_findings.fairpick is not None
+            yield "Rows deleted by FairPick", [deletions(fairpick_findings)], deleted_rows(fairpick_findings.fairpick)
 
 
 def _about(first: MembershipFindings, people: MemberPeople) -> Iterator[str]:

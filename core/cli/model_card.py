@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..auditing import load_model, load_table
-from ..auditing.card_plan import ReleasePlan, named, people_of, read_release, study_of
+from ..auditing.card_plan import ReleasePlan, error_context, people_of, read_release, study_of
 from ..base.files import content_of
 from ..base.serialize import plain
 from ..base.settings import add_arguments as add_settings
-from ..base.settings import given, params
+from ..base.settings import flag_values, params
 from ..datasets.catalog import default_cache_folder
 from ..studies.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
 from ..studies.model_card.findings import DETAILS, tables
@@ -23,11 +23,11 @@ from .console import CommandOutcome, Console, present
 
 def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> CommandOutcome:
     """Return what the card reveals, and which precision to publish."""
-    first, *others = STUDY.findings(study, study.settings)
+    first, *later_findings = STUDY.findings(study, study.settings)
     precision = [] if advice is None else [advised(advice, study)]
     return CommandOutcome(
         about=list(_head(plan, study)),
-        findings=[replace(first, evidence=""), *others, *precision],  # its evidence is that of the others
+        findings=[replace(first, evidence=""), *later_findings, *precision],  # its evidence is that of the others
         tables=tables(study, advice),
         details=DETAILS,
         settings={"settings": plain(study.settings)},
@@ -71,21 +71,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_path(parser, "plan", help="TOML file of the card; the files in it lie in the same folder.")
     add_data_argument(parser)
-    own = parser.add_argument_group("in place of the file's own")
-    add_settings(own, ReleaseSettings, defaults=dict.fromkeys(params(ReleaseSettings)))
-    told = "No search for a safe precision; there is none for typed numbers either."
-    parser.add_argument("--no-advice", action="store_true", help=told)
+    group = parser.add_argument_group("in place of the file's own")
+    add_settings(group, ReleaseSettings, defaults=dict.fromkeys(params(ReleaseSettings)))
+    help_text = "No search for a safe precision; there is none for typed numbers either."
+    parser.add_argument("--no-advice", action="store_true", help=help_text)
     add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Estimate, measure and print."""
     name = arguments.plan.name
-    plan = read_release(content_of(arguments.plan, what="FILE"), name=name, instead=given(arguments, ReleaseSettings))
+    plan = read_release(
+        content_of(arguments.plan, what="FILE"), name=name, instead=flag_values(arguments, ReleaseSettings)
+    )
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
-    with named(name, "data.file" if plan.source.data.file else "[data]"):
+    with error_context(name, "data.file" if plan.source.data.file else "[data]"):
         table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
-    with named(name, "model.file"):
+    with error_context(name, "model.file"):
         model_file = load_model(plan.source, folder=folder)
     report = console.counting("steps of training", every=_STEPS_PER_NOTE, first=1)
     people = people_of(plan, table, model_file=model_file, name=name, report=report)

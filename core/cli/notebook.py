@@ -18,7 +18,7 @@ from ..datasets.catalog import default_cache_folder
 from ..report import Reports, board_html, board_style, caveats_html, check_rows, summary_markdown
 from ..report.public_summary import markdown
 from ..report.tables import report_tables
-from .audit import check_folder, policy_named, write_audit
+from .audit import applied_policy, check_folder, write_audit
 
 if TYPE_CHECKING:
     import pandas
@@ -53,8 +53,8 @@ class AuditResult:
         """A row for each check: verdict, value with 95% CI, limit, baseline."""
         import pandas as pd
 
-        (found,) = (table for table in report_tables(self.reports.document) if table.name == "checks")
-        return pd.DataFrame(found.rows, columns=list(found.columns))
+        (checks,) = (table for table in report_tables(self.reports.document) if table.name == "checks")
+        return pd.DataFrame(checks.rows, columns=list(checks.columns))
 
     @property
     def summary(self) -> str:
@@ -147,13 +147,13 @@ def audit(
     """
     answers = {"label": label, "predictions": predictions, "positive": positive, "favourable": favourable}
     plan, table, guesses = _plan_and_table(data, attribute, answers, tuple(confirmed))
-    named = policy or ("predictions" if plan.model.kind == "predictions" else "default")
-    judged_by = policy_named(named, plan, Path(), what="policy")
+    policy_name = policy or ("predictions" if plan.model.kind == "predictions" else "default")
+    judged_by = applied_policy(policy_name, plan, Path(), what="policy")
     try:
-        found = run_audit(plan, table, judged_by, guesses=guesses, report=report)
+        audited = run_audit(plan, table, judged_by, guesses=guesses, report=report)
     except MissingAnswers as error:
         raise InputError(f"{error}\n{_ARGUMENTS}", key=error.key) from None
-    return AuditResult(Reports(found))
+    return AuditResult(Reports(audited))
 
 
 def _plan_and_table(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..base.errors import InputError
 from ..base.serialize import plain
 from ..base.settings import add_arguments as add_settings
-from ..base.settings import from_arguments, given
+from ..base.settings import flag_values, from_arguments
 from ..stats.fairness import METRIC_TITLES
 from ..studies.bias_queries import (
     DECODERS,
@@ -46,16 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
-    asked = given(arguments, Asking)
+    options = flag_values(arguments, Asking)
     settings, answering = from_arguments(arguments, RevealSettings), from_arguments(arguments, Answering)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
     check_epsilon(config.epsilon, (config.method,))
-    repeats = repeats_for(asked.get("n", Asking().n))
-    asking = Asking(**{"repeats": repeats, **asked}, seed=config.seed)
-    present(_asked(arguments, settings.questions, answering, asking, config, console), arguments, console)
+    repeats = repeats_for(options.get("n", Asking().n))
+    asking = Asking(**{"repeats": repeats, **options}, seed=config.seed)
+    present(_outcome(arguments, settings.questions, answering, asking, config, console), arguments, console)
 
 
-def _asked(
+def _outcome(
     arguments: argparse.Namespace,
     questions: tuple[int, ...] | None,
     answering: Answering,
@@ -77,15 +77,15 @@ def _asked(
     groups = f"{trials.n_advantaged} {pool.advantaged}, {trials.n_disadvantaged} {pool.disadvantaged}"
     attribute, noises = dataset.roles.attribute, [noise for noise in NOISES if noise != "exact"]
     beside = answers_leak(trials, numbers[-1], answering, attribute=attribute, decoders=(), noises=noises)
-    found = replace(beside, leaks=tuple(leak for leak in leaks if leak.m == numbers[-1]))
+    final_leak = replace(beside, leaks=tuple(leak for leak in leaks if leak.m == numbers[-1]))
     return CommandOutcome(
         about=(
             f"{asking.n} people of {dataset.title}: {groups}",
             f"Queries: {asking.design}, {METRIC_TITLES[pool.metric].lower()}, model {model}; answers: {answers}",
             f"{asking.repeats} draws of people, queries and noise, seed {asking.seed}",
         ),
-        findings=(*findings(found, answering), curve_finding(trials, leaks, answering)),
-        tables=tables({noise_text(answering): leaks}, found.errors),
+        findings=(*findings(final_leak, answering), curve_finding(trials, leaks, answering)),
+        tables=tables({noise_text(answering): leaks}, final_leak.errors),
         notes=MEANING,
         settings={"dataset": config.dataset, "model": plain(config), "asking": plain(asking)}
         | {"answering": plain(answering)},

@@ -35,7 +35,7 @@ from .console import Console, aligned
 
 HELP = "Run the audit of a report again and say whether it gives the same."
 
-_SHOWN = 20
+_MOST_CHANGES = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,11 +63,11 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
     new = from_json(to_json(report_document(audit)))
     replayed = _without_choice(old)
-    found = compare_runs(replayed, new)
-    console.results(_printed(found))
+    comparison = compare_runs(replayed, new)
+    console.results(_printed(comparison))
     if len(replayed["findings"]) < len(old["findings"]):
         console.result("How the model was chosen was not run again, and that section was not compared.")
-    return "pass" if found.same else "fail"
+    return "pass" if comparison.same else "fail"
 
 
 def _without_choice(old: Document) -> Document:
@@ -113,33 +113,33 @@ def _model(plan: AuditPlan, arguments: argparse.Namespace) -> ModelFile | None:
 def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, digits: str) -> None:
     """Refuse a table that is not the report's, before an hour of work rather than after."""
     dataset = dataset_of(plan, table, model_file=model_file)
-    found = data_fingerprint(dataset, answers=plan.model.kind != "file")
-    if found != digits:
+    fingerprint = data_fingerprint(dataset, answers=plan.model.kind != "file")
+    if fingerprint != digits:
         raise InputError(
             f"The table must be the one the report is about, whose fingerprint begins with {digits[:12]}, got one that "
-            f"begins with {found[:12]}."
+            f"begins with {fingerprint[:12]}."
         )
 
 
-def _printed(found: Replay) -> Iterator[str]:
+def _printed(comparison: Replay) -> Iterator[str]:
     """Yield whether the runs gave the same, what they ran on otherwise, and the values that differ."""
-    if found.same:
-        yield f"The same: the run has the fingerprint {found.now[:16]} again."
+    if comparison.same:
+        yield f"The same: the run has the fingerprint {comparison.now[:16]} again."
     else:
         yield (
-            f"Not the same: the run has the fingerprint {found.now[:16]}, in the report {found.before[:16]}; "
-            f"{len(found.changes):,} of its values differ."
+            f"Not the same: the run has the fingerprint {comparison.now[:16]}, in the report {comparison.before[:16]}; "
+            f"{len(comparison.changes):,} of its values differ."
         )
-    if found.environment:
-        changes = "; ".join(map(_change, found.environment))
+    if comparison.environment:
+        changes = "; ".join(map(_change, comparison.environment))
         yield f"Run on something else than the report: {changes}."
-    if not found.changes:
+    if not comparison.changes:
         return
     yield ""
-    rows = [[change.path, _value(change.before), _value(change.now)] for change in found.changes[:_SHOWN]]
+    rows = [[change.path, _value(change.before), _value(change.now)] for change in comparison.changes[:_MOST_CHANGES]]
     yield aligned(["where", "report", "now"], rows)
-    if len(found.changes) > _SHOWN:
-        yield f"and {len(found.changes) - _SHOWN:,} more"
+    if len(comparison.changes) > _MOST_CHANGES:
+        yield f"and {len(comparison.changes) - _MOST_CHANGES:,} more"
 
 
 def _change(change: ChangedValue) -> str:

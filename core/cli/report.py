@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..base.errors import FairLeakError, InputError
-from ..base.files import check_place, content_of, write_file
+from ..base.files import check_writable, content_of, write_file
 from ..report import public_summary, summary_markdown, verify_report
 from ..report.one_page import NAME, one_page
 from ..report.verification import (
@@ -24,14 +24,14 @@ from .arguments import Action, add_path, read_report, report_in, report_that_hol
 from .console import Console
 
 
-def _add_report(parser: argparse.ArgumentParser, told: str, nargs: str | None = None) -> None:
-    add_path(parser, "report", nargs=nargs, metavar="REPORT", help=told)
+def _add_report(parser: argparse.ArgumentParser, help_text: str, nargs: str | None = None) -> None:
+    add_path(parser, "report", nargs=nargs, metavar="REPORT", help=help_text)
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
     _add_report(parser, "JSON or HTML file of a report; its signature is in REPORT.sig.")
-    told = "First 8 or more digits of the signed fingerprint."
-    parser.add_argument("--fingerprint", default="", metavar="DIGITS", help=told)
+    help_text = "First 8 or more digits of the signed fingerprint."
+    parser.add_argument("--fingerprint", default="", metavar="DIGITS", help=help_text)
     add_path(parser, "--signer", metavar="PUBLIC.pem", help="Public key of the required signer.")
 
 
@@ -40,10 +40,10 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
     path = arguments.report
     content, text = read_report(path)
     signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
-    found = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
-    findings = [*found.findings, _signature(path, content, signer, str(arguments.signer))]
-    if found.fingerprint:
-        console.result(f"Fingerprint {found.fingerprint[:64]}")
+    verification = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
+    findings = [*verification.findings, _signature(path, content, signer, str(arguments.signer))]
+    if verification.fingerprint:
+        console.result(f"Fingerprint {verification.fingerprint[:64]}")
     for finding in findings:
         label = "BROKEN " if not finding.holds else "NOTE   " if finding.note else "holds  "
         console.result(f"{label} {finding.told}")
@@ -65,8 +65,8 @@ def _add_sign(parser: argparse.ArgumentParser) -> None:
     _add_report(parser, "JSON or HTML file of a report.", "?")
     how = parser.add_mutually_exclusive_group(required=True)
     add_path(how, "--key", metavar="KEY.pem", help="Private key; the signature goes beside the report, in REPORT.sig.")
-    told = "New private key, without a password and readable by you alone; KEY.public.pem is for others."
-    add_path(how, "--new-key", metavar="KEY.pem", help=told)
+    help_text = "New private key, without a password and readable by you alone; KEY.public.pem is for others."
+    add_path(how, "--new-key", metavar="KEY.pem", help=help_text)
 
 
 def _sign(arguments: argparse.Namespace, console: Console) -> None:
@@ -78,9 +78,9 @@ def _sign(arguments: argparse.Namespace, console: Console) -> None:
         _check_new(private, "--new-key")
         public = private.with_name(f"{private.name.removesuffix('.pem')}.public.pem")
         _check_new(public, "The public key of --new-key")
-        own, shared = new_key()
-        write_file(private, own, what="--new-key", new=True, mode=0o600)
-        write_file(public, shared, what="The public key of --new-key", new=True, mode=0o644)
+        private_content, public_content = new_key()
+        write_file(private, private_content, what="--new-key", new=True, mode=0o600)
+        write_file(public, public_content, what="The public key of --new-key", new=True, mode=0o644)
         console.result(f"{private} is the private key: it has no password, so keep it where nobody else can read it.")
         console.result(f"{public} is the public key: give it to those who verify, by a way they trust.")
         return
@@ -97,7 +97,7 @@ def _sign(arguments: argparse.Namespace, console: Console) -> None:
 def _check_new(path: Path, what: str) -> None:
     if os.path.lexists(path):
         raise InputError(f"{what} must be a file that does not exist yet, got {str(path)!r}.")
-    check_place(path, what=what)
+    check_writable(path, what=what)
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +109,7 @@ def _page(arguments: argparse.Namespace, console: Console) -> None:
     """Write the page of a report."""
     report = report_in(arguments.report)
     output = arguments.output or report.with_name(NAME)
-    check_place(output, what="--output")
+    check_writable(output, what="--output")
     _, document = report_that_holds(report, what="gets a summary")
     write_file(output, one_page(document), what="--output")
     console.result(f"{output} is the one-page summary of the internal report.")

@@ -12,7 +12,7 @@ from ..auditing.answers import terminal_line
 from ..auditing.suggestion import SuggestedAudit
 from ..base.errors import InputError
 from ..base.files import content_of
-from ..base.settings import given, params
+from ..base.settings import flag_values, params
 from ..base.validation import choice
 from ..datasets import CATALOG, Table, cautions, read_table
 from ..datasets.catalog import default_cache_folder
@@ -20,7 +20,7 @@ from ..datasets.input_check import Fact, Severity
 from ..models.model_files import read_model
 from ..stats.estimates import joined
 from ..studies.config import TRAINED_TOLERANCE, AuditConfig
-from .arguments import add_data_argument, add_path, data_folder_of, table_named
+from .arguments import add_data_argument, add_path, catalogue_table, data_folder_of
 from .console import Console
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def planned_table(arguments: argparse.Namespace, console: Console) -> PlannedTab
     if arguments.file is not None:
         return _of_file(arguments, console)
     plan = plan_of_dataset(arguments)
-    table = table_named(plan.data.dataset, arguments)
+    table = catalogue_table(plan.data.dataset, arguments)
     roles = table.roles_for(arguments.attribute or "")
     plan = replace(plan, config=replace(plan.config, roles=roles))
     return PlannedTable(plan=_with_settings(plan, arguments), table=table)
@@ -180,7 +180,7 @@ def _of_plan(arguments: argparse.Namespace) -> PlannedTable:
 
 
 def _of_file(arguments: argparse.Namespace, console: Console) -> PlannedTable:
-    settings = {"tolerance": TRAINED_TOLERANCE, **given(arguments, AuditConfig)}
+    settings = {"tolerance": TRAINED_TOLERANCE, **flag_values(arguments, AuditConfig)}
     model = "" if arguments.model is None else arguments.model.name
     suggestion = file_suggestion(
         arguments, console, file=arguments.file.name, model=model, config=AuditConfig(**settings)
@@ -201,7 +201,7 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> PlannedTable:
 
 def _with_settings(plan: AuditPlan, arguments: argparse.Namespace) -> AuditPlan:
     """Return a plan with the settings of the model that were given as flags."""
-    settings = given(arguments, AuditConfig)
+    settings = flag_values(arguments, AuditConfig)
     if plan.model.kind != "train":
         for name in _OF_TRAINING:
             if name in settings:

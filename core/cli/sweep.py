@@ -37,7 +37,7 @@ from .arguments import (
     parts_of,
     seeds_in,
 )
-from .console import Console, estimate_words, table, write_csv
+from .console import Console, interval_text, table, write_csv
 from .subject import PlannedTable, add_planned_table_arguments, planned_table
 
 HELP = "Sweep methods, metrics, tolerances and seeds."
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         seeds=seeds,
     )
     measured = partial(sweep, configs, dataset, measure=measure, result=SweepPoint)
-    points = collected(measured, arguments, console, noun="configurations", own=dataset.uploaded)
+    points = collected(measured, arguments, console, noun="configurations", uploaded=dataset.uploaded)
     summary = summarise(points)
     console.results(_printed(summary, settings, config))
     write_csv(csv_of_frame(summary_frame(summary)), arguments, console)
@@ -93,8 +93,8 @@ def _check_trained(planned: PlannedTable) -> None:
 
 
 def _tolerances(text: str) -> tuple[float, ...]:
-    if (named := _NAMED_TOLERANCES.get(text.strip())) is not None:
-        return named
+    if (tolerances := _NAMED_TOLERANCES.get(text.strip())) is not None:
+        return tolerances
     parts = parts_of(text, name="--tolerances")
     return tuple(dict.fromkeys(unit_interval(part, name="--tolerances") for part in parts))  # type: ignore[arg-type]
 
@@ -116,10 +116,10 @@ def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: Audit
             "tolerance": _tolerance(row),
             "seeds": str(len(row.seeds)),
             "true": str(row.n_true),
-            "majority": estimate_words(row.majority),
-            "before": estimate_words(row.before),
+            "majority": interval_text(row.majority),
+            "before": interval_text(row.before),
             "after": _with_missing(row.after, len(row.seeds)),
-            "gain": estimate_words(row.gain, signed=True),
+            "gain": interval_text(row.gain, signed=True),
         }
         for row in rows
     ]
@@ -137,28 +137,28 @@ def _tolerance(row: SweepRow) -> str:
 
 
 def _with_missing(after: Spread | None, seeds: int) -> str:
-    words = estimate_words(after)
-    return words if after is None or after.seeds == seeds else f"{words} ({after.seeds} of {seeds})"
+    text = interval_text(after)
+    return text if after is None or after.seeds == seeds else f"{text} ({after.seeds} of {seeds})"
 
 
 def _models(rows: list[SweepRow]) -> Iterator[str]:
     yield "Audited models: accuracy in %. unfair: largest deviation of a group from the overall rate. differ:"
     yield "difference between groups, which is Fairlearn's (demographic parity difference and kin)."
     yield ""
-    one = {(row.method, row.metric, row.tolerance): row for row in rows}
+    unique_rows = {(row.method, row.metric, row.tolerance): row for row in rows}
     printed = [
         {
             "method": row.method,
             "metric": row.metric,
             "tolerance": _tolerance(row),
-            "train": estimate_words(row.model_train),
-            "test": estimate_words(row.model_test),
-            "majority, test": estimate_words(row.model_majority),
-            "unfair, train": estimate_words(row.unfairness_train, percent=False),
-            "unfair, test": estimate_words(row.unfairness_test, percent=False),
-            "differ, train": estimate_words(row.difference_train, percent=False),
-            "differ, test": estimate_words(row.difference_test, percent=False),
+            "train": interval_text(row.model_train),
+            "test": interval_text(row.model_test),
+            "majority, test": interval_text(row.model_majority),
+            "unfair, train": interval_text(row.unfairness_train, percent=False),
+            "unfair, test": interval_text(row.unfairness_test, percent=False),
+            "differ, train": interval_text(row.difference_train, percent=False),
+            "differ, test": interval_text(row.difference_test, percent=False),
         }
-        for row in one.values()
+        for row in unique_rows.values()
     ]
     yield table(printed, left=2)

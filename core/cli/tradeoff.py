@@ -26,7 +26,7 @@ from .arguments import (
     dataset_of,
     seeds_in,
 )
-from .console import Console, estimate_words, table, write_csv
+from .console import Console, interval_text, table, write_csv
 
 HELP = "Measure models and attacks over tolerance and privacy budget."
 
@@ -43,25 +43,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Make a map and print it."""
     plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
-    made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
-    console.results(_printed(made))
+    tradeoff_map = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
+    console.results(_printed(tradeoff_map))
     if arguments.output is not None:
-        write_landscape(made, arguments.output)
+        write_landscape(tradeoff_map, arguments.output)
         console.note(f"The map is in {arguments.output}.")
-    write_csv(csv_of_frame(made.to_frame()), arguments, console)
+    write_csv(csv_of_frame(tradeoff_map.to_frame()), arguments, console)
 
 
-def _printed(made: Landscape) -> Iterator[str]:
-    controls, finding = made.controls(), tension(made)
-    yield f"{made.title}: {made.plan.metric}. {finding.point}."
+def _printed(tradeoff_map: Landscape) -> Iterator[str]:
+    controls, finding = tradeoff_map.controls(), tension(tradeoff_map)
+    yield f"{tradeoff_map.title}: {tradeoff_map.plan.metric}. {finding.point}."
     yield finding.evidence
     yield from finding.caveats[:-1]
     before, strong, majority = (percent(controls[name], decimals=1) for name in ("before", "strong", "majority_label"))
     yield f"Before disclosure {before}, imputation without the model {strong}."
-    several = len(made.plan.seeds) > 1
+    several = len(tradeoff_map.plan.seeds) > 1
     yield "In brackets: 95% intervals over seeds." if several else "One seed is no evidence for others."
     yield ""
-    yield table([_cells(cell) for cell in made.cells])
+    yield table([_cells(cell) for cell in tradeoff_map.cells])
     yield f"Change: against before correction. Model accuracy: on the test set; majority class of the label {majority}."
     yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
     yield f"Both on the training set. Members: {MEMBER_ATTACKER}."
@@ -71,11 +71,11 @@ def _cells(cell: MapCell) -> dict[str, str]:
     return {
         "tolerance": "none" if cell.tolerance is None else f"{cell.tolerance:g}",
         "epsilon": f"{cell.epsilon:g}",
-        "recovered": estimate_words(cell.after),
-        "change": "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
-        "model accuracy": estimate_words(cell.accuracy),
-        "unfairness": estimate_words(cell.unfairness_train, percent=False),
-        "difference": estimate_words(cell.difference_train, percent=False),
-        "members, AUC": estimate_words(cell.members, percent=False),
+        "recovered": interval_text(cell.after),
+        "change": "" if cell.tolerance is None else interval_text(cell.gain, signed=True),
+        "model accuracy": interval_text(cell.accuracy),
+        "unfairness": interval_text(cell.unfairness_train, percent=False),
+        "difference": interval_text(cell.difference_train, percent=False),
+        "members, AUC": interval_text(cell.members, percent=False),
         "constraint satisfied": "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
     }

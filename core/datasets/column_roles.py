@@ -60,7 +60,7 @@ class ColumnSummary(Result):
     set_aside: str
 
     def possible_roles(self, *, with_outputs: bool) -> tuple[str, ...]:
-        """Return the roles the column can have; `given` says whether a model's outputs may be among the columns."""
+        """Return the roles the column can have; `with_outputs`: a model's outputs may be among the columns."""
         impossible = set() if with_outputs else {"prediction", "score", "sets"}
         if not 2 <= self.distinct <= MOST_LABELS:
             impossible.add("label")

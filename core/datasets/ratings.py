@@ -120,17 +120,17 @@ def build_ratings(
     Raises `InputError` if a part is empty, the attribute has fewer than 2 or more than 30 values, a value occurs only
     among the people who do not publish it, there are fewer than 2 items, or the people who publish it rated nothing.
     """
-    known = sorted(set(labels[0]), key=_natural)
-    _check_values(known, labels, attribute)
-    place = {label: i for i, label in enumerate(known)}
-    numbers = [np.array([place[label] for label in part], dtype=np.int64) for part in labels]
+    label_values = sorted(set(labels[0]), key=_natural)
+    _check_values(label_values, labels, attribute)
+    positions = {label: i for i, label in enumerate(label_values)}
+    numbers = [np.array([positions[label] for label in part], dtype=np.int64) for part in labels]
     parts = [_canonical(part) for part in people]
     if len(items) < 2:
         raise InputError(f"The ratings must be of at least 2 items, got {len(items)}.")
     if not (parts[0].data > 0).any():
         raise InputError("The people who publish the attribute must have a rating above 0, got none.")
     arrays = [array for part in parts for array in (part.data, part.indices, part.indptr)]
-    called = tuple((names or {}).get(label, label) for label in known)
+    titles = tuple((names or {}).get(label, label) for label in label_values)
     return Ratings(
         title=title,
         source=source,
@@ -139,9 +139,9 @@ def build_ratings(
         values_train=numbers[0],
         people_test=parts[1],
         values_test=numbers[1],
-        values=called,
+        values=titles,
         items=tuple(items),
-        fingerprint=fingerprint("ratings", attribute, called, tuple(items), *arrays, *numbers),
+        fingerprint=fingerprint("ratings", attribute, titles, tuple(items), *arrays, *numbers),
         synthetic=synthetic,
         uploaded=uploaded,
     )
@@ -229,24 +229,24 @@ def _canonical(people: sparse.csr_array) -> sparse.csr_array:
     """Return the matrix in its one form: sorted columns, no stored zeros, 32 bit positions."""
     from scipy import sparse
 
-    made = sparse.csr_array(people, dtype=np.float64, copy=True)
-    made.eliminate_zeros()
-    made.sort_indices()
-    made.indices, made.indptr = made.indices.astype(np.int32), made.indptr.astype(np.int32)
-    return made
+    matrix = sparse.csr_array(people, dtype=np.float64, copy=True)
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return matrix
 
 
-def _check_values(known: list[str], labels: tuple[Sequence[str], Sequence[str]], attribute: str) -> None:
+def _check_values(label_values: list[str], labels: tuple[Sequence[str], Sequence[str]], attribute: str) -> None:
     if not labels[0] or not labels[1]:
         part = "whose attribute is known" if not labels[0] else "to protect"
         raise InputError(f"The ratings need at least one person {part}, got none.")
-    if not 2 <= len(known) <= MOST_VALUES:
+    if not 2 <= len(label_values) <= MOST_VALUES:
         raise InputError(
             f"The private attribute {quoted(attribute)} must have 2 to {MOST_VALUES} values among the people who "
-            f"publish it, got {len(known)}."
+            f"publish it, got {len(label_values)}."
         )
-    told = set(known)
-    strange = [label for label in labels[1] if label not in told]
+    published = set(label_values)
+    strange = [label for label in labels[1] if label not in published]
     if strange:
         raise InputError(
             f"Every value of {quoted(attribute)} must occur among the people who publish it, got {quoted(strange[0])} "
@@ -256,10 +256,10 @@ def _check_values(known: list[str], labels: tuple[Sequence[str], Sequence[str]],
 
 def _natural(label: str) -> tuple[int, int, str]:
     """Sort numbers by size and before words."""
-    return (0, int(label), label) if _is_whole(label) else (1, 0, label)
+    return (0, int(label), label) if _is_integer_label(label) else (1, 0, label)
 
 
-def _is_whole(label: str) -> bool:
+def _is_integer_label(label: str) -> bool:
     """Return whether a label is a whole number short enough to be a name; a raised 2 is a digit, but no number."""
     return label.isdecimal() and len(label) <= _MOST_DIGITS
 
@@ -308,9 +308,9 @@ _HEADER = f"the columns {', '.join(RATING_COLUMNS[:-1])} and {RATING_COLUMNS[-1]
 def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
     """Return the ratings in [0, 1]; 0 where nothing was rated."""
     if not is_numeric(column) and column.notna().any():
-        told = as_text(column).dropna()
+        texts = as_text(column).dropna()
         raise InputError(
-            f"Ratings must be numbers, got {quoted(next((c for c in told if not is_number(c)), told.iloc[0]))}."
+            f"Ratings must be numbers, got {quoted(next((c for c in texts if not is_number(c)), texts.iloc[0]))}."
         )
     if (column.notna() != items.notna()).any():
         raise InputError("Every row of a table of ratings must have both an item and a rating, or neither.")
@@ -331,21 +331,21 @@ def _split(lines: pandas.DataFrame, name: str, seed: int) -> Ratings:
     people = lines["person"].unique()
     if len(people) < _LEAST_PEOPLE:
         raise InputError(f"A table of ratings must have at least {_LEAST_PEOPLE} people, got {len(people)}.")
-    told = lines[["person", "value"]].drop_duplicates()
-    if len(wrong := told.loc[told["value"].isna() | told["person"].duplicated(), "person"]):
+    attributes = lines[["person", "value"]].drop_duplicates()
+    if len(wrong := attributes.loc[attributes["value"].isna() | attributes["person"].duplicated(), "person"]):
         raise InputError(
             f"Every row of a person must have the same attribute, person {quoted(wrong.iloc[0])} has none or several."
         )
     rated = lines[lines["item"].notna()]
-    columns, known = rated["item"].factorize()
-    if not 1 <= len(known) <= MOST_ITEMS:
-        raise InputError(f"A table of ratings must have 1 to {MOST_ITEMS} items, got {len(known)}.")
+    columns, item_names = rated["item"].factorize()
+    if not 1 <= len(item_names) <= MOST_ITEMS:
+        raise InputError(f"A table of ratings must have 1 to {MOST_ITEMS} items, got {len(item_names)}.")
     if len(twice := rated.loc[rated.duplicated(["person", "item"]), ["person", "item"]]):
         person, item = twice.iloc[0]
         raise InputError(f"A person must rate an item once, got person {quoted(person)} and item {quoted(item)} twice.")
     rows = lines["person"].factorize()[0][lines["item"].notna()]
-    whole = sparse.csr_array((rated["rating"], (rows, columns)), shape=(len(people), len(known)))
-    value = told["value"].to_numpy(dtype=object)
+    matrix = sparse.csr_array((rated["rating"], (rows, columns)), shape=(len(people), len(item_names)))
+    value = attributes["value"].to_numpy(dtype=object)
     order = child_generator(seed, "who keeps the attribute").permutation(len(people))
     last = order[::-1][np.unique(value[order[::-1]], return_index=True)[1]]  # of each value
     hidden = order[~np.isin(order, last)][: max(_LEAST_TESTED, round(_TEST_SHARE * len(people)))]
@@ -356,12 +356,12 @@ def _split(lines: pandas.DataFrame, name: str, seed: int) -> Ratings:
         )
     hidden, public = np.sort(hidden), np.setdiff1d(order, hidden)
     return build_ratings(
-        (whole[public], whole[hidden]),
+        (matrix[public], matrix[hidden]),
         (value[public].tolist(), value[hidden].tolist()),
         title=name,
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
         attribute="attribute",
-        items=[str(item) for item in known],
+        items=[str(item) for item in item_names],
         uploaded=True,
     )
 
@@ -386,12 +386,12 @@ def demo_ratings(seed: int = 2018) -> Ratings:
     city = rng.choice(len(_CITIES), size=_PEOPLE, p=_CITY_SHARES)
     taste = rng.integers(_TASTES, size=_PEOPLE)
     weights = _weights(city, taste, _appeal(rng))
-    wanted = np.minimum(8 + rng.geometric(1 / 9, size=_PEOPLE), 80)
+    counts = np.minimum(8 + rng.geometric(1 / 9, size=_PEOPLE), 80)
     # the apps with the largest (log weight + Gumbel noise) are a draw without replacement
     keys = np.log(weights) + rng.gumbel(size=weights.shape)
-    order = np.argsort(-keys, axis=1)[:, : wanted.max()]
-    rows = np.repeat(np.arange(_PEOPLE), wanted)
-    columns = np.concatenate([order[i, :count] for i, count in enumerate(wanted)])
+    order = np.argsort(-keys, axis=1)[:, : counts.max()]
+    rows = np.repeat(np.arange(_PEOPLE), counts)
+    columns = np.concatenate([order[i, :count] for i, count in enumerate(counts)])
     stars = rng.choice(_STARS, size=rows.size, p=_STAR_SHARES)
     people = sparse.csr_array((stars, (rows, columns)), shape=(_PEOPLE, _ITEMS))
     labels = [_CITIES[i] for i in city]
@@ -408,9 +408,9 @@ def demo_ratings(seed: int = 2018) -> Ratings:
 
 def _appeal(rng: np.random.Generator) -> Floats:
     """Return how well known each app is among people of each taste, (tastes, items): few are, most are not."""
-    known = 1.0 / (3.0 + rng.permutation(_ITEMS))
+    popularity = 1.0 / (3.0 + rng.permutation(_ITEMS))
     group = rng.integers(_TASTES, size=_ITEMS)
-    return np.asarray(known * np.where(group == np.arange(_TASTES)[:, None], 9.0, 0.4))
+    return np.asarray(popularity * np.where(group == np.arange(_TASTES)[:, None], 9.0, 0.4))
 
 
 def _weights(city: npt.NDArray[np.int64], taste: npt.NDArray[np.int64], appeal: Floats) -> Floats:
@@ -420,19 +420,19 @@ def _weights(city: npt.NDArray[np.int64], taste: npt.NDArray[np.int64], appeal: 
     everywhere = np.where(local < 0, appeal[taste], 0.0)
     everywhere /= everywhere.sum(axis=1, keepdims=True)
     fame = np.where(local >= 0, 1.0 / (1.0 + np.arange(_ITEMS) % _LOCAL_APPS), 0.0)
-    own = np.where(local == city[:, None], fame, 0.0)
-    own /= own.sum(axis=1, keepdims=True)
+    local_fame = np.where(local == city[:, None], fame, 0.0)
+    local_fame /= local_fame.sum(axis=1, keepdims=True)
     anybody = fame / fame.sum()
-    return np.asarray((1 - 2 * _LOCAL_SHARE) * everywhere + _LOCAL_SHARE * (own + anybody) + 1e-12)
+    return np.asarray((1 - 2 * _LOCAL_SHARE) * everywhere + _LOCAL_SHARE * (local_fame + anybody) + 1e-12)
 
 
 def _item_names() -> list[str]:
     """Return a name an app: a city's own by the city, the others by what they do."""
     names = []
     for i in range(_ITEMS):
-        city, place = divmod(i, _LOCAL_APPS)
+        city, position = divmod(i, _LOCAL_APPS)
         if city < len(_CITIES):
-            again, kind = divmod(place, len(_LOCAL))
+            again, kind = divmod(position, len(_LOCAL))
             names.append(f"{_CITIES[city]} {_LOCAL[kind]}{f' {again + 1}' if again else ''}")
         else:
             again, kind = divmod(i - len(_CITIES) * _LOCAL_APPS, len(_GENERAL))

@@ -117,10 +117,10 @@ def read_columns(
     arguments["min_records"] = min_records
     modules = (f"{__name__}:rehearse", "pandas", "pyarrow.parquet")
     function = f"{__name__}:columns_of"
-    told, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
+    answer, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
     if columns is None:
         raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
-    return columns, tuple(map(str, told["notes"]))
+    return columns, tuple(map(str, answer["notes"]))
 
 
 def columns_of(

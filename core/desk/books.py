@@ -88,13 +88,13 @@ class Account:
 
     def count(self, metric: str) -> tuple[int, Released] | None:
         """Return the noisy size of the disadvantaged group and its entry, None where it is not released yet."""
-        found = ((entry, one) for (entry, part), one in self.released.items() if part == "count")
-        return next((pair for pair in found if pair[1].metric == metric), None)
+        counts = ((entry, release) for (entry, part), release in self.released.items() if part == "count")
+        return next((pair for pair in counts if pair[1].metric == metric), None)
 
     def earlier(self, metric: str, question: str) -> LedgerAnswer | None:
         """Return the most precise answer to a question with this digest, the latest of equals; None without any."""
-        same = [one for one in reversed(self.answers) if (one.metric, one.question) == (metric, question)]
-        return min(same, key=lambda one: one.standard_error, default=None)
+        same = [answer for answer in reversed(self.answers) if (answer.metric, answer.question) == (metric, question)]
+        return min(same, key=lambda answer: answer.standard_error, default=None)
 
     def registration(self) -> Registration:
         """Return the public facts of the registration."""
@@ -149,13 +149,13 @@ class LedgerState(Record):
 
     def _registered(self, entry: Link, body: dict[str, Any]) -> None:
         name = str(body["name"])
-        price = _whole(body["count_epsilon"])
-        budget = _whole(body["budget"])
+        price = _integer(body["count_epsilon"])
+        budget = _integer(body["budget"])
         _require(self.account(name) is None, f"entry {entry.number} registers {name!r} a second time")
         is_charged = body["charged"] == body["spent"] == price
         _require(is_charged, f"entry {entry.number} charges something else than its price")
         _require(0 < price <= budget, f"entry {entry.number} charges more than its budget")
-        count = Released(METRICS[0], _whole(body["count"]), Noise(1, price, 1.0))
+        count = Released(METRICS[0], _integer(body["count"]), Noise(1, price, 1.0))
         released = {(entry.number, "count"): count}
         account = Account(
             body,
@@ -173,9 +173,9 @@ class LedgerState(Record):
         number, account = entry.number, self.accounts[body["name"]]
         _require(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
         new = dict(_new_releases(number, body, account))
-        charged = sum(one.noise.epsilon for one in new.values())
-        _require(_whole(body["charged"]) == charged, f"entry {number} charges something else than what it released")
-        _require(_whole(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
+        charged = sum(release.noise.epsilon for release in new.values())
+        _require(_integer(body["charged"]) == charged, f"entry {number} charges something else than what it released")
+        _require(_integer(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
         _require(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
         error = _standard_error(number, body, account.n(body["metric"]), account.released | new)
         answer = LedgerAnswer(
@@ -183,7 +183,7 @@ class LedgerState(Record):
             asker=body["asker"],
             asked=body["time"],
             question=str(body["question"]),
-            gap=Estimate(value=body["gap"], low=body["low"], high=body["high"], n=_whole(body["n"]), level=LEVEL),
+            gap=Estimate(value=body["gap"], low=body["low"], high=body["high"], n=_integer(body["n"]), level=LEVEL),
             standard_error=error,
             charged=epsilon_of(charged),
             remaining=epsilon_of(account.remaining - charged),
@@ -205,7 +205,7 @@ def _require(holds: bool, violation: str) -> None:
         raise Damaged(violation)
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
     return value
@@ -217,14 +217,14 @@ def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterab
         release = body[part]
         if release is None:
             continue
-        price = _whole(release["epsilon"])
-        reach = _whole(release["reach"])
-        agreed = _whole(body["epsilon"]) if part == "sum" else account.count_epsilon
+        price = _integer(release["epsilon"])
+        reach = _integer(release["reach"])
+        agreed = _integer(body["epsilon"]) if part == "sum" else account.count_epsilon
         _require(price == agreed, f"entry {number} releases a {part} at another price than agreed")
         _require(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
         longest_reach = {"sum": GRID, "count": 1}[part]
         _require(0 < reach <= longest_reach, f"entry {number} releases a {part} of an impossible reach")
-        yield (number, part), Released(body["metric"], _whole(release["units"]), Noise(reach, price, unit))
+        yield (number, part), Released(body["metric"], _integer(release["units"]), Noise(reach, price, unit))
 
 
 def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]) -> float:
@@ -233,9 +233,9 @@ def _standard_error(number: int, body: dict[str, Any], n: int, released: dict[tu
     Sum and count, the gap, its standard error and the number of people are computed again. The total of the scores, the
     reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
     """
-    _require(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
+    _require(_integer(body["n"]) == n, f"entry {number} is about another number of people than registered")
     entry = body["size_from"]
-    size = None if entry is None else released[_whole(entry), "count"]
+    size = None if entry is None else released[_integer(entry), "count"]
     deviations = {}
     for name, number_released in (("part", released.get((number, "sum"))), ("size", size)):
         value = 0.0 if number_released is None else number_released.value

@@ -55,14 +55,14 @@ def everybody_else(table: Table, roles: Roles) -> dict[str, int]:
     return {str(value): int(size) for value, size in sizes.items() if str(value) not in roles.group}
 
 
-def together(others: Mapping[str, int], *, most: int = 6) -> str | None:
+def together(sizes: Mapping[str, int], *, most: int = 6) -> str | None:
     """Name the values that are taken together, with their people; None if there is only one."""
-    if len(others) < 2:
+    if len(sizes) < 2:
         return None
-    named = [f"{count(n)} {quoted(value)}" for value, n in list(others.items())[:most]]
-    if len(others) > most:
-        named.append(f"{count(sum(list(others.values())[most:]))} with {len(others) - most} more values")
-    return joined(named)
+    parts = [f"{count(n)} {quoted(value)}" for value, n in list(sizes.items())[:most]]
+    if len(sizes) > most:
+        parts.append(f"{count(sum(list(sizes.values())[most:]))} with {len(sizes) - most} more values")
+    return joined(parts)
 
 
 def prices(remaining: float, *, least: float) -> tuple[float, ...]:
@@ -71,12 +71,12 @@ def prices(remaining: float, *, least: float) -> tuple[float, ...]:
         return ()
     top = math.floor(math.log10(remaining))
     grid = (round(step * 10.0**power, 6) for power in range(top - 3, top + 1) for step in _STEPS)
-    return (*sorted({one for one in grid if max(least, remaining / 200) <= one < remaining}), remaining)
+    return (*sorted({price for price in grid if max(least, remaining / 200) <= price < remaining}), remaining)
 
 
 def suggested_price(remaining: float, *, least: float) -> float:
     """Return the round price nearest to a twentieth of what remains."""
-    return min(prices(remaining, least=least) or (least,), key=lambda one: abs(one - 0.05 * remaining))
+    return min(prices(remaining, least=least) or (least,), key=lambda price: abs(price - 0.05 * remaining))
 
 
 def count_price(charged: float, epsilon: float) -> float:
@@ -153,28 +153,28 @@ def price_of_size(budget: float) -> str:
 
 def answered(answer: LedgerAnswer, epsilon: float) -> str:
     """Say the answer beside the button, and what its price was made of."""
-    found = f"{_found(answer)}, entry {answer.number} of the ledger; {_epsilon(answer.remaining)} is left."
+    sentence = f"{_gap_and_cost(answer)}, entry {answer.number} of the ledger; {_epsilon(answer.remaining)} is left."
     made_of = counted(answer.charged, epsilon)
-    return f"{found}\n\n{made_of}" if made_of else found
+    return f"{sentence}\n\n{made_of}" if made_of else sentence
 
 
 def last_answer(answer: LedgerAnswer) -> tuple[str, str]:
     """Return, under another question, which one the last answer was to, and the answer."""
-    return f"Last answer, to question {answer.number} ({row(answer)}):", f"{_found(answer)}."
+    return f"Last answer, to question {answer.number} ({row(answer)}):", f"{_gap_and_cost(answer)}."
 
 
-def _found(answer: LedgerAnswer) -> str:
+def _gap_and_cost(answer: LedgerAnswer) -> str:
     cost = "at no charge" if answer.charged == 0 else f"for {_epsilon(answer.charged)}"
     return f"**{gap(answer.gap.value)}** ({gap(answer.gap.low)} to {gap(answer.gap.high)}) {cost}"
 
 
 def example(status: LedgerStatus, worst: float) -> Finding:
     """Return the finding of the example shown while there is no ledger."""
-    made = status.registration
+    registration = status.registration
     largest_error = number_text(worst, ".3f")
     return Finding(
-        point=f"Example: three fairness queries about {count(made.n_people)} synthetic people used "
-        f"{_epsilon(status.spent)} of {epsilon_amount(made.budget)}; the largest error was {largest_error}.",
+        point=f"Example: three fairness queries about {count(registration.n_people)} synthetic people used "
+        f"{_epsilon(status.spent)} of {epsilon_amount(registration.budget)}; the largest error was {largest_error}.",
         evidence="Two were charged; one was asked before and was free. Computed in memory on the demo.",
         so_what=SHARED,
         to_do="Create or open a ledger below. Developers then submit predictions and receive noisy gaps.",
@@ -183,28 +183,29 @@ def example(status: LedgerStatus, worst: float) -> Finding:
 
 def finding(status: LedgerStatus) -> Finding:
     """Return the finding of a test set: its latest answer, or its budget while there is none."""
-    made, left = status.registration, _epsilon(status.remaining)
-    budget = f"{left} of {epsilon_amount(made.budget)} is left for {made.name}"
+    registration, left = status.registration, _epsilon(status.remaining)
+    budget = f"{left} of {epsilon_amount(registration.budget)} is left for {registration.name}"
     if not status.answers:
-        group = made.n_disadvantaged
+        group = registration.n_disadvantaged
         size, low, high = (count(round(x)) for x in (group.value, group.low, group.high))
         return Finding(
             point=f"{budget}; no query was asked yet.",
-            evidence=f"{count(made.n_people)} people, registered {moment(made.registered)}. The noisy size of the "
-            f"disadvantaged group, {size} (95% CI {low} to {high}), cost {_epsilon(made.count_epsilon)}.",
+            evidence=f"{count(registration.n_people)} people, registered {moment(registration.registered)}. "
+            f"The noisy size of the disadvantaged group, {size} (95% CI {low} to {high}), "
+            f"cost {_epsilon(registration.count_epsilon)}.",
             so_what=SHARED,
             to_do="Ask the first query below, with a file of predictions.",
         )
     last = status.answers[-1]
-    found, low, high = (gap(value) for value in (last.gap.value, last.gap.low, last.gap.high))
+    estimate, low, high = (gap(value) for value in (last.gap.value, last.gap.low, last.gap.high))
     cost = FREE if last.charged == 0 else f"for {_epsilon(last.charged)}"
     none = last.gap.low <= 0 <= last.gap.high
-    answer = f", {found}, is not significantly different from no gap" if none else f" is a gap of {found}"
-    first_group = " or ".join(made.roles.group) or "advantaged group"
+    answer = f", {estimate}, is not significantly different from no gap" if none else f" is a gap of {estimate}"
+    first_group = " or ".join(registration.roles.group) or "advantaged group"
     return Finding(
         point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
         evidence=f"{gap_title(last.metric)}, {first_group} minus everybody else, over {count(last.gap.n)} people of "
-        f"{made.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.asked)}. {budget}.",
+        f"{registration.name}, on a scale from −1 to 1. Asked by {last.asker}, {moment(last.asked)}. {budget}.",
         so_what=SHARED,
         to_do="Choose ε for the next answer: a larger ε gives a smaller error and leaves less for later queries.",
     )
@@ -238,17 +239,17 @@ def _of(epsilon: float) -> str:
     return percent(_share(epsilon))
 
 
-def verified(found: ExportVerification, name: str) -> str:
+def verified(verification: ExportVerification, name: str) -> str:
     """Say whether an export passes verification, and what is in it."""
-    if not found.ok:
-        good = f" The first {count(found.n_entries)} entries are good." if found.n_entries else ""
-        return f"{found.reason or 'Verification failed.'}{good}"
-    entries = _many(found.n_entries, "entry", "entries")
-    answers = _many(sum(len(budget.answers) for budget in found.budgets), "answer", "answers")
-    budgets = _many(len(found.budgets), "budget", "budgets")
+    if not verification.ok:
+        good = f" The first {count(verification.n_entries)} entries are good." if verification.n_entries else ""
+        return f"{verification.reason or 'Verification failed.'}{good}"
+    entries = _many(verification.n_entries, "entry", "entries")
+    answers = _many(sum(len(budget.answers) for budget in verification.budgets), "answer", "answers")
+    budgets = _many(len(verification.budgets), "budget", "budgets")
     return (
         f"Verification of {name} passed: {entries}, {answers}, {budgets}, none overspent. Its last hash is "
-        f"{found.seal or 'none'}."
+        f"{verification.seal or 'none'}."
     )
 
 
@@ -262,9 +263,9 @@ def moment(time: str) -> str:
     return f"{time[:10]} {time[11:16]} UTC"
 
 
-def sides(made: Registration) -> str:
+def sides(registration: Registration) -> str:
     """Say who is compared with whom."""
-    return f"{advantaged(made.roles)} (advantaged) with everybody else"
+    return f"{advantaged(registration.roles)} (advantaged) with everybody else"
 
 
 def error_text(error: float) -> str:
@@ -276,5 +277,5 @@ def _epsilon(value: float) -> str:
     return f"ε\N{NO-BREAK SPACE}{epsilon_amount(value)}"
 
 
-def _many(number: int, one: str, many: str) -> str:
-    return f"{count(number)} {one if number == 1 else many}"
+def _many(number: int, singular: str, plural: str) -> str:
+    return f"{count(number)} {singular if number == 1 else plural}"

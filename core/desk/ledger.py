@@ -229,14 +229,14 @@ class Ledger:
         test_set: TestSet,
         scores: npt.ArrayLike,
         do: Callable[[LedgerTransaction, LedgerState, Account, _Plan], T],
-        **asked: Any,
+        **question: Any,
     ) -> T:
         """Do something with a question about the registered people; a file that is not theirs goes on record."""
         with self._store.writing() as change:
             state = change.record()
             account = _account(state, name)
             if _is_registered(change, state, account, test_set):
-                return do(change, state, account, _planned(account, test_set, scores, **asked))
+                return do(change, state, account, _planned(account, test_set, scores, **question))
         # What was put on record is committed before anybody hears of it.
         raise InputError(
             f"The test set must be the one registered as {quoted(name)}; this file is not the registered one."
@@ -309,11 +309,11 @@ def _is_registered(change: LedgerTransaction, state: LedgerState, account: Accou
             "and each tells whether a guess of the attribute is right."
         )
     key, sealed = change.key(), account.body["seals"]
-    whole = test_set.seal(key)
-    if whole == sealed["whole"]:
+    seal = test_set.seal(key)
+    if seal == sealed["whole"]:
         return True
-    if test_set.seal_of_people(key) == sealed["people"] and whole not in account.wrong_files:
-        change.add(state, {"kind": "mismatched", "name": account.name, "time": state.next_time(), "file": whole})
+    if test_set.seal_of_people(key) == sealed["people"] and seal not in account.wrong_files:
+        change.add(state, {"kind": "mismatched", "name": account.name, "time": state.next_time(), "file": seal})
     return False
 
 
@@ -346,7 +346,7 @@ def _planned(
     earlier = account.earlier(metric, digest)
     if again and reach:  # of scores that are all the same the answer is exact
         earlier = None
-    asked = bool(reach) and earlier is None
+    is_new = bool(reach) and earlier is None
     return _Plan(
         metric=metric,
         price=price,
@@ -354,8 +354,8 @@ def _planned(
         people=people,
         values=values,
         earlier=earlier,
-        new_sum=Noise(reach, price, HALF_STEP) if asked else None,
-        new_count=Noise(1, account.count_epsilon, 1.0) if asked and count is None else None,
+        new_sum=Noise(reach, price, HALF_STEP) if is_new else None,
+        new_count=Noise(1, account.count_epsilon, 1.0) if is_new and count is None else None,
         count=count,
     )
 
@@ -458,7 +458,7 @@ def default_ledger() -> Path:
 
 
 def open_ledger(
-    place: str | Path,
+    location: str | Path,
     *,
     create: bool = False,
     randbelow: RandBelow = secrets.randbelow,
@@ -470,7 +470,7 @@ def open_ledger(
 
     Parameters
     ----------
-    place : path or URL
+    location : path or URL
         A SQLite file on a disk of this machine (its locks do not hold on network drives), or a PostgreSQL database
         such as postgresql://user@host/database for several machines.
     create : bool
@@ -481,7 +481,7 @@ def open_ledger(
     from ..store.database import open_store
     from .ledger_tables import LedgerTransaction
 
-    return Ledger(open_store(LedgerTransaction, place, create=create), randbelow)
+    return Ledger(open_store(LedgerTransaction, location, create=create), randbelow)
 
 
 def example_ledger(seed: int) -> Ledger:

@@ -37,14 +37,14 @@ def millionths(value: Amount, *, name: str) -> int:
     """Return an amount of epsilon, in [0.000001, 1000] with at most six decimals, in millionths."""
     try:
         exact = Decimal(str(value)) * MILLION
-        whole = int(exact) if exact.is_finite() else 0
+        amount = int(exact) if exact.is_finite() else 0
     except (InvalidOperation, ValueError, ArithmeticError):
         raise InputError(f"{name} must be a number above 0 and at most {_MOST}, got {value!r}.") from None
     if not exact.is_finite() or not 0 < exact <= _MOST * MILLION:
         raise InputError(f"{name} must be a number above 0 and at most {_MOST}, got {value!r}.")
-    if exact != whole:
+    if exact != amount:
         raise InputError(f"{name} must have at most six decimals, got {value!r}.")
-    return whole
+    return amount
 
 
 def epsilon_of(amount: int) -> float:

@@ -343,13 +343,13 @@ def predictions_of(table: Table, test_set: TestSet, *, person: str = "id", score
 
 
 def _only_other_column(table: Table, person: str) -> str:
-    others = [str(column) for column in table.frame.columns if column != person]
-    if len(others) != 1:
+    column_names = [str(column) for column in table.frame.columns if column != person]
+    if len(column_names) != 1:
         raise InputError(
             f"The file {quoted(table.title)} must have one column of scores besides {quoted(person)}, or an option "
-            f"must say which it is, got {len(others)}."
+            f"must say which it is, got {len(column_names)}."
         )
-    return others[0]
+    return column_names[0]
 
 
 def _filled_cells(table: Table, column: str) -> pandas.Series:

@@ -72,8 +72,8 @@ def settings_reference() -> Iterator[str]:
         for title, settings in tables.items():
             yield from (_row(key, *rest) for key, _, *rest in reference_rows(settings, title=title))
     for called, (cls, commands) in studies().items():
-        named = " and ".join(f"`fairleak {command}`" for command in commands.split(", "))
-        yield from ("", f"## {called} ({named})", "", *_head("Flag"))
+        command_names = " and ".join(f"`fairleak {command}`" for command in commands.split(", "))
+        yield from ("", f"## {called} ({command_names})", "", *_head("Flag"))
         for _, flag, default, *rest in reference_rows(params(cls)):
             yield _row(flag, "the file's" if commands == "card" else default, *rest)
     yield from _attacks()
@@ -87,8 +87,8 @@ def _attacks() -> Iterator[str]:
     yield from ("", "## Attacks on membership", "", "| Attack | What it does | It needs | Where it is run |")
     yield "|---|---|---|---|"
     for attack in REGISTRY.values():
-        needs = "; ".join(told for need, told in NEEDS.items() if need in attack.needs)
-        used = ", ".join(told for use, told in where.items() if use in attack.uses)
+        needs = "; ".join(text for need, text in NEEDS.items() if need in attack.needs)
+        used = ", ".join(text for use, text in where.items() if use in attack.uses)
         yield f"| {attack.title} (`{attack.name}`) | {attack.described} | {needs} | {used} |"
 
 
@@ -96,9 +96,9 @@ def _head(first: str) -> tuple[str, str]:
     return f"| {first} | Default | Must be | What it does |", "|---|---|---|---|"
 
 
-def _row(name: str, default: str, rule: str, told: str) -> str:
-    words = told.replace("|", "\\|")
-    return f"| `{name}` | {default} | {rule} | {words} |"
+def _row(name: str, default: str, rule: str, text: str) -> str:
+    escaped = text.replace("|", "\\|")
+    return f"| `{name}` | {default} | {rule} | {escaped} |"
 
 
 def glossary_reference() -> Iterator[str]:
@@ -126,20 +126,20 @@ def command_reference() -> Iterator[str]:
 def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield the section of a command, or of every command of a group."""
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    for own in (one for group in groups for one in group.choices.values()):
-        yield from _commands(own)
+    for command in (choice for group in groups for choice in group.choices.values()):
+        yield from _commands(command)
     if groups:
         return
     yield from ("", f"## {parser.prog}", "", str(parser.description))
-    shown = [action for action in parser._actions if not {"-h", "-q"} & set(action.option_strings)]
-    if shown:
+    actions = [action for action in parser._actions if not {"-h", "-q"} & set(action.option_strings)]
+    if actions:
         yield from ("", "| Argument | What it is |", "|---|---|")
-    for action in shown:
+    for action in actions:
         value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
         name = f"{', '.join(action.option_strings)}{value}".strip()
         required = " Required." if action.required and action.option_strings else ""
-        words = str(action.help).replace("%%", "%").replace("|", "\\|")
-        yield f"| `{name}` | {words}{required} |"
+        help_text = str(action.help).replace("%%", "%").replace("|", "\\|")
+        yield f"| `{name}` | {help_text}{required} |"
     if parser.epilog:
         yield from ("", parser.epilog[:1].upper() + parser.epilog[1:])
 
@@ -148,20 +148,23 @@ def regulations_reference() -> Iterator[str]:
     """Yield the lines of the page of which provisions a check can be evidence for, from their one list."""
     from ..auditing.policy.checks import CHECKS, check_title
 
-    found = tomllib.loads((files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8"))
-    provisions, frameworks = found["provisions"], found["frameworks"]
+    regulations = tomllib.loads((files_of("core.auditing.policy") / "regulations.toml").read_text(encoding="utf-8"))
+    provisions, frameworks = regulations["provisions"], regulations["frameworks"]
     yield "# Checks and regulations"
     yield ""
     yield (
         "Made from the code by `make docs`. **Not legal advice.** Which provisions a number of FairLeak's can be "
         "evidence for; whether one applies to you, and whether the evidence is enough, is for a lawyer. A pass is no "
-        f"compliance with any of them. Looked up on {found['looked_up']}."
+        f"compliance with any of them. Looked up on {regulations['looked_up']}."
     )
     yield from ("", "## Sources", "", "| Text | Date | Note |", "|---|---|---|")
-    for name, one in frameworks.items():
-        yield f"| **{name}**: [{one['title']}]({one['source']}) | {one['date']} | {one['note']} |"
+    for name, entry in frameworks.items():
+        yield f"| **{name}**: [{entry['title']}]({entry['source']}) | {entry['date']} | {entry['note']} |"
     yield from ("", "## Provisions", "", "| Provision | What it says |", "|---|---|")
-    yield from (f"| {one['framework']}, {one['place']} | “{one['quote']}” |" for one in provisions.values())
+    yield from (
+        f"| {provision['framework']}, {provision['place']} | “{provision['quote']}” |"
+        for provision in provisions.values()
+    )
 
     def row(name: str, keys: list[str], note: str) -> str:
         cells = ("; ".join(provisions[k]["place"] for k in keys if provisions[k]["framework"] == f) for f in frameworks)
@@ -170,11 +173,11 @@ def regulations_reference() -> Iterator[str]:
     head = (f"| {' | '.join(frameworks)} | Note |", "|---" * (len(frameworks) + 2) + "|")
     yield from ("", "## Checks", "", f"| Check {head[0]}", head[1])
     for check in CHECKS:
-        one = found["checks"][check]
-        note = one.get("note") or one.get("no_provision", "")
-        yield row(f"{check_title(check, 'attribute')} (`{check}`)", one.get("provisions", []), note)
+        entry = regulations["checks"][check]
+        note = entry.get("note") or entry.get("no_provision", "")
+        yield row(f"{check_title(check, 'attribute')} (`{check}`)", entry.get("provisions", []), note)
     yield from ("", "## Other parts of an audit", "", f"| Part {head[0]}", head[1])
-    yield from (row(part, keys, "") for part, keys in found["report"].items())
+    yield from (row(part, keys, "") for part, keys in regulations["report"].items())
 
 
 PACKAGES = (
@@ -194,8 +197,10 @@ def api_reference() -> Iterator[str]:
     yield from ("# Python", "", "Made from the code by `make docs`. `help(name)` prints shapes, ranges and equations.")
     for name in ("core", *(f"core.{package}" for package in PACKAGES)):
         module = importlib.import_module(name)
-        own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == name]
-        public = {key: getattr(module, key) for key in getattr(module, "__all__", own) if not key.startswith("_")}
+        defined_names = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == name]
+        public = {
+            key: getattr(module, key) for key in getattr(module, "__all__", defined_names) if not key.startswith("_")
+        }
         yield from ("", f"## {name}", "", _first_line(module), "", "| Name | What it is |", "|---|---|")
         for key, value in public.items():
             if inspect.isclass(value) or inspect.isfunction(value):
@@ -214,7 +219,7 @@ def _arguments(value: object) -> str:
         return ""
     none = inspect.Parameter.empty
     arguments = inspect.signature(value).parameters.values()
-    return str(inspect.Signature([one.replace(annotation=none, default=none) for one in arguments]))
+    return str(inspect.Signature([parameter.replace(annotation=none, default=none) for parameter in arguments]))
 
 
 EXIT_CODES = {

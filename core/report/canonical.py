@@ -33,7 +33,7 @@ from ..stats.estimates import Estimate
 OUTSIDE = ("fingerprint",)
 """What the fingerprint leaves out: itself."""
 
-_WHOLE = 2**53
+_LARGEST_EXACT = 2**53
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -60,7 +60,7 @@ def _number(value: float) -> float | int | str | None:
         return None
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    return int(value) if value.is_integer() and abs(value) < _WHOLE else value
+    return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT else value
 
 
 def to_json(document: dict[str, Any]) -> str:
@@ -81,42 +81,44 @@ def report_fingerprint(document: dict[str, Any]) -> str:
 def _dumped(document: dict[str, Any], *, indent: int | None) -> str:
     compact = None if indent else (",", ":")
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=indent, separators=compact)
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def parse_json(text: str) -> dict[str, Any]:
     """Read strict JSON of one object; InputError if it holds nan, infinity or a key twice, or is nested too deeply."""
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+        document = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite, parse_int=_integer
+        )
     except RecursionError:
         raise InputError("A report must not be nested as deeply as this one.") from None
     except InputError:
         raise
     except ValueError:
         raise InputError("A report must be JSON, got something else.") from None
-    if not isinstance(found, dict):
-        raise InputError(f"A report must be a JSON object, got {type(found).__name__}.")
-    return found
+    if not isinstance(document, dict):
+        raise InputError(f"A report must be a JSON object, got {type(document).__name__}.")
+    return document
 
 
 def _finite(text: str) -> float:
-    found = float(text)
-    if not math.isfinite(found):
+    number = float(text)
+    if not math.isfinite(number):
         raise InputError(f"A report must hold finite numbers, got {text[:20]}.")
-    return found
+    return number
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     _finite(text)
     return int(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    content = dict(pairs)
+    if len(content) != len(pairs):
         ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
         raise InputError(f"A report must hold each key once, got {key[:80]!r} twice.")
-    return found
+    return content
 
 
 def number_of(value: float | str | None) -> float:
@@ -139,8 +141,8 @@ def read(value: Any, kind: Any) -> Any:
         return {key: read(item, inner[1]) for key, item in value.items()}
     if dataclasses.is_dataclass(kind):
         hints = _hints(typing.cast(type, kind))
-        told = {name: read(value[name], hint) for name, hint in hints.items() if name in value}
-        return typing.cast(type, kind)(**told)
+        values = {name: read(value[name], hint) for name, hint in hints.items() if name in value}
+        return typing.cast(type, kind)(**values)
     return kind(value) if issubclass(kind, StrEnum) else value
 
 
@@ -149,7 +151,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
-def estimate_of(found: Mapping[str, Any] | None) -> Estimate | None:
+def estimate_of(content: Mapping[str, Any] | None) -> Estimate | None:
     """Return an estimate as JSON has it; None for null."""
-    made: Estimate | None = read(found, Estimate)
-    return made
+    estimate: Estimate | None = read(content, Estimate)
+    return estimate

@@ -38,13 +38,13 @@ def clean(value: Any) -> Any:
 
 def element(name: str, *inside: Any, **attributes: Any) -> Markup:
     """Return one element; underscores in attribute names become hyphens, None leaves an attribute out."""
-    told = "".join(
+    attribute_text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_number(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     content = Markup("").join(clean(part) for part in inside)
-    return Markup(f"<{name}{told}>") + content + Markup(f"</{name}>")
+    return Markup(f"<{name}{attribute_text}>") + content + Markup(f"</{name}>")
 
 
 def _number(value: Any) -> Any:
@@ -64,11 +64,11 @@ def bullet(row: CheckVerdict) -> Markup:
     """
     if not row.limit:
         return Markup("")
-    told = f"{row.number if row.measured else row.value.capitalize()}. Limit: {row.limit_label}."
-    return bar(row.check, places_of(row), told, row.verdict)
+    description = f"{row.number if row.measured else row.value.capitalize()}. Limit: {row.limit_label}."
+    return bar(row.check, places_of(row), description, row.verdict)
 
 
-def bar(check: str, places: Bullet | None, told: str, kind: str) -> Markup:
+def bar(check: str, places: Bullet | None, description: str, kind: str) -> Markup:
     """Return a bar with the sides that a check allows and forbids, a value with its interval, and what it is called."""
     sides = ("forbidden", "allowed") if CHECKS[check].at_least else ("allowed", "forbidden")
     parts = [_box(f"side {side if places else 'empty'}") for side in sides] + [_box("limit")]
@@ -77,12 +77,12 @@ def bar(check: str, places: Bullet | None, told: str, kind: str) -> Markup:
             parts.append(_box("interval", left=places.low, width=places.high - places.low))
         parts.append(_box("dot", left=places.value))
         parts += [_box("right", "▸") if right else _box("left", "◂") for right in places.arrows]
-    return element("span", *parts, role="img", aria_label=clean(told), class_=f"bullet {kind}")
+    return element("span", *parts, role="img", aria_label=clean(description), class_=f"bullet {kind}")
 
 
-def _box(name: str, words: str = "", **places: float) -> Markup:
+def _box(name: str, text: str = "", **places: float) -> Markup:
     style = "; ".join(f"{key}: {100 * share:.4g}%" for key, share in places.items())
-    return element("span", words, class_=name, style=style or None)
+    return element("span", text, class_=name, style=style or None)
 
 
 _ATTACKERS = {
@@ -93,7 +93,7 @@ _ATTACKERS = {
 }
 """Attacker -> colour of its lines."""
 
-_OTHERS = ("prior", "second", "#B0307A", "#7A4B2A")
+_SPARE_COLOURS = ("prior", "second", "#B0307A", "#7A4B2A")
 
 _RATES = (
     ("test_rate", "Accepted, of all"),
@@ -119,14 +119,14 @@ def line_chart(table: Mapping[str, Any]) -> Markup:
         point = {name: _real(row.get(name)) for name in ("tolerance", "before", "after", "after, low", "after, high")}
         if all(math.isfinite(point[name]) for name in ("tolerance", "before", "after")):
             points.setdefault(str(row["attacker"]), []).append(point)
-    places = sorted({point["tolerance"] for found in points.values() for point in found})
+    places = sorted({point["tolerance"] for series in points.values() for point in series})
     if len(places) < 3:
         return Markup("")
-    curves, spare, y = [], list(_OTHERS), percents("Accuracy (%), dashed: before")
-    for name, found in points.items():
-        found.sort(key=lambda point: point["tolerance"])
+    curves, spare, y = [], list(_SPARE_COLOURS), percents("Accuracy (%), dashed: before")
+    for name, series in points.items():
+        series.sort(key=lambda point: point["tolerance"])
         color = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
-        x, before, after, low, high = ([point[part] for point in found] for part in found[0])
+        x, before, after, low, high = ([point[part] for point in series] for part in series[0])
         estimates = [Estimate(value=v, low=a, high=b, n=0) for v, a, b in zip(after, low, high, strict=True)]
         curves.append(Curve(x=x, of=before, color=color, width=1.6, dash="dash"))
         look = {"name": clean(name), "value": percent(after[-1]), "width": 2.6}
@@ -150,9 +150,9 @@ def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
     rows: list[Row] = []
     for field, title in _RATES:
         rates = [(i, str(group["group"]), estimate_of(group[field])) for i, group in enumerate(groups)]
-        there = [(i, name, e) for i, name, e in rates if e is not None and e.value == e.value]
-        rows += [Row(name="", note=title, separated=bool(rows))] if there else []
-        for i, name, e in there:
+        measured_rates = [(i, name, e) for i, name, e in rates if e is not None and e.value == e.value]
+        rows += [Row(name="", note=title, separated=bool(rows))] if measured_rates else []
+        for i, name, e in measured_rates:
             color, symbol = group_style(1 - i) if len(groups) == 2 else ("ink", "circle")
             value = f"<b>{percent(e.value)}</b>"
             rows.append(Row(name=clean(name), value=value, marks=[Mark(of=e, color=color, symbol=symbol)]))
@@ -185,57 +185,59 @@ class _Paper:
         low, high = self.ends[1]
         return self.top + self.high * (1 - (y if ref == "paper" else (y - low) / (high - low)))
 
-    def shape(self, one: Mapping[str, Any]) -> Markup:
+    def shape(self, shape: Mapping[str, Any]) -> Markup:
         """Return a line or a rectangle that is no data."""
-        x0, x1, y0, y1 = (self._end(one, end) for end in ("x0", "x1", "y0", "y1"))
-        if one["type"] == "rect":
-            place = {"x": min(x0, x1), "y": min(y0, y1), "width": abs(x1 - x0), "height": abs(y1 - y0)}
-            return element("rect", fill=one["fillcolor"], fill_opacity=one.get("opacity"), **place)
-        look, dash = one["line"], _DASHES.get(one["line"].get("dash", ""))
+        x0, x1, y0, y1 = (self._end(shape, end) for end in ("x0", "x1", "y0", "y1"))
+        if shape["type"] == "rect":
+            box = {"x": min(x0, x1), "y": min(y0, y1), "width": abs(x1 - x0), "height": abs(y1 - y0)}
+            return element("rect", fill=shape["fillcolor"], fill_opacity=shape.get("opacity"), **box)
+        look, dash = shape["line"], _DASHES.get(shape["line"].get("dash", ""))
         path = f"M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"
         return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
 
-    def _end(self, one: Mapping[str, Any], end: str) -> float:
+    def _end(self, shape: Mapping[str, Any], end: str) -> float:
         """Return where a shape ends, which may be so many pixels right of or above a place of the paper."""
-        axis, (place, sign) = end[0], (self.across, 1) if end[0] == "x" else (self.down, -1)
-        if one.get(f"{axis}sizemode") == "pixel":
-            return place(one[f"{axis}anchor"], "paper") + sign * one[end]
-        return place(one[end], one.get(f"{axis}ref", axis))
+        axis, (to_pixels, sign) = end[0], (self.across, 1) if end[0] == "x" else (self.down, -1)
+        if shape.get(f"{axis}sizemode") == "pixel":
+            return to_pixels(shape[f"{axis}anchor"], "paper") + sign * shape[end]
+        return to_pixels(shape[end], shape.get(f"{axis}ref", axis))
 
-    def trace(self, one: Mapping[str, Any]) -> Markup:
+    def trace(self, trace: Mapping[str, Any]) -> Markup:
         """Return a curve, a band or markers."""
-        places = [(self.across(x), self.down(y)) for x, y in zip(one["x"], one["y"], strict=True) if y is not None]
-        if one["mode"] == "markers":
-            look = one["marker"]
+        places = [(self.across(x), self.down(y)) for x, y in zip(trace["x"], trace["y"], strict=True) if y is not None]
+        if trace["mode"] == "markers":
+            look = trace["marker"]
             return Markup("").join(_marker(look["symbol"], x, y, look["color"]) for x, y in places)
-        if one.get("fill"):
-            return element("path", d=_path(places) + "z", fill=one["fillcolor"])
-        look, path = one["line"], "".join(map(_path, self._pieces(one)))
+        if trace.get("fill"):
+            return element("path", d=_path(places) + "z", fill=trace["fillcolor"])
+        look, path = trace["line"], "".join(map(_path, self._pieces(trace)))
         dash = _DASHES.get(look["dash"])
         return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
 
-    def _pieces(self, one: Mapping[str, Any]) -> list[list[tuple[float, float]]]:
+    def _pieces(self, trace: Mapping[str, Any]) -> list[list[tuple[float, float]]]:
         """Return the parts of a line between its gaps."""
         pieces: list[list[tuple[float, float]]] = [[]]
-        for x, y in zip(one["x"], one["y"], strict=True):
+        for x, y in zip(trace["x"], trace["y"], strict=True):
             if y is None:
                 pieces.append([])
             else:
                 pieces[-1].append((self.across(x), self.down(y)))
         return [piece for piece in pieces if piece]
 
-    def words(self, one: Mapping[str, Any]) -> Markup:
+    def words(self, annotation: Mapping[str, Any]) -> Markup:
         """Return words with their bold parts, a line for each."""
-        lines, size = one["text"].split("<br>"), one["font"]["size"]
-        x = self.across(one["x"], one["xref"]) + one["xshift"]
-        y = self.down(one["y"], one["yref"]) - one["yshift"]
-        y -= LINE * size * len(lines) * {"top": 0.0, "middle": 0.5, "bottom": 1.0}[one["yanchor"]]
-        side = {"left": "start", "center": "middle", "right": "end"}[one["xanchor"]]
-        look = {"text_anchor": side, "fill": one["font"]["color"], "font_size": size}
+        lines, size = annotation["text"].split("<br>"), annotation["font"]["size"]
+        x = self.across(annotation["x"], annotation["xref"]) + annotation["xshift"]
+        y = self.down(annotation["y"], annotation["yref"]) - annotation["yshift"]
+        y -= LINE * size * len(lines) * {"top": 0.0, "middle": 0.5, "bottom": 1.0}[annotation["yanchor"]]
+        side = {"left": "start", "center": "middle", "right": "end"}[annotation["xanchor"]]
+        look = {"text_anchor": side, "fill": annotation["font"]["color"], "font_size": size}
         parts = []
         for i, line in enumerate(lines):
             pieces = enumerate(re.split("</?b>", line))  # every second one is bold
-            inside = [element("tspan", unescape(own), font_weight=600 if k % 2 else None) for k, own in pieces if own]
+            inside = [
+                element("tspan", unescape(piece), font_weight=600 if k % 2 else None) for k, piece in pieces if piece
+            ]
             parts.append(element("text", *inside, x=x, y=y + LINE * size * (i + 0.78), **look))
         return Markup("").join(parts)
 
@@ -243,14 +245,14 @@ class _Paper:
         """Return the words of both axes."""
         x, y = self.layout["xaxis"], self.layout["yaxis"]
         look, bottom = {"fill": LIGHT.grey, "font_size": 12}, self.top + self.high + 16
-        named = zip(x["tickvals"], x["ticktext"], strict=True)
+        labels = zip(x["tickvals"], x["ticktext"], strict=True)
         parts = [
-            element("text", words, x=self.across(at), y=bottom, text_anchor="middle", **look) for at, words in named
+            element("text", label, x=self.across(at), y=bottom, text_anchor="middle", **look) for at, label in labels
         ]
         if y["showticklabels"]:
-            named, left = zip(y["tickvals"], y["ticktext"], strict=True), self.left - 6
+            labels, left = zip(y["tickvals"], y["ticktext"], strict=True), self.left - 6
             look["text_anchor"] = "end"
-            parts += [element("text", words, x=left, y=self.down(at) + 4, **look) for at, words in named]
+            parts += [element("text", label, x=left, y=self.down(at) + 4, **look) for at, label in labels]
         return parts
 
 
@@ -262,8 +264,11 @@ def _path(places: Sequence[tuple[float, float]]) -> str:
 def svg(chart: Drawing, width: float, form: str) -> Markup:
     """Return a chart drawn on paper of this width: for large screens or for telephones, as `form` says."""
     paper = _Paper(chart, width)
-    shapes = [paper.shape(one) for one in paper.layout["shapes"]]
-    traces, words = [paper.trace(one) for one in paper.data], [paper.words(one) for one in paper.layout["annotations"]]
+    shapes = [paper.shape(shape) for shape in paper.layout["shapes"]]
+    traces, texts = (
+        [paper.trace(part) for part in paper.data],
+        [paper.words(part) for part in paper.layout["annotations"]],
+    )
     return element(
         "svg",
         element("title", f"{chart.title}."),
@@ -271,7 +276,7 @@ def svg(chart: Drawing, width: float, form: str) -> Markup:
         *shapes,
         *traces,
         *paper.ticks(),
-        *words,
+        *texts,
         viewBox=f"0 0 {width:g} {paper.height:g}",
         role="img",
         aria_label=clean(f"{chart.title}. {chart.description}".strip()),

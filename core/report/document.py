@@ -112,7 +112,7 @@ def day_text(moment: str) -> str:
 
 def check_rows(document: Mapping[str, Any]) -> tuple[CheckVerdict, ...]:
     """Return a document's checks in their order."""
-    measurements = {found.check: found for found in measurements_of(document)}
+    measurements = {measurement.check: measurement for measurement in measurements_of(document)}
     rows = document["verdict"]["checks"]
     return tuple(replace(read(row, CheckVerdict), measurement=measurements.get(row["check"])) for row in rows)
 
@@ -124,11 +124,11 @@ def caveats_of(document: Mapping[str, Any]) -> tuple[Caveat, ...]:
 
 def measurements_of(document: Mapping[str, Any]) -> tuple[Measurement, ...]:
     """Return the measurements as they were judged."""
-    return tuple(read(found, Measurement) for found in document["measurements"])
+    return tuple(read(measurement, Measurement) for measurement in document["measurements"])
 
 
 def policy_of(document: Mapping[str, Any]) -> Policy:
     """Return the policy as it was, so that its fingerprint can be computed again."""
     check_format(document["policy"].get("schema"), thing="The report's policy")
-    made: Policy = read(document["policy"], Policy)
-    return made
+    policy: Policy = read(document["policy"], Policy)
+    return policy

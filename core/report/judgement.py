@@ -31,14 +31,14 @@ def contradictions(document: Document) -> list[str]:
         attribute=document["data"]["attribute"],
         failed_tests=failed_tests(tests),
     )
-    judged, stated = strict(verdict_section(verdict)), document["verdict"]
+    computed, stated = strict(verdict_section(verdict)), document["verdict"]
     clauses = []
-    if stated["overall"] != judged["overall"]:
-        clauses.append(f"the release is “{stated['overall']}”, judged again it is “{judged['overall']}”")
+    if stated["overall"] != computed["overall"]:
+        clauses.append(f"the release is “{stated['overall']}”, judged again it is “{computed['overall']}”")
     rows = {row["check"]: row for row in stated["checks"]}
     if len(rows) != len(stated["checks"]):
         clauses.append("a check has more than one verdict")
-    for row in judged["checks"]:
+    for row in computed["checks"]:
         check = row["check"]
         if check in rows:
             clauses += _first_difference(check, rows[check], row)
@@ -47,11 +47,11 @@ def contradictions(document: Document) -> list[str]:
     return clauses
 
 
-def _first_difference(check: str, stated: Document, judged: Document) -> list[str]:
+def _first_difference(check: str, stated: Document, computed: Document) -> list[str]:
     """First entry of a check's row that came out otherwise, its verdict before others, in one clause; [] if none."""
-    names = sorted((name for name in judged if name not in _PROSE), key=lambda name: name != "verdict")
+    names = sorted((name for name in computed if name not in _PROSE), key=lambda name: name != "verdict")
     for name in names:
-        for path, old, new in _differences(name, stated.get(name), judged[name]):
+        for path, old, new in _differences(name, stated.get(name), computed[name]):
             return [f"{check}: {path} is {_quoted(old)}, judged again it is {_quoted(new)}"]
     return []
 

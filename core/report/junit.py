@@ -45,35 +45,43 @@ def junit_xml(
     """Return the file. `started` is a moment in UTC, or a day; the seconds are those of all cases together."""
     counts = {name: sum(case.outcome == name for case in cases) for name in ("failure", "skipped")}
     time = f"{seconds if math.isfinite(seconds) and seconds > 0.0 else 0.0:.3f}"
-    told = {"name": suite, "tests": str(len(cases)), "failures": str(counts["failure"]), "errors": "0", "time": time}
-    root = ElementTree.Element("testsuites", _attributes(told))
-    own = ElementTree.SubElement(root, "testsuite", _attributes({**told, "skipped": str(counts["skipped"])}))
+    attributes = {
+        "name": suite,
+        "tests": str(len(cases)),
+        "failures": str(counts["failure"]),
+        "errors": "0",
+        "time": time,
+    }
+    root = ElementTree.Element("testsuites", _attributes(attributes))
+    suite_element = ElementTree.SubElement(
+        root, "testsuite", _attributes({**attributes, "skipped": str(counts["skipped"])})
+    )
     if moment := _MOMENT.match(started):
-        own.set("timestamp", f"{moment[1]}T{moment[2] or '00:00:00'}")
+        suite_element.set("timestamp", f"{moment[1]}T{moment[2] or '00:00:00'}")
     if properties:
-        inside = ElementTree.SubElement(own, "properties")
+        inside = ElementTree.SubElement(suite_element, "properties")
         for name, value in properties.items():
             ElementTree.SubElement(inside, "property", _attributes({"name": name, "value": value}))
     for case in cases:
-        one = ElementTree.SubElement(
-            own, "testcase", _attributes({"name": case.name, "classname": classname, "time": "0.000"})
+        case_element = ElementTree.SubElement(
+            suite_element, "testcase", _attributes({"name": case.name, "classname": classname, "time": "0.000"})
         )
         if case.outcome != "passed":
             what = _attributes({"type": case.kind, "message": case.message})
-            ElementTree.SubElement(one, case.outcome, what).text = _clean(case.message)
+            ElementTree.SubElement(case_element, case.outcome, what).text = _clean(case.message)
         if case.evidence:
-            ElementTree.SubElement(one, "system-out").text = _clean(case.evidence)
+            ElementTree.SubElement(case_element, "system-out").text = _clean(case.evidence)
     ElementTree.indent(root, space=" ")
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def stopping(cases: Sequence[Case], stops: bool, whole: Case) -> list[Case]:
+def stopping(cases: Sequence[Case], stops: bool, summary: Case) -> list[Case]:
     """Return the cases, and the whole as one more where it stops a gate and none of them does."""
-    return [*cases, *([whole] if stops and not any(case.outcome == "failure" for case in cases) else [])]
+    return [*cases, *([summary] if stops and not any(case.outcome == "failure" for case in cases) else [])]
 
 
-def _attributes(found: Mapping[str, str]) -> dict[str, str]:
-    return {name: _clean(value) for name, value in found.items()}
+def _attributes(attributes: Mapping[str, str]) -> dict[str, str]:
+    return {name: _clean(value) for name, value in attributes.items()}
 
 
 def _clean(text: str) -> str:
@@ -116,12 +124,12 @@ def _case(row: CheckVerdict) -> Case:
 
 
 def _evidence(row: CheckVerdict) -> list[str]:
-    told = [f"Check: {row.check}"]
+    lines = [f"Check: {row.check}"]
     for term, text in row.lines:
         if isinstance(text, str) and text:
-            told.append(f"{term}: {text}")
+            lines.append(f"{term}: {text}")
         elif isinstance(text, tuple) and text:
-            told.append(f"{term}: {' '.join(text)}")
+            lines.append(f"{term}: {' '.join(text)}")
         elif isinstance(text, dict):
-            told += [f"{name}: {number}" for name, number in text.items()]
-    return told
+            lines += [f"{name}: {number}" for name, number in text.items()]
+    return lines

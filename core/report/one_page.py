@@ -27,7 +27,7 @@ from ..studies.subject import OutputsPlan
 from .canonical import number_of, read
 from .charts import clean
 from .document import caveats_of, check_rows, policy_of
-from .page import COLOURS, KINDS, constraint_words
+from .page import COLOURS, KINDS, constraint_text
 
 NAME = "summary.pdf"
 """Name of the file."""
@@ -56,7 +56,7 @@ Signed = Any
 """A signature as `core.store.history.Signature` records it: a history stands on reports, which import none."""
 
 
-def can_be_made() -> bool:
+def has_typst() -> bool:
     """Whether the package that sets the page is installed."""
     from importlib.util import find_spec
 
@@ -68,18 +68,18 @@ def one_page(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
 
     FairLeakError if the extra is not installed.
     """
-    if not can_be_made():
+    if not has_typst():
         raise FairLeakError(MISSING)
     import typst
 
-    told = json.dumps(page_content(document, signatures), ensure_ascii=False)
+    content = json.dumps(page_content(document, signatures), ensure_ascii=False)
     try:  # only the fonts that come with Typst, so that a page is the same everywhere
-        made = typst.compile(_layout(), sys_inputs={"told": told}, ignore_system_fonts=True, pdf_standards=["ua-1"])
+        page = typst.compile(_layout(), sys_inputs={"told": content}, ignore_system_fonts=True, pdf_standards=["ua-1"])
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
         raise FairLeakError(f"The one-page summary (PDF) could not be set by typst: {reason}.") from None
-    assert isinstance(made, bytes)
-    return made
+    assert isinstance(page, bytes)
+    return page
 
 
 @cache
@@ -89,73 +89,73 @@ def _layout() -> bytes:
     return (files(__package__) / "one_page.typ").read_bytes()
 
 
-def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> dict[str, Any]:
+def page_content(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> dict[str, Any]:
     """Return every text of the page, and where the bars lie."""
-    rows, verdict = check_rows(told), told["verdict"]
-    title = plain_words(told["plan"]["title"] or told["data"]["title"], 90)
+    rows, verdict = check_rows(document), document["verdict"]
+    title = plain_line(document["plan"]["title"] or document["data"]["title"], 90)
     word = VERDICT_TITLES[verdict["overall"]]
-    made = {
+    content = {
         "name": f"{word}: {title}. FairLeak release audit, one-page summary",
         "title": title,
-        "running": _running_head(told),
+        "running": _running_head(document),
         "overall": verdict["overall"],
         "tint": verdict["overall"] if verdict["overall"] in COLOURS else "none",
         "word": f"{word}.",
-        "headline": plain_words(verdict["headline"], 160),
-        "detail": plain_words(verdict["detail"], 900, prose=True),
-        "banner": placeholders_text(policy_of(told), signed=bool(signatures)),
-        "audited": [(term, plain_words(words, most)) for term, words, most in _audited(told) if words],
+        "headline": plain_line(verdict["headline"], 160),
+        "detail": plain_line(verdict["detail"], 900, prose=True),
+        "banner": placeholders_text(policy_of(document), signed=bool(signatures)),
+        "audited": [(term, plain_line(text, most)) for term, text, most in _audited(document) if text],
         "checks": [_check(row) for row in rows if row.limit],
         "legend": "Number: result with 95% CI. Bar: from 0 over the limit to twice the limit, with the interval of the "
         "verdict (adjusted for several limits); arrows go on.",
-        "lists": [(term, words) for term, words in _lists(told, rows) if words],
+        "lists": [(term, text) for term, text in _lists(document, rows) if text],
         "signing": _signing(signatures),
-        "signatures": [_signature(one) for one in signatures[-_MOST_SIGNATURES:]],
+        "signatures": [_signature(signature) for signature in signatures[-_MOST_SIGNATURES:]],
         "choices": DECISIONS,
         "signers": SIGNERS,
         "colours": {name: light for name, (light, _) in COLOURS.items()} | {"ink": LIGHT.ink, "grey": LIGHT.grey},
     }
-    unknown = _UNKNOWN in json.dumps(made, ensure_ascii=False)
-    return made | {"footer": list(_footer(told["fingerprint"], signatures=len(signatures), unknown=unknown))}
+    unknown = _UNKNOWN in json.dumps(content, ensure_ascii=False)
+    return content | {"footer": list(_footer(document["fingerprint"], signatures=len(signatures), unknown=unknown))}
 
 
-def plain_words(value: Any, most: int, *, prose: bool = False) -> str:
+def plain_line(value: Any, most: int, *, prose: bool = False) -> str:
     """Return a text as one line that the page's fonts can show, of at most so many letters.
 
     A name is shortened in its middle, where it says least, and prose at its end.
     """
     flat = unicodedata.normalize("NFC", " ".join(str(clean(str(value))).split()))
-    shown = _NOT_COVERED.sub(_UNKNOWN, flat)
-    if len(shown) <= most:
-        return shown
+    visible = _NOT_COVERED.sub(_UNKNOWN, flat)
+    if len(visible) <= most:
+        return visible
     if prose:
-        return f"{shown[:most].rpartition(' ')[0] or shown[: most - 1]}…"
-    return f"{shown[: most // 2].rstrip()}…{shown[len(shown) - (most - 1) // 2 :].lstrip()}"
+        return f"{visible[:most].rpartition(' ')[0] or visible[: most - 1]}…"
+    return f"{visible[: most // 2].rstrip()}…{visible[len(visible) - (most - 1) // 2 :].lstrip()}"
 
 
-def _running_head(told: Mapping[str, Any]) -> str:
-    day = str(told["times"].get("started", ""))[:10]
-    return plain_words(" · ".join(filter(None, ("Internal report", day))), 60)
+def _running_head(document: Mapping[str, Any]) -> str:
+    day = str(document["times"].get("started", ""))[:10]
+    return plain_line(" · ".join(filter(None, ("Internal report", day))), 60)
 
 
-def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+def _audited(document: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
     """Yield what was audited: a term, a text, and how many letters of it are shown."""
-    data, model, policy, made = told["data"], told["model"], told["policy"], told["provenance"]
-    names = [plain_words(group["group"], 40) for group in told["groups"]]
+    data, model, policy, provenance = document["data"], document["model"], document["policy"], document["provenance"]
+    names = [plain_line(group["group"], 40) for group in document["groups"]]
     yield "Data", f"{data['title']}: {count(data['n'])} people{', synthetic records' if data['synthetic'] else ''}", 90
-    yield "Attribute", f"{plain_words(data['attribute'], 60)}, {len(names)} groups: {', '.join(names)}", 150
+    yield "Attribute", f"{plain_line(data['attribute'], 60)}, {len(names)} groups: {', '.join(names)}", 150
     yield "Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}", 110
-    yield "Fairness", constraint_words(model), 90
-    yield "Released", read(told["plan"]["outputs"], OutputsPlan).text, 60
+    yield "Fairness", constraint_text(model), 90
+    yield "Released", read(document["plan"]["outputs"], OutputsPlan).text, 60
     version, author = policy["version"], policy["author"]
     signed = (policy["name"], version and f"version {version}", author and f"by {author}", policy["date"])
     yield "Policy", ", ".join(filter(None, signed)), 120
-    seeds = {name: f"{number_of(seed):g}" for name, seed in sorted(made["seeds"].items())}
-    shown = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
-    yield "Seeds", shown, 90
-    yield "FairLeak", f"version {made['fairleak']}, code {made['code'][:12]}", 60
-    yield "Date", re.sub(r"T(\d\d:\d\d).*", r" \1 UTC", str(told["times"].get("started", ""))), 30
-    yield "Fingerprint", " ".join(re.findall(".{1,16}", told["fingerprint"])), 80
+    seeds = {name: f"{number_of(seed):g}" for name, seed in sorted(provenance["seeds"].items())}
+    seeds_text = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
+    yield "Seeds", seeds_text, 90
+    yield "FairLeak", f"version {provenance['fairleak']}, code {provenance['code'][:12]}", 60
+    yield "Date", re.sub(r"T(\d\d:\d\d).*", r" \1 UTC", str(document["times"].get("started", ""))), 30
+    yield "Fingerprint", " ".join(re.findall(".{1,16}", document["fingerprint"])), 80
 
 
 def _check(row: CheckVerdict) -> dict[str, Any]:
@@ -165,48 +165,48 @@ def _check(row: CheckVerdict) -> dict[str, Any]:
     bar = None
     if places is not None:
         bar = {"value": places.value, "low": places.low, "high": places.high, "arrows": list(places.arrows)}
-    interval = plain_words(row.interval.removeprefix("95%: "), 40)
+    interval = plain_line(row.interval.removeprefix("95%: "), 40)
     return {
         "verdict": str(row.verdict),
         "word": VERDICT_TITLES[row.verdict],
-        "title": plain_words(row.title, 90),
-        "brief": "" if row.found.outcome != Outcome.DONE else plain_words(row.found.attacked, 110, prose=True),
+        "title": plain_line(row.title, 90),
+        "brief": "" if row.found.outcome != Outcome.DONE else plain_line(row.found.attacked, 110, prose=True),
         "optional": bool(row.limit and not row.limit.required),
         "value": row.value,
         "interval": interval,
         "sides": sides if bar else ["empty", "empty"],
         "bar": bar,
         "limit": row.limit_label,
-        "source": "placeholder" if row.placeholder else plain_words(row.source, 80, prose=True),
+        "source": "placeholder" if row.placeholder else plain_line(row.source, 80, prose=True),
         "placeholder": row.placeholder,
     }
 
 
-def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tuple[str, str]]:
+def _lists(document: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tuple[str, str]]:
     """Yield caveats, what was not tested, and what the policy does not cover: all checks by name."""
-    yield "Caveats", " ".join(_caveats(told))
+    yield "Caveats", " ".join(_caveats(document))
     missing = [row for row in rows if not row.measured]
     reasons: dict[str, list[str]] = {}
     for row in missing:
-        reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(plain_words(row.title, 70))
+        reasons.setdefault(plain_line(row.found.reason, 130, prose=True), []).append(plain_line(row.title, 70))
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
-    if others := [name for name in told["data"]["features"] if names_attribute(name)]:
-        parts.append(f"{plain_words(joined(others), 90)} (may be sensitive too)")
-    if not told["self_tests"]:
+    if sensitive_names := [name for name in document["data"]["features"] if names_attribute(name)]:
+        parts.append(f"{plain_line(joined(sensitive_names), 90)} (may be sensitive too)")
+    if not document["self_tests"]:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
     free = [row for row in rows if not row.limit and row.measured]
-    shown = (f"{plain_words(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
-    yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
+    entries = (f"{plain_line(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
+    yield "Not covered by the policy", "; ".join(entries) + "." if free else "nothing that was measured."
 
 
-def _caveats(told: Mapping[str, Any]) -> Iterator[str]:
+def _caveats(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the sentences of the caveats, of a kind at most as many as have place on the page."""
     by_kind: dict[str, list[str]] = {}
-    for caveat in caveats_of(told):
+    for caveat in caveats_of(document):
         by_kind.setdefault(caveat.kind, []).append(caveat.text)
     for texts in by_kind.values():
-        yield from (plain_words(text, _MOST_CAVEAT, prose=True) for text in texts[:_MOST_OF_A_KIND])
+        yield from (plain_line(text, _MOST_CAVEAT, prose=True) for text in texts[:_MOST_OF_A_KIND])
         more = len(texts) - _MOST_OF_A_KIND
         if more > 0:
             yield f"({count(more)} more of this kind: see the report.)"
@@ -220,19 +220,21 @@ def _signing(signatures: Sequence[Signed]) -> str:
 
 def disagreement(signatures: Sequence[Signed]) -> str:
     """Return that signatures that stand decide differently; "" where they agree."""
-    decisions = dict.fromkeys(one.title for one in signatures if not one.void)
+    decisions = dict.fromkeys(signature.title for signature in signatures if not signature.void)
     return f"They disagree: {joined([f'“{title}”' for title in decisions])}." if len(decisions) > 1 else ""
 
 
-def _signature(one: Signed) -> dict[str, Any]:
+def _signature(signature: Signed) -> dict[str, Any]:
     return {
-        "decision": plain_words(one.title, 30),
-        "name": plain_words(one.name, 60),
-        "role": plain_words(one.role, 60),
-        "day": plain_words(one.when[:10], 10),
-        "state": plain_words(f"void: {one.void}" if one.void else "stands" if one.proven else "stands; name typed", 70),
-        "reason": plain_words(one.reason, _MOST_REASON, prose=True),
-        "void": bool(one.void),
+        "decision": plain_line(signature.title, 30),
+        "name": plain_line(signature.name, 60),
+        "role": plain_line(signature.role, 60),
+        "day": plain_line(signature.when[:10], 10),
+        "state": plain_line(
+            f"void: {signature.void}" if signature.void else "stands" if signature.proven else "stands; name typed", 70
+        ),
+        "reason": plain_line(signature.reason, _MOST_REASON, prose=True),
+        "void": bool(signature.void),
     }
 
 

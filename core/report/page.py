@@ -26,7 +26,7 @@ from ..studies.membership import REGISTRY
 from .canonical import estimate_of, number_of, parse_json, to_json
 from .charts import bullet, clean, element, group_chart, line_chart
 from .document import METRIC_RATES, PEOPLE_AT_RISK, Document, caveats_of, check_rows, policy_of
-from .tables import people_tables, provenance_rows, rate_words, report_tables
+from .tables import people_tables, provenance_rows, rate_text, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -51,7 +51,7 @@ _PEOPLE = "People at risk (internal report only)"
 KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
 
 
-def constraint_words(model: Mapping[str, Any]) -> str:
+def constraint_text(model: Mapping[str, Any]) -> str:
     """Return the fairness metric and tolerance; of a given model also whether it is merely the smallest that holds."""
     achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
     smallest = model["kind"] != "train" and is_smallest(tolerance, achieved)
@@ -61,7 +61,7 @@ def constraint_words(model: Mapping[str, Any]) -> str:
 
 def to_html(document: Document) -> str:
     """Return a report, as `core.report.document` makes it, as a page."""
-    return environment().get_template("report.html").render(_shown(document))
+    return environment().get_template("report.html").render(_template_values(document))
 
 
 @cache
@@ -74,10 +74,12 @@ def environment() -> Environment:
     folder = files(__package__)
     names = ("board.css", "board.html", "bullet.css", "report.html", "style.html", "summary.html")
     sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
-    made = Environment(loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean)
-    made.trim_blocks = True
-    made.globals |= {"bullet": bullet, "words": defaultdict(str, VERDICT_TITLES)}
-    return made
+    template_environment = Environment(
+        loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean
+    )
+    template_environment.trim_blocks = True
+    template_environment.globals |= {"bullet": bullet, "words": defaultdict(str, VERDICT_TITLES)}
+    return template_environment
 
 
 Since = Mapping[str, tuple[str, str, str]]
@@ -127,41 +129,41 @@ def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
     return "\n".join([f":root {{{variables}}}", *sheets])
 
 
-def _shown(told: Document) -> dict[str, Any]:
+def _template_values(document: Document) -> dict[str, Any]:
     """Return everything the template inserts: the document's own entries, and what is made of them."""
-    rows = check_rows(told)
-    own = {table.name: table for table in report_tables(told)}
-    tables = [table.in_words for name, table in own.items() if name.startswith("table-")]
-    level = number_of(told["policy"]["level"])
-    findings = [{**study, "tables": ()} for study in told["findings"] if study["findings"]]
-    if people := told.get(PEOPLE_AT_RISK):
-        own_tables = [table.in_words for table in people_tables(told)]
+    rows = check_rows(document)
+    tables_by_name = {table.name: table for table in report_tables(document)}
+    tables = [table.in_words for name, table in tables_by_name.items() if name.startswith("table-")]
+    level = number_of(document["policy"]["level"])
+    findings = [{**study, "tables": ()} for study in document["findings"] if study["findings"]]
+    if people := document.get(PEOPLE_AT_RISK):
+        own_tables = [table.in_words for table in people_tables(document)]
         findings.append({"study": "people", "title": _PEOPLE, "findings": people["findings"], "tables": own_tables})
     return {
-        **told,
-        "title": told["plan"]["title"] or told["data"]["title"],
-        "day": str(told["times"].get("started", ""))[:10],
+        **document,
+        "title": document["plan"]["title"] or document["data"]["title"],
+        "day": str(document["times"].get("started", ""))[:10],
         "logo": logo(),
         "basis_words": BASIS_LABELS,
         "rows": rows,
-        "placeholders": placeholders_text(policy_of(told)),
+        "placeholders": placeholders_text(policy_of(document)),
         "contents": _contents(findings, tables=bool(tables)),
         "findings": findings,
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
-        "n_people": count(told["data"]["n"]),
-        "sets": _sets(told),
-        "model": _model(told),
-        "caveats": caveats_of(told),
-        "group_chart": group_chart(told["groups"]),
-        "tables": {name: table.in_words for name, table in own.items()},
-        "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)],
+        "n_people": count(document["data"]["n"]),
+        "sets": _sets(document),
+        "model": _model(document),
+        "caveats": caveats_of(document),
+        "group_chart": group_chart(document["groups"]),
+        "tables": {name: table.in_words for name, table in tables_by_name.items()},
+        "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, document["tables"], strict=True)],
         "running": "FairLeak release audit, internal report",
         "glossary": chapters(REGISTRY),
-        "provenance": provenance_rows(told),
-        "replay": _replay(told),
-        "fairleak": told["provenance"]["fairleak"],
-        "text": Markup("\n" + html.escape(to_json(told), quote=False)),
+        "provenance": provenance_rows(document),
+        "replay": _replay(document),
+        "fairleak": document["provenance"]["fairleak"],
+        "text": Markup("\n" + html.escape(to_json(document), quote=False)),
     }
 
 
@@ -173,63 +175,69 @@ def _contents(findings: Sequence[Mapping[str, Any]], *, tables: bool) -> list[tu
     return [*sections[:start], *studies, *sections[start:]]
 
 
-def _replay(told: Document) -> str:
+def _replay(document: Document) -> str:
     """Command that runs the audit again."""
-    plan = told["plan"]
+    plan = document["plan"]
     table = " --file TABLE" if plan["data"]["file"] else ""
     model = " --model FILE" if plan["model"]["kind"] == "file" else ""
     return f"fairleak report replay REPORT.json{table}{model}"
 
 
-def _difference(told: Document) -> str:
+def _difference(document: Document) -> str:
     """Write the difference between groups on the test records, from the groups' rates that the document holds."""
-    model, groups = told["model"], told["groups"]
+    model, groups = document["model"], document["groups"]
     parts = [[estimate_of(group[name]) for group in groups] for name in METRIC_RATES.get(model["metric"], ())]
-    known = [[rate for rate in part if rate is not None] for part in parts]
-    return "not measured" if known != parts else _between(largest_difference(known))
+    measured_rates = [[rate for rate in part if rate is not None] for part in parts]
+    return "not measured" if measured_rates != parts else _between(largest_difference(measured_rates))
 
 
-def _between(found: Estimate) -> str:
-    return "not measured" if found.value != found.value else f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+def _between(estimate: Estimate) -> str:
+    return (
+        "not measured"
+        if estimate.value != estimate.value
+        else f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+    )
 
 
-def _model(told: Document) -> list[tuple[str, str]]:
-    model = told["model"]
+def _model(document: Document) -> list[tuple[str, str]]:
+    model = document["model"]
     gap = estimate_of(model["unfairness_test"])
     achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
-    details: Mapping[str, Any] = next((m["details"] for m in told["measurements"] if m["check"] == "unfairness"), {})
+    details: Mapping[str, Any] = next(
+        (m["details"] for m in document["measurements"] if m["check"] == "unfairness"), {}
+    )
     difference = difference_title(model["metric"])
-    seen = "training records" if sets_known(told) else "people attacked"
+    seen = "training records" if has_known_sets(document) else "people attacked"
     on_training = number_of(details.get(f"{difference}, on the {seen}"))
     return [
         ("Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}"),
-        ("Fairness metric", constraint_words(model)),
+        ("Fairness metric", constraint_text(model)),
         (
             f"{UNFAIRNESS_TITLE}, {seen}",
             "not measured" if achieved != achieved else tolerance_text(achieved, limit=tolerance),
         ),
         (f"{UNFAIRNESS_TITLE}, test records", "not measured" if gap is None else _between(gap)),
         (f"{difference}, {seen}", "not measured" if on_training != on_training else f"{on_training:.3f}"),
-        (f"{difference}, test records", _difference(told)),
+        (f"{difference}, test records", _difference(document)),
         (
-            "Accuracy on " + ("training records" if sets_known(told) else "the people attacked"),
-            rate_words(model["accuracy_train"]),
+            "Accuracy on " + ("training records" if has_known_sets(document) else "the people attacked"),
+            rate_text(model["accuracy_train"]),
         ),
-        ("Accuracy on test records", rate_words(model["accuracy_test"])),
-        ("Majority-class baseline on test records", rate_words(model["majority_test"])),
+        ("Accuracy on test records", rate_text(model["accuracy_test"])),
+        ("Majority-class baseline on test records", rate_text(model["majority_test"])),
     ]
 
 
-def sets_known(told: Document) -> bool:
+def has_known_sets(document: Document) -> bool:
     """Whether the training records are those the model was trained on; else they are people drawn from the table."""
-    plan = told["plan"]
+    plan = document["plan"]
     return plan["model"]["kind"] == "train" or bool((plan["config"]["roles"] or {}).get("sets"))
 
 
-def _sets(told: Document) -> str:
+def _sets(document: Document) -> str:
     """Write "train 15,375, attack 10,446", with "attacked" for people who are drawn from the table."""
-    names = {} if sets_known(told) else {"train": "attacked"}
-    sets = told["data"]["sets"]
+    names = {} if has_known_sets(document) else {"train": "attacked"}
+    sets = document["data"]["sets"]
     order = (name for name in ("train", "attack", "validation", "test") if name in sets)
     return ", ".join(f"{names.get(name, name)} {count(sets[name])}" for name in order)
 
@@ -245,8 +253,8 @@ def logo() -> Markup:
 
 def embedded_document(page: str) -> Document:
     """Return the document that stands at the end of a page, unchecked; InputError if the page holds none."""
-    found = re.search(r'<pre [^>]*\bid="findings"[^>]*>(.*?)</pre>', page, re.DOTALL)
-    text = html.unescape(found[1]).strip() if found else ""
+    match = re.search(r'<pre [^>]*\bid="findings"[^>]*>(.*?)</pre>', page, re.DOTALL)
+    text = html.unescape(match[1]).strip() if match else ""
     if not text:
         raise InputError("The page must hold its findings as text, got a page without them.")
     return parse_json(text)

@@ -117,8 +117,8 @@ def public_summary(document: Mapping[str, Any]) -> Document:
 
 
 def _table(plan: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    own = bool(plan["data"]["file"]) or plan["data"]["dataset"] not in CATALOG
-    title = OWN_TABLE if own else CATALOG[plan["data"]["dataset"]].title
+    is_uploaded = bool(plan["data"]["file"]) or plan["data"]["dataset"] not in CATALOG
+    title = OWN_TABLE if is_uploaded else CATALOG[plan["data"]["dataset"]].title
     return {"title": title, "synthetic": data["synthetic"]}
 
 
@@ -146,10 +146,10 @@ def _rows(part: str, declared: Mapping[str, Setting], values: Mapping[str, Any])
         applies = not key or values.get(key.rpartition(".")[2]) in allowed
         if applies and name != _NEVER:
             value = values.get(name, setting.default)
-            yield {"part": part, "setting": setting.param.title, "value": _value_words(setting, value)}
+            yield {"part": part, "setting": setting.param.title, "value": _value_text(setting, value)}
 
 
-def _value_words(setting: Setting, value: Any) -> str:
+def _value_text(setting: Setting, value: Any) -> str:
     """Value of a setting in words: an option by its title, a number without noughts behind it."""
     titles = _TITLES.get(setting.name, setting.param.options)
     if isinstance(titles, Mapping) and value in titles:

@@ -22,7 +22,7 @@ from functools import cache
 from typing import Any
 
 from ..base.errors import FormatError, InputError, check_format
-from ..base.settings import params, told
+from ..base.settings import params, value_excerpt
 from .canonical import parse_json
 from .document import KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
 
@@ -37,7 +37,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_integer(value: Any) -> bool:
     return is_number(value) and float(value).is_integer()
 
 
@@ -52,7 +52,7 @@ def _is_text_or_number(value: Any) -> bool:
 _PLAIN: dict[Any, Callable[[Any], bool]] = {
     str: lambda value: isinstance(value, str),
     bool: lambda value: isinstance(value, bool),
-    int: lambda value: _is_whole(value) and value >= 0,
+    int: lambda value: _is_integer(value) and value >= 0,
     float: lambda value: value is None or is_number(value) or value in ("inf", "-inf"),
 }
 
@@ -70,7 +70,7 @@ def _content() -> dict[str, Kind]:
     row = {name: _fields(CheckVerdict)[name] for name in OF_VERDICT} | {n: _fields(Check)[n] for n in OF_CHECK}
     return {
         "kind": {KIND},
-        "schema": _is_whole,
+        "schema": _is_integer,
         "fingerprint": _FINGERPRINT,
         "verdict": {
             "overall": {"pass", "fail", "inconclusive", "not_run"},
@@ -106,11 +106,13 @@ def _is_times(value: Any) -> bool:
 @cache
 def _fields(cls: type) -> dict[str, Kind]:
     """Return the fields of a dataclass: name -> kind."""
-    hints, known = typing.get_type_hints(cls), _known()
-    return {field.name: known.get((cls.__name__, field.name), hints[field.name]) for field in dataclasses.fields(cls)}
+    hints, overrides = typing.get_type_hints(cls), _restricted_fields()
+    return {
+        field.name: overrides.get((cls.__name__, field.name), hints[field.name]) for field in dataclasses.fields(cls)
+    }
 
 
-def _known() -> dict[tuple[str, str], Kind]:
+def _restricted_fields() -> dict[tuple[str, str], Kind]:
     """Return the fields of which less is possible than their type says."""
     from ..auditing.plan import ModelPlan
     from ..auditing.policy import CHECKS, UNITS, Limit
@@ -133,44 +135,44 @@ def _known() -> dict[tuple[str, str], Kind]:
         ("Limit", "check"): is_check,
         ("Measurement", "check"): is_check,
         ("Measurement", "details"): dict[str, float],
-        ("AuditPlan", "schema"): _is_whole,
+        ("AuditPlan", "schema"): _is_integer,
         ("AuditPlan", "studies"): [is_study],
-        ("Policy", "schema"): _is_whole,
+        ("Policy", "schema"): _is_integer,
         ("Limit", "if_not_run"): set(params(Limit)["if_not_run"].param.options or ()),
         ("ModelPlan", "kind"): set(params(ModelPlan)["kind"].param.options or ()),
         ("DataSummary", "sets"): dict[str, int | None],
     }
 
 
-def _misfit(value: Any, kind: Kind, place: str = "", left_out: Collection[str] = ()) -> str:
+def _misfit(value: Any, kind: Kind, path: str = "", left_out: Collection[str] = ()) -> str:
     """Return the first place where a value is not of a kind, and what is wrong there; empty if it is."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, tuple):
-        return "" if value is None else _misfit(value, kind[0], place)
+        return "" if value is None else _misfit(value, kind[0], path)
     if origin in (typing.Union, types.UnionType):
-        some = [one for one in inner if one is not types.NoneType]
-        return _misfit(value, (some[0], None) if len(some) == 1 else _is_text_or_number, place)
+        options = [option for option in inner if option is not types.NoneType]
+        return _misfit(value, (options[0], None) if len(options) == 1 else _is_text_or_number, path)
     if origin is tuple:
-        return _misfit(value, [inner[0]], place)
+        return _misfit(value, [inner[0]], path)
     if dataclasses.is_dataclass(kind):
         cls = typing.cast(type, kind)
         optional = [field.name for field in dataclasses.fields(cls) if "unsaid" in field.metadata]
-        return _misfit(value, _fields(cls), place, optional)
+        return _misfit(value, _fields(cls), path, optional)
     inside: Any = ()
     if isinstance(kind, dict) and isinstance(value, dict):
-        where = f"at {told(place[1:] or 'its top')} there must be"
+        where = f"at {value_excerpt(path[1:] or 'its top')} there must be"
         if more := sorted(value.keys() - kind.keys()):
-            return f"{where} no key {told(more[0])}"
+            return f"{where} no key {value_excerpt(more[0])}"
         if missing := sorted(kind.keys() - value.keys() - set(left_out)):
-            return f"{where} a key {told(missing[0])}"
-        inside = ((f"{place}/{name}", value[name], kind[name]) for name in sorted(value))
+            return f"{where} a key {value_excerpt(missing[0])}"
+        inside = ((f"{path}/{name}", value[name], kind[name]) for name in sorted(value))
     elif origin is dict and isinstance(value, dict):
-        inside = ((f"{place}/{name}", value[name], inner[1]) for name in sorted(value))
+        inside = ((f"{path}/{name}", value[name], inner[1]) for name in sorted(value))
     elif isinstance(kind, list) and isinstance(value, list):
-        inside = ((f"{place}/{number}", one, kind[0]) for number, one in enumerate(value))
+        inside = ((f"{path}/{number}", item, kind[0]) for number, item in enumerate(value))
     elif not _holds(value, kind):
-        return f"at {told(place[1:] or 'its top')} there must be another value than {told(value)}"
-    return next(filter(None, (_misfit(one, own, where) for where, one, own in inside)), "")
+        return f"at {value_excerpt(path[1:] or 'its top')} there must be another value than {value_excerpt(value)}"
+    return next(filter(None, (_misfit(item, item_kind, where) for where, item, item_kind in inside)), "")
 
 
 def _holds(value: Any, kind: Kind) -> bool:
@@ -192,25 +194,25 @@ def from_json(text: str) -> Document:
 
     InputError if it is no strict JSON, no report, of another format, or does not keep to it; the message says where.
     """
-    found = parse_json(text)
-    error = schema_error(found)
+    document = parse_json(text)
+    error = schema_error(document)
     if error:
         raise InputError(error)
-    return found
+    return document
 
 
-def is_report(found: Mapping[str, Any]) -> bool:
+def is_report(document: Mapping[str, Any]) -> bool:
     """Whether an object calls itself a report of FairLeak."""
-    return found.get("kind") == KIND
+    return document.get("kind") == KIND
 
 
-def schema_error(found: Mapping[str, Any]) -> str:
+def schema_error(document: Mapping[str, Any]) -> str:
     """Return the first place where an object breaks the schema, in one sentence; empty if it does not."""
-    if not is_report(found):
-        return f"A report must have the kind {KIND!r}, got {told(found.get('kind'))}."
+    if not is_report(document):
+        return f"A report must have the kind {KIND!r}, got {value_excerpt(document.get('kind'))}."
     try:
-        check_format(found.get("schema"), thing="A report")
+        check_format(document.get("schema"), thing="A report")
     except FormatError as error:
         return str(error)
-    misfit = _misfit(dict(found), _content(), left_out=(PEOPLE_AT_RISK,))
+    misfit = _misfit(dict(document), _content(), left_out=(PEOPLE_AT_RISK,))
     return f"A report must follow its schema; {misfit}." if misfit else ""

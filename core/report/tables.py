@@ -52,27 +52,27 @@ class ReportTable:
     @property
     def cells(self) -> tuple[tuple[str, ...], ...]:
         """The rows as they are shown."""
-        return tuple(tuple(shown(cell) for cell in row) for row in self.rows)
+        return tuple(tuple(cell_text(cell) for cell in row) for row in self.rows)
 
     @property
     def in_words(self) -> ReportTable:
         """The table as the page has it."""
         ends = {name: _ends(name, self.columns) for name in self.columns}
         inside = {end for pair in ends.values() for end in pair} | {*self.shares.values()}
-        kept = self.shown or tuple(name for name in self.columns if name not in inside)
+        column_names = self.shown or tuple(name for name in self.columns if name not in inside)
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
-        cells = [tuple(self._in_words(name, ends[name], row) for name in kept) for row in rows]
-        return ReportTable(name=self.name, title=self.title, columns=kept, rows=tuple(cells))
+        cells = [tuple(self._in_words(name, ends[name], row) for name in column_names) for row in rows]
+        return ReportTable(name=self.name, title=self.title, columns=column_names, rows=tuple(cells))
 
     def _in_words(self, name: str, ends: tuple[str, ...], row: Mapping[str, Cell]) -> Cell:
         value, limits = row[name], [row[end] for end in ends]
         if name in self.shares:
             n = row[self.shares[name]]
-            whole = {"value": value, "n": n, "level": 0.95, **dict(zip(("low", "high"), limits, strict=True))}
-            return rate_words(None if n is None else whole, of=True)
+            estimate = {"value": value, "n": n, "level": 0.95, **dict(zip(("low", "high"), limits, strict=True))}
+            return rate_text(None if n is None else estimate, of=True)
         if value is None or None in limits or not limits:
             return value
-        return f"{shown(value)} ({shown(limits[0])} to {shown(limits[1])})"
+        return f"{cell_text(value)} ({cell_text(limits[0])} to {cell_text(limits[1])})"
 
 
 def _ends(name: str, columns: Sequence[str]) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def _ends(name: str, columns: Sequence[str]) -> tuple[str, ...]:
     return next((pair for pair in pairs if set(pair) <= set(columns)), ())
 
 
-def shown(value: Cell) -> str:
+def cell_text(value: Cell) -> str:
     """Write a cell: four digits, from 1,000 on whole, a true minus, "–" for nothing."""
     if value is None:
         return "–"
@@ -96,18 +96,18 @@ def shown(value: Cell) -> str:
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 
-def rate_words(found: Mapping[str, Any] | Estimate | None, *, of: bool = False) -> str:
+def rate_text(rate: Mapping[str, Any] | Estimate | None, *, of: bool = False) -> str:
     """Rate as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
-    estimate = found if isinstance(found, Estimate) else estimate_of(found)
+    estimate = rate if isinstance(rate, Estimate) else estimate_of(rate)
     if estimate is None or estimate.value != estimate.value:
         return "no records" if of else "not measured"
     return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
 
-def _of_estimate(prefix: str, found: Mapping[str, Any] | None, of: str = "") -> dict[str, Cell]:
+def _of_estimate(prefix: str, estimate: Mapping[str, Any] | None, of: str = "") -> dict[str, Cell]:
     """Return the cells of an estimate by their columns, with the number of people it is `of` in one of that name."""
     ends = {prefix: "value", f"{prefix} low": "low", f"{prefix} high": "high"} | ({of: "n"} if of else {})
-    return {name: None if found is None else found[end] for name, end in ends.items()}
+    return {name: None if estimate is None else estimate[end] for name, end in ends.items()}
 
 
 def _yes(value: bool) -> str:
@@ -117,27 +117,27 @@ def _yes(value: bool) -> str:
 def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
     """Return all tables with plain numbers, for files: a row a check, limit, group, self-test, and the audit's own."""
     provenance = [{"name": name, "value": value} for name, value in provenance_rows(document)]
-    made = [
+    tables = [
         _checks(document),
         _policy(document),
         _groups(document),
         self_test_table(document["self_tests"]),
         ReportTable.of("provenance", "Provenance", provenance),
     ]
-    return (*made, *_named(document["tables"], "table"), *people_tables(document))
+    return (*tables, *_named_tables(document["tables"], "table"), *people_tables(document))
 
 
 def people_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
     """Return the tables about single people."""
-    return tuple(_named(document.get(PEOPLE_AT_RISK, {}).get("tables", ()), "people"))
+    return tuple(_named_tables(document.get(PEOPLE_AT_RISK, {}).get("tables", ()), "people"))
 
 
-def _named(tables: Sequence[Mapping[str, Any]], kind: str) -> Iterator[ReportTable]:
+def _named_tables(tables: Sequence[Mapping[str, Any]], kind: str) -> Iterator[ReportTable]:
     """Yield tables of a document, each with a name for its file that no other has, of letters every system takes."""
     taken = {""}
     for table in tables:
-        words = re.sub("[^a-z0-9]+", "-", table["title"].lower()).strip("-")[:48].strip("-") or "table"
-        names = (f"{kind}-{words}{'' if number == 1 else f'-{number}'}" for number in itertools.count(1))
+        slug = re.sub("[^a-z0-9]+", "-", table["title"].lower()).strip("-")[:48].strip("-") or "table"
+        names = (f"{kind}-{slug}{'' if number == 1 else f'-{number}'}" for number in itertools.count(1))
         taken.add(name := next(name for name in names if name not in taken))
         rows = tuple(map(tuple, table["rows"]))
         yield ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows)
@@ -148,8 +148,8 @@ def _checks(document: Mapping[str, Any]) -> ReportTable:
     settling = {row.check: row.settling for row in check_rows(document)}
     rows = []
     for row in document["verdict"]["checks"]:
-        limit, found = row["limit"], measurements.get(row["check"], {})
-        estimate, decided = found.get("estimate"), row["decided"]
+        limit, measurement = row["limit"], measurements.get(row["check"], {})
+        estimate, decided = measurement.get("estimate"), row["decided"]
         rows.append(
             {
                 **{name: row[name] for name in ("check", "title", "verdict")},
@@ -159,17 +159,17 @@ def _checks(document: Mapping[str, Any]) -> ReportTable:
                 "at least": _yes(row["at_least"]),
                 "unit": row["unit"],
                 "source": limit and (limit["source"] or NO_SOURCE),
-                **{name: found.get(name) for name in ("basis", "outcome")},
+                **{name: measurement.get(name) for name in ("basis", "outcome")},
                 **_of_estimate("value", estimate),
                 **{name: estimate and estimate[name] for name in ("level", "n")},
-                **_of_estimate("control", found.get("control")),
-                "control name": found.get("control_name"),
+                **_of_estimate("control", measurement.get("control")),
+                "control name": measurement.get("control_name"),
                 **{f"decided {end}": decided and decided[end] for end in ("low", "high")},
                 "p value": row["p_value"],
                 "p adjusted": row["p_adjusted"],
-                **{name: found.get(name) for name in ("attacked", "knows")},
-                "assumptions": " ".join(found.get("assumptions", ())),
-                "reason": found.get("reason"),
+                **{name: measurement.get(name) for name in ("attacked", "knows")},
+                "assumptions": " ".join(measurement.get("assumptions", ())),
+                "reason": measurement.get("reason"),
                 "why": row["why"],
                 "what would settle it": settling.get(row["check"]),
             }
@@ -229,21 +229,21 @@ def self_test_table(tests: Sequence[Mapping[str, Any]]) -> ReportTable:
 
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Where the numbers come from, as name and text."""
-    found = document["provenance"]
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(found["packages"].items()))
-    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(found["seeds"].items()))
+    provenance = document["provenance"]
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(provenance["packages"].items()))
+    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(provenance["seeds"].items()))
     rows = (
-        ("Fingerprint of the policy", found["policy"]),
-        ("Fingerprint of the plan", found["plan"]),
-        ("Fingerprint of FairLeak's code", found["code"]),
+        ("Fingerprint of the policy", provenance["policy"]),
+        ("Fingerprint of the plan", provenance["plan"]),
+        ("Fingerprint of FairLeak's code", provenance["code"]),
         ("Fingerprint of the data", document["data"]["fingerprint"]),
         ("Fingerprint of the model's answers", document["model"]["fingerprint"]),
-        ("FairLeak", found["fairleak"]),
-        ("Python", found["python"]),
-        ("Machine", found["platform"]),
+        ("FairLeak", provenance["fairleak"]),
+        ("Python", provenance["python"]),
+        ("Machine", provenance["platform"]),
         ("Packages", versions),
         ("Seeds", seeds),
-        *((name.capitalize(), shown(value)) for name, value in sorted(document["times"].items())),
+        *((name.capitalize(), cell_text(value)) for name, value in sorted(document["times"].items())),
     )
     return [(name, text) for name, text in rows if text]
 

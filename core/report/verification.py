@@ -73,19 +73,21 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     `signed` is the fingerprint, or its beginning of at least 8 digits, as it stands on a signed page. InputError if the
     text is no report, or `signed` no fingerprint.
     """
-    wanted = "".join(signed.split()).lower()
-    if signed and (len(wanted) < 8 or not set(wanted) <= set("0123456789abcdef")):
+    prefix = "".join(signed.split()).lower()
+    if signed and (len(prefix) < 8 or not set(prefix) <= set("0123456789abcdef")):
         raise InputError(f"A fingerprint must be at least 8 of the digits 0 to 9 and a to f, got {signed[:80]!r}.")
-    found = document_in(text, name=name)
-    stated = found.get("fingerprint")
+    document = document_in(text, name=name)
+    stated = document.get("fingerprint")
     stated = stated if isinstance(stated, str) else ""
-    findings = verified_document(found)
+    findings = verified_document(document)
     if _is_page(text) and all(finding.holds for finding in findings if finding.name == "schema"):
-        findings.append(_tried("page", _page, found, text))
+        findings.append(_tried("page", _page, document, text))
     if signed:
-        same = bool(stated) and stated.startswith(wanted)
-        told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
-        findings.append(VerificationIssue("signed", same, told))
+        same = bool(stated) and stated.startswith(prefix)
+        sentence = (
+            "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
+        )
+        findings.append(VerificationIssue("signed", same, sentence))
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
@@ -116,16 +118,16 @@ def document_in(text: str, *, name: str = "The file") -> Document:
     if not page and not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"{rule}, got something else.")
     try:
-        found = embedded_document(text) if page else parse_json(text.removeprefix("\ufeff"))
+        document = embedded_document(text) if page else parse_json(text.removeprefix("\ufeff"))
     except InputError as error:
         reason = str(error)
         raise InputError(f"{rule}; {reason[:1].lower()}{reason[1:]}") from None
-    if found.get("kind") == SUMMARY_KIND:
+    if document.get("kind") == SUMMARY_KIND:
         raise InputError(f"{name} {_NO_SUMMARY}")
-    if not is_report(found):
+    if not is_report(document):
         raise InputError(f"{rule}, got one that does not call itself that.")
-    check_format(found.get("schema"), thing=name)
-    return found
+    check_format(document.get("schema"), thing=name)
+    return document
 
 
 def readable(text: str, *, name: str) -> Document:
@@ -155,7 +157,7 @@ _MODULES = (
 """What is imported, and called, before the file is opened: after that nothing can be read, not even our own code."""
 
 
-def readable_apart(content: bytes, *, name: str) -> Document:
+def readable_in_child(content: bytes, *, name: str) -> Document:
     """Return `readable` of a stranger's file, verified in a short-lived process with limits on memory and time."""
     arguments = {"content": content, "name": name}
     return ask_child(name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=_MODULES)[0]
@@ -179,9 +181,9 @@ def _tried(name: str, verification: Callable[..., VerificationIssue], *arguments
     try:
         return verification(*arguments)
     except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
-        own = isinstance(error, FairLeakError)
-        told = str(error) if own else f"the report holds what FairLeak never writes ({type(error).__name__})."
-        return VerificationIssue(name, False, f"{name.capitalize()} cannot be verified: {told}")
+        is_expected = isinstance(error, FairLeakError)
+        reason = str(error) if is_expected else f"the report holds what FairLeak never writes ({type(error).__name__})."
+        return VerificationIssue(name, False, f"{name.capitalize()} cannot be verified: {reason}")
 
 
 def _content(document: Document) -> VerificationIssue:
@@ -189,8 +191,8 @@ def _content(document: Document) -> VerificationIssue:
     stated = stated if isinstance(stated, str) else ""
     if computed == stated:
         return VerificationIssue("content", True, "Content fingerprint holds: it is that of the content.")
-    told = f"it states {_short(stated)}, its content has {_short(computed)}"
-    altered = f"Content fingerprint does not hold: the report was altered after it was written ({told})."
+    difference = f"it states {_short(stated)}, its content has {_short(computed)}"
+    altered = f"Content fingerprint does not hold: the report was altered after it was written ({difference})."
     return VerificationIssue("content", False, altered)
 
 
@@ -199,8 +201,8 @@ def _short(fingerprint: str) -> str:
     return f"{fingerprint[:8]} {fingerprint[8:16]}" if hexadecimal else "none"
 
 
-def _schema(found: Mapping[str, Any]) -> VerificationIssue:
-    error = schema_error(found)
+def _schema(document: Mapping[str, Any]) -> VerificationIssue:
+    error = schema_error(document)
     return VerificationIssue("schema", not error, f"Schema does not hold: {error}" if error else "Schema holds.")
 
 
@@ -208,18 +210,18 @@ def _verdict(document: Document) -> VerificationIssue:
     clauses = contradictions(document)
     if clauses:
         return VerificationIssue("verdict", False, f"Verdict does not hold: {'; '.join(clauses)}.")
-    told = "judged again, the numbers in the report give the same verdicts under the policy in it."
-    return VerificationIssue("verdict", True, f"Verdict holds: {told}")
+    reason = "judged again, the numbers in the report give the same verdicts under the policy in it."
+    return VerificationIssue("verdict", True, f"Verdict holds: {reason}")
 
 
 def _page(document: Document, text: str) -> VerificationIssue:
     if to_html(document) == text.removeprefix("\ufeff"):
         return VerificationIssue("page", True, "Page holds: it shows what its findings say.")
     if document["provenance"]["code"] != code_fingerprint():
-        told = "Page cannot be verified: another FairLeak drew it. Verify the report.json that belongs to it."
-        return VerificationIssue("page", False, told)
-    told = "Page does not hold: drawn again from its own findings it looks different, so it was altered."
-    return VerificationIssue("page", False, told)
+        sentence = "Page cannot be verified: another FairLeak drew it. Verify the report.json that belongs to it."
+        return VerificationIssue("page", False, sentence)
+    sentence = "Page does not hold: drawn again from its own findings it looks different, so it was altered."
+    return VerificationIssue("page", False, sentence)
 
 
 ENDING = ".sig"
@@ -247,35 +249,35 @@ def new_key() -> tuple[bytes, bytes]:
 
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
     """Read an Ed25519 key in PEM without a password; of anything else nothing is shown."""
-    made: Ed25519PrivateKey = _key(pem, "private", name, password=None)
-    return made
+    key: Ed25519PrivateKey = _key(pem, "private", name, password=None)
+    return key
 
 
 def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
     """Read an Ed25519 public key in PEM."""
-    made: Ed25519PublicKey = _key(pem, "public", name)
-    return made
+    key: Ed25519PublicKey = _key(pem, "public", name)
+    return key
 
 
 def _key(pem: bytes, kind: str, name: str, **how: None) -> Any:
-    forms, found = _part_of("hazmat.primitives.serialization"), None
+    forms, key = _part_of("hazmat.primitives.serialization"), None
     with suppress(ValueError, TypeError, _part_of("exceptions").UnsupportedAlgorithm):
-        found = getattr(forms, f"load_pem_{kind}_key")(pem, **how)
-    if not isinstance(found, getattr(_part_of(_KEYS), f"Ed25519{kind.capitalize()}Key")):
+        key = getattr(forms, f"load_pem_{kind}_key")(pem, **how)
+    if not isinstance(key, getattr(_part_of(_KEYS), f"Ed25519{kind.capitalize()}Key")):
         without = " without a password" if how else ""
         raise InputError(f"{name} must be an Ed25519 {kind} key in PEM{without}, got something else.")
-    return found
+    return key
 
 
 def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
     """Return what stands in the signature's file for a file of these bytes."""
-    told = {
+    document = {
         "kind": _KIND,
         "algorithm": "Ed25519",
         "public_key": _text(key.public_key().public_bytes_raw()),
         "signature": _text(key.sign(content)),
     }
-    return f"{json.dumps(told, indent=1)}\n"
+    return f"{json.dumps(document, indent=1)}\n"
 
 
 def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes | None, name: str) -> VerificationIssue:
@@ -285,37 +287,42 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     None to take the key that comes with the signature; `name` what sentences call the signer's file. InputError if that
     is no public key.
     """
-    wanted = None if signer is None else public_key(signer, name=name)
-    holds, told = _signed(content, signature, wanted, name)
-    return VerificationIssue("signature", holds, told, note=signature is None)
+    expected_key = None if signer is None else public_key(signer, name=name)
+    holds, sentence = _signed(content, signature, expected_key, name)
+    return VerificationIssue("signature", holds, sentence, note=signature is None)
 
 
-def _signed(content: bytes, signature: bytes | None, wanted: Ed25519PublicKey | None, name: str) -> tuple[bool, str]:
+def _signed(
+    content: bytes, signature: bytes | None, expected_key: Ed25519PublicKey | None, name: str
+) -> tuple[bool, str]:
     """Return whether a signature holds, and the sentence that says so."""
     if signature is None:
-        return wanted is None, _NOT_SIGNED
+        return expected_key is None, _NOT_SIGNED
     try:
         key, signed = _read(signature)
     except (InputError, ValueError, KeyError, TypeError, AttributeError):
         return False, "Signature does not hold: its file is none that FairLeak wrote."
-    own = _text(key.public_bytes_raw())
+    key_text = _text(key.public_bytes_raw())
     try:
         key.verify(signed, content)
     except _part_of("exceptions").InvalidSignature:
-        return False, f"Signature does not hold: the file is not what the owner of the key {own} signed, if they did."
-    if wanted is None:
+        return (
+            False,
+            f"Signature does not hold: the file is not what the owner of the key {key_text} signed, if they did.",
+        )
+    if expected_key is None:
         unknown = "whose key that is, it does not tell: anybody can make one"
-        return True, f"Signature holds, by the key {own}; {unknown}. {_SIGNER}"
-    if (other := _text(wanted.public_bytes_raw())) != own:
-        return False, f"Signed by another key: by {own}, not by {other} of {name}."
+        return True, f"Signature holds, by the key {key_text}; {unknown}. {_SIGNER}"
+    if (expected_text := _text(expected_key.public_bytes_raw())) != key_text:
+        return False, f"Signed by another key: by {key_text}, not by {expected_text} of {name}."
     return True, f"Signature holds: the owner of {name} signed exactly this file. {_MEANS}"
 
 
 def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:
-    found = parse_json(signature.decode("utf-8"))
-    if found.get("kind") != _KIND or found.get("algorithm") != "Ed25519":
+    document = parse_json(signature.decode("utf-8"))
+    if document.get("kind") != _KIND or document.get("algorithm") != "Ed25519":
         raise InputError("A signature must call itself one.")
-    key, signed = (base64.b64decode(found[part], validate=True) for part in ("public_key", "signature"))
+    key, signed = (base64.b64decode(document[part], validate=True) for part in ("public_key", "signature"))
     return _part_of(_KEYS).Ed25519PublicKey.from_public_bytes(key), signed
 
 

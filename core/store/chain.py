@@ -88,12 +88,12 @@ class Record:
     @classmethod
     def of(cls, links: Iterable[Link]) -> Self:
         """Follow all entries from the first; raise `Damaged` at one that does not follow."""
-        made = cls()
+        record = cls()
         for link in links:
-            made.add(link)
-        if not made.number:
+            record.add(link)
+        if not record.number:
             raise Damaged("it has no entries")
-        return made
+        return record
 
     def add(self, link: Link) -> None:
         """Follow one more entry, or raise `Damaged`, `FormatError` at the first, and leave everything as it was."""

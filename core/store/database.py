@@ -84,10 +84,10 @@ class Transaction(Generic[R]):
 
     def record(self) -> R:
         """Return what the entries say; raise `Damaged` if they do not hold together or end elsewhere than the head."""
-        found, end = self.says.of(self.entries()), self._end()
-        if end != (found.number, found.hash):
-            raise Damaged(f"it ends with entry {found.number} and should end with entry {end[0] if end else 0}")
-        return found
+        record, end = self.says.of(self.entries()), self._end()
+        if end != (record.number, record.hash):
+            raise Damaged(f"it ends with entry {record.number} and should end with entry {end[0] if end else 0}")
+        return record
 
     def _end(self) -> tuple[int, str] | None:
         """Return the number and hash of the last entry as the head has them; None before the first."""
@@ -125,10 +125,10 @@ T = TypeVar("T", bound=Transaction[Any])
 
 
 class Store(Generic[T]):
-    """A database with a chain in it, called `place` in sentences."""
+    """A database with a chain in it, called `label` in sentences."""
 
-    def __init__(self, kind: type[T], engine: sa.Engine, place: str) -> None:
-        self.kind, self.engine, self.place = kind, engine, place
+    def __init__(self, kind: type[T], engine: sa.Engine, label: str) -> None:
+        self.kind, self.engine, self.place = kind, engine, label
 
     def fill(self) -> None:
         """Make the tables and the first entry."""
@@ -178,10 +178,10 @@ class Store(Generic[T]):
         except Damaged as error:
             raise InputError(f"The {self.kind.noun} {self.place} is damaged and was left as it is: {error}.") from None
         except sa.exc.DBAPIError as error:
-            raise FairLeakError(f"The {self.kind.noun} {self.place} {_said(error, self.kind.noun)}.") from None
+            raise FairLeakError(f"The {self.kind.noun} {self.place} {_error_text(error, self.kind.noun)}.") from None
 
 
-def disk_said(error: BaseException | None) -> str | None:
+def disk_message(error: BaseException | None) -> str | None:
     """Return what a database's error says of its disk, and what to do; None if it is about something else."""
     name, state = getattr(error, "sqlite_errorname", ""), getattr(error, "sqlstate", "")
     if name == "SQLITE_FULL" or state == "53100":
@@ -191,35 +191,35 @@ def disk_said(error: BaseException | None) -> str | None:
     return None
 
 
-def _said(error: sa.exc.DBAPIError, noun: str) -> str:
-    if (disk := disk_said(error.orig)) is not None:
+def _error_text(error: sa.exc.DBAPIError, noun: str) -> str:
+    if (disk := disk_message(error.orig)) is not None:
         return f"cannot be used: {disk}"
-    told = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
-    told = re.sub(r"\[Errno -?\d+\] ", "", told)
-    if "locked" in told or "lock timeout" in told:
+    message = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    message = re.sub(r"\[Errno -?\d+\] ", "", message)
+    if "locked" in message or "lock timeout" in message:
         return f"was busy for {BUSY_SECONDS} seconds; ask again"
-    if any(words in told for words in ("malformed", "not a database", "decode to UTF-8")):
-        return f"is damaged and was left as it is: {told}"
-    if "does not exist" in told or "no such table" in told:
-        return f"is not there, or is not a {noun}: {told}"
-    return f"cannot be used: {told}"
+    if any(phrase in message for phrase in ("malformed", "not a database", "decode to UTF-8")):
+        return f"is damaged and was left as it is: {message}"
+    if "does not exist" in message or "no such table" in message:
+        return f"is not there, or is not a {noun}: {message}"
+    return f"cannot be used: {message}"
 
 
 _MAGIC = b"SQLite format 3\0"
 
 
-def open_store(kind: type[T], place: str | Path, *, create: bool) -> Store[T]:
+def open_store(kind: type[T], location: str | Path, *, create: bool) -> Store[T]:
     """Return the store at a path or a PostgreSQL URL, checked whole; see `core.desk.open_ledger`."""
-    told = str(place)
-    if "://" in told:
-        return _server(kind, told, create)
+    address = str(location)
+    if "://" in address:
+        return _server(kind, address, create)
     try:
-        return _file(kind, Path(place), create)
+        return _file(kind, Path(location), create)
     except FairLeakError:
         raise
     except (OSError, ValueError) as error:  # too long, a zero byte, a home that is not known
         why = getattr(error, "strerror", None) or "it is no path this machine can use"
-        raise InputError(f"The {kind.noun} {quoted(told, 200)} cannot be opened: {why}.") from None
+        raise InputError(f"The {kind.noun} {quoted(address, 200)} cannot be opened: {why}.") from None
 
 
 # SQLite ---------------------------------------------------------------------------------------------------------------
@@ -246,11 +246,11 @@ def _engine(path: Path, mode: str) -> sa.Engine:
 
     def connect() -> sqlite3.Connection:
         how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "cached_statements": 0}
-        made = sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS, **how)
-        made.execute("PRAGMA foreign_keys = ON")
-        made.execute("PRAGMA synchronous = FULL")
-        made.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten in the file
-        return made
+        connection = sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS, **how)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten in the file
+        return connection
 
     engine = sa.create_engine("sqlite+pysqlite://", creator=connect, poolclass=sa.pool.NullPool)
 
@@ -282,21 +282,21 @@ def _careful_mode(path: Path) -> str:
     connection has nothing to write and takes the files away that SQLite puts there while it reads.
     """
     beside = (Path(f"{path}{ending}") for ending in ("-wal", "-journal"))
-    return "ro" if any(one.exists() for one in beside) else "rw"
+    return "ro" if any(file.exists() for file in beside) else "rw"
 
 
 def _check_pages(kind: type[Transaction[Any]], path: Path, mode: str) -> None:
     """Refuse a file whose pages SQLite finds damaged; outside a transaction, which would leave files beside it."""
     try:
         with contextlib.closing(sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)) as connection:
-            found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            message = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.Error as error:
-        disk, found = disk_said(error), str(error)
-        if disk or "locked" in found or "unable to open" in found:
+        disk, message = disk_message(error), str(error)
+        if disk or "locked" in message or "unable to open" in message:
             raise FairLeakError(f"The {kind.noun} {quoted(path, 200)} cannot be used: {disk or error}.") from None
-    if found != "ok":
-        told = found.strip().splitlines()[-1]
-        raise InputError(f"The {kind.noun} {quoted(path, 200)} is damaged and was left as it is: {told}.")
+    if message != "ok":
+        detail = message.strip().splitlines()[-1]
+        raise InputError(f"The {kind.noun} {quoted(path, 200)} is damaged and was left as it is: {detail}.")
 
 
 def _make(kind: type[Transaction[Any]], path: Path) -> None:
@@ -318,15 +318,15 @@ def _make(kind: type[Transaction[Any]], path: Path) -> None:
             for ending in ("", "-wal", "-shm", "-journal"):
                 Path(f"{half}{ending}").unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
-        told = disk_said(error) or (why(error) if isinstance(error, OSError) else error)
-        raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be made there: {told}.") from None
+        reason = disk_message(error) or (why(error) if isinstance(error, OSError) else error)
+        raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be made there: {reason}.") from None
 
 
-def _fill_file(kind: type[Transaction[Any]], half: Path, place: str) -> None:
+def _fill_file(kind: type[Transaction[Any]], half: Path, label: str) -> None:
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute(f"PRAGMA application_id = {kind.application}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
-    Store(kind, _engine(half, "rw"), place).fill()
+    Store(kind, _engine(half, "rw"), label).fill()
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on
 

@@ -191,7 +191,7 @@ def _given_predictions(config: AuditConfig, dataset: AuditDataset, splits: Split
         splits,
         labels,
         scores=labels.astype(np.float64) if scores is None else scores,
-        scores_given=has_scores,
+        has_scores=has_scores,
     )
 
 
@@ -202,7 +202,7 @@ def _measured(
     drawn: Codes,
     *,
     scores: Floats,
-    scores_given: bool = True,
+    has_scores: bool = True,
     needs_sensitive: bool = False,
     randomised: bool = False,
     structure: Structure = UNKNOWN,
@@ -220,7 +220,7 @@ def _measured(
         randomised=randomised,
         predictions=drawn,
         scores=scores,
-        scores_given=scores_given,
+        scores_given=has_scores,
         structure=structure,
     )
 
@@ -400,7 +400,7 @@ class Subject:
             splits,
             model.predictions,
             scores=model.scores,
-            scores_given=model.scores_given,
+            has_scores=model.scores_given,
             needs_sensitive=model.needs_sensitive,
             randomised=model.randomised,
         )

@@ -150,17 +150,21 @@ _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 def last_budget(exposure: Exposure) -> float:
     """Return the right end of the budget's axis: from there on, nine of ten people need not save noise any more."""
-    reach = float(np.quantile(_wanted(exposure), 0.9))
+    reach = float(np.quantile(_unlimited_changes(exposure), 0.9))
     return next((end for end in _ENDS if reach <= end * 1.1), 200.0)
 
 
 def first_budget(exposure: Exposure) -> float:
     """Return where the slider stands at first: what people need on average, of a table half of the axis."""
     last = last_budget(exposure)
-    return min(max(1.0, round(float(_wanted(exposure).mean()))), last) if exposure.unit == "ratings" else last / 2
+    return (
+        min(max(1.0, round(float(_unlimited_changes(exposure).mean()))), last)
+        if exposure.unit == "ratings"
+        else last / 2
+    )
 
 
-def _wanted(exposure: Exposure) -> Floats:
+def _unlimited_changes(exposure: Exposure) -> Floats:
     """Return what everybody would change if the budget were no limit."""
     return np.asarray((exposure.mechanism(float(exposure.size.max())) * exposure.size).sum(axis=1))
 
@@ -180,28 +184,28 @@ def defence() -> DefenceStudy:
         {name: _TITLES[name] for name in offered()},
         key="guard_data",
         help="The settings at the left choose the table and its sensitive attribute; they do not concern ratings.",
-        place=places[0],
+        container=places[0],
     )
     below = st.container()
-    told: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if ratings:
-        told["policy"] = control(
+        settings["policy"] = control(
             _RATINGS["policy"],
             "guard_policy",
-            place=places[1],
+            container=places[1],
             help="Modify_Add, Modify_Exist and Add_New of the paper. Where changing ratings that are there cannot "
             "mislead the classifier, new ones are added all the same.",
         )
-    told["defender"] = control(
+    settings["defender"] = control(
         surrogate,
         f"guard_defender_{len(surrogate.param.options or ())}",
-        place=places[-2],
+        container=places[-2],
         help="The classifier the noise is found against. Attackers may use another one, which it fools less.",
     )
     who = _people(below, places[-1])
     with places[-1].popover("Defence settings", icon=":material/tune:", width="stretch"):
-        told["target"], told["given"], problem = _target(who)
-        told["margin"] = control(
+        settings["target"], settings["given"], problem = _target(who)
+        settings["margin"] = control(
             _TABLE["margin"],
             "guard_margin",
             "select_slider",
@@ -218,11 +222,13 @@ def defence() -> DefenceStudy:
     if problem:
         with below:
             panels.problem(problem)
-    told["seed"] = who.config.seed if who.config is not None else 42
-    return DefenceStudy(who, GuardSettings(**told) if ratings else replace(changes(who), **told), balanced=balanced)
+    settings["seed"] = who.config.seed if who.config is not None else 42
+    return DefenceStudy(
+        who, GuardSettings(**settings) if ratings else replace(changes(who), **settings), balanced=balanced
+    )
 
 
-def _people(below: DeltaGenerator, place: DeltaGenerator) -> ProtectedRecords:
+def _people(below: DeltaGenerator, column: DeltaGenerator) -> ProtectedRecords:
     """Return the people chosen; a page that ends here, while they are read, keeps its last control, greyed out."""
     who = None
     try:
@@ -230,7 +236,7 @@ def _people(below: DeltaGenerator, place: DeltaGenerator) -> ProtectedRecords:
             who = _chosen_people()
     finally:
         if who is None:
-            place.button("Defence settings", icon=":material/tune:", width="stretch", disabled=True)
+            column.button("Defence settings", icon=":material/tune:", width="stretch", disabled=True)
     return who
 
 
@@ -257,12 +263,12 @@ def _target(who: ProtectedRecords) -> tuple[str, tuple[float, ...], str]:
         height=min(34 + 26 * len(who.values), 240),
         persist_state="session",
     )
-    kept, problem = f"guard_valid_{key}", ""
+    valid_key, problem = f"guard_valid_{key}", ""
     try:
-        st.session_state[kept] = _shares(written, who.values)
+        st.session_state[valid_key] = _shares(written, who.values)
     except InputError as error:
         problem = f"{str(error).removesuffix('.')}; until then the last valid shares count."
-    return target, st.session_state.get(kept) or _shares(start, who.values), problem
+    return target, st.session_state.get(valid_key) or _shares(start, who.values), problem
 
 
 def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
@@ -337,9 +343,13 @@ def by_value(card: pandas.DataFrame) -> pandas.DataFrame:
     """Return a card of many values with a row a value: what changes for it, and how."""
     entry, now, *values = card.columns
     cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
-    told = (", ".join(f"{name}: {was} → {after}" for name, was, after in rows if after) for rows in cells.values())
-    rows = zip(values, told, strict=True)
-    return panels.frame({"target value": value, "what changes": words or "nothing"} for value, words in rows)
+    descriptions = (
+        ", ".join(f"{name}: {was} → {after}" for name, was, after in rows if after) for rows in cells.values()
+    )
+    rows = zip(values, descriptions, strict=True)
+    return panels.frame(
+        {"target value": value, "what changes": description or "nothing"} for value, description in rows
+    )
 
 
 _POINTS = 25  # steps of a curve
@@ -368,10 +378,10 @@ class DefenceStudy(Background):
 
     def _collect(self, job: Job) -> Grown:
         """Return the whole study; the steps that an earlier job has shown are made again, and not shown."""
-        who, there = self.who, job.partial[-1].steps if job.partial else 0
+        who, earlier_steps = self.who, job.partial[-1].steps if job.partial else 0
         grow = partial(_grown, who.guarded, self.settings)
         for grown in job.each_apart(grow, about=who.dataset):
-            if grown.steps > there:
+            if grown.steps > earlier_steps:
                 job.partial[:] = [grown]
             job.report(grown.steps, self.total)
         return job.partial[-1]  # type: ignore[no-any-return]
@@ -395,8 +405,8 @@ class DefenceStudy(Background):
 
     def _attackers(self) -> str:
         """Say how many attackers are drawn; one trained at several budgets is one."""
-        there = self.partial[-1].exposure.attackers if self.partial else ()
-        return f"{len(there)} of {self._total(budgets=1)} attackers"
+        attackers = self.partial[-1].exposure.attackers if self.partial else ()
+        return f"{len(attackers)} of {self._total(budgets=1)} attackers"
 
     def _total(self, budgets: int | None = None) -> int:
         """Return the number of steps, if attackers are trained at so many budgets only."""
@@ -411,8 +421,8 @@ def _grown(guarded: Callable[[Any], Guard], settings: Any, report: Report) -> It
             continue
         newest = exposure.guesses[-1].attacker
         budgets = np.linspace(0.0, last_budget(exposure), _POINTS + 1).tolist()
-        own = tuple(guess for guess in exposure.guesses if guess.attacker == newest)
-        curves[newest] = replace(exposure, guesses=own).curves(budgets)[newest]
-        budgets_left = {guess.trained_at for guess in own} != set(guard.trained_at)
-        learning = newest if own[0].trained_at is not None and budgets_left else ""
+        guesses = tuple(guess for guess in exposure.guesses if guess.attacker == newest)
+        curves[newest] = replace(exposure, guesses=guesses).curves(budgets)[newest]
+        budgets_left = {guess.trained_at for guess in guesses} != set(guard.trained_at)
+        learning = newest if guesses[0].trained_at is not None and budgets_left else ""
         yield Grown(exposure=exposure, curves=dict(curves), guard=guard, learning=learning, steps=steps)

@@ -132,7 +132,7 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
     noise = bound(
         _ANSWERING["noise"],
         "noise",
-        place=next(places),
+        container=next(places),
         help="None and Rounded have no privacy budget. Laplace: for the largest change one person could ever make. "
         "Cauchy and Smooth Laplace (Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the "
         "smaller group's sums, from which the gap is computed.",
@@ -142,7 +142,7 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
             _ANSWERING["decimals"],
             "decimals",
             "select_slider",
-            place=next(places),
+            container=next(places),
             options=range(7),
             help=None,
         )
@@ -151,7 +151,7 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
             _ANSWERING["epsilon"],
             "answer_epsilon",
             "select_slider",
-            place=next(places),
+            container=next(places),
             options=EPSILONS,
             help="Smaller is more private and less accurate. Smooth Laplace keeps it for ε below 1 only, and may fail "
             "with probability δ = 0.00001.",
@@ -159,7 +159,7 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
     sizes = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
     value = 100 if 100 in sizes else sizes[-1]
     size: dict[str, Any] = {"options": sizes, "value": value, "help": None}
-    n = int(bound(_ASKING["n"], "people_asked", "select_slider", place=next(places), **size))
+    n = int(bound(_ASKING["n"], "people_asked", "select_slider", container=next(places), **size))
     with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
         absolute, design = _queries()
     decimals = st.session_state.get("decimals")

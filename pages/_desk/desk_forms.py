@@ -52,7 +52,7 @@ _NUMBER = "record number in the audited table"
 """Stands for the column of identifiers where people come from the audited table and not from a file."""
 
 _REGISTER = params(RegisterSettings)
-_ASKED = params(AskSettings)
+_ASK_SETTINGS = params(AskSettings)
 _MOST_VALUES = 200
 _NO_OUTCOME = "none"
 
@@ -72,17 +72,17 @@ class Upload:
 
 def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | None:
     """Draw an upload box and return the file that is in it, or was when the page was left."""
-    kept = f"{key}_file"
+    file_key = f"{key}_file"
 
     def take(file: Any) -> None:
-        st.session_state[kept] = Upload(file.name, file.getvalue(), file.file_id)
+        st.session_state[file_key] = Upload(file.name, file.getvalue(), file.file_id)
 
-    given = panels.upload(label, key, take, forgets=(kept,), help=help)
-    upload: Upload | None = st.session_state.get(kept)
-    if upload is not None and given is None:
+    widget_file = panels.upload(label, key, take, forgets=(file_key,), help=help)
+    upload: Upload | None = st.session_state.get(file_key)
+    if upload is not None and widget_file is None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"{upload.name[:60]} is still here.")
-            st.button("Remove", key=f"{key}_remove", on_click=panels.forget, args=(kept,), icon=":material/delete:")
+            st.button("Remove", key=f"{key}_remove", on_click=panels.forget, args=(file_key,), icon=":material/delete:")
     return upload
 
 
@@ -161,11 +161,11 @@ def register(ledger: Ledger) -> None:
     shell.whisper("Register a test set", "Who is asked about, and how much may ever be revealed about them")
     sources = {"file": "A file", "audited": "Test records of the audited table"}
     source = panels.pick("People", sources, key="desk_source", default="audited")
-    found = _from_file() if source == "file" else _audited()
-    if found is not None and source != "file":
-        _describe(*found)
+    people = _from_file() if source == "file" else _audited()
+    if people is not None and source != "file":
+        _describe(*people)
     left, right = st.columns([3, 2], gap="large")
-    suggested = f"{state.dataset_name()}, {found[1].sensitive}" if found and source != "file" else ""
+    suggested = f"{state.dataset_name()}, {people[1].sensitive}" if people and source != "file" else ""
     name = left.text_input(
         "Name, as askers will call it",
         value=suggested,
@@ -177,7 +177,7 @@ def register(ledger: Ledger) -> None:
         _REGISTER["budget"],
         "desk_budget",
         "number_input",
-        place=right,
+        container=right,
         min_value=0.00001,
         max_value=1000.0,
         value=1.0,
@@ -192,15 +192,15 @@ def register(ledger: Ledger) -> None:
         help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
     )
     look: dict[str, Any] = {"type": "primary", "icon": ":material/how_to_reg:"}
-    if st.button("Register", key="desk_register", disabled=found is None, **look) and found is not None:
+    if st.button("Register", key="desk_register", disabled=people is None, **look) and people is not None:
         with panels.keeping_problem(_REGISTER_PROBLEM):
             if not (name or "").strip():
                 raise InputError("Give the test set a name; askers need it.")
-            test_set, roles = found
-            made = ledger.register(
+            test_set, roles = people
+            registration = ledger.register(
                 name, test_set, budget=round(float(budget), 6), roles=roles, another_attribute=another
             )
-            state.choose("desk_name", made.name)
+            state.choose("desk_name", registration.name)
             state.choose("desk_section", "ask")
             state.choose("desk_another_attribute", False)
             st.rerun()
@@ -233,8 +233,8 @@ def _from_file() -> tuple[TestSet, Roles] | None:
         return None
     test_set, roles, facts = people
     _describe(test_set, roles)
-    if others := words.together(words.everybody_else(table, roles)):
-        st.markdown(f"The disadvantaged group takes together {shell.escape(others)}.")
+    if values_text := words.together(words.everybody_else(table, roles)):
+        st.markdown(f"The disadvantaged group takes together {shell.escape(values_text)}.")
     for note in (*table.notes, *(fact.text for fact in facts)):
         st.caption(shell.escape(note))
     return test_set, roles
@@ -287,19 +287,19 @@ def _choose(
 
 # Asking ---------------------------------------------------------------------------------------------------------------
 
-_EPSILON, _PRICED, _SHOWN = "desk_epsilon", "desk_priced", "desk_shown"
+_EPSILON, _PRICED, _LAST_BUTTON = "desk_epsilon", "desk_priced", "desk_shown"
 _ANSWER, _PROBLEM = "desk_answer", "desk_ask_problem"
 
 
 def ask(ledger: Ledger, status: LedgerStatus) -> None:
     """Draw the question at the left, its price and the button at the right."""
-    made = status.registration
+    registration = status.registration
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(f"Ask about {shell.escape(made.name)}", "The price is shown before anything is charged")
-        metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
+        shell.whisper(f"Ask about {shell.escape(registration.name)}", "The price is shown before anything is charged")
+        metrics = ["statistical_parity"] + (["equal_opportunity"] if (registration.n_positive or 0) >= 2 else [])
         metric = panels.pick(
-            _ASKED["metric"].param.title,
+            _ASK_SETTINGS["metric"].param.title,
             {name: METRIC_TITLES[name] for name in metrics},
             key=f"desk_metric_{len(metrics)}",
             default="statistical_parity",
@@ -307,11 +307,11 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
             "is known. Of labels, 0 or 1, it is the gap of this name.",
         )
         epsilon = _epsilon(ledger, status)
-        test_set = _test_set(ledger, made)
-        scores = None if test_set is None else _scores(test_set, made)
-    asked = None if test_set is None or scores is None else _Question(test_set, np.asarray(scores), metric)
+        test_set = _test_set(ledger, registration)
+        scores = None if test_set is None else _scores(test_set, registration)
+    desk_question = None if test_set is None or scores is None else _Question(test_set, np.asarray(scores), metric)
     with right, st.container(border=True):
-        _price(ledger, made, asked, epsilon)
+        _price(ledger, registration, desk_question, epsilon)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -336,19 +336,19 @@ class _DeskAnswer:
 
 def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     """Return the price of a new answer: a small share of what remains until another one is chosen."""
-    made = status.registration
-    offered = words.prices(status.remaining, least=made.least_epsilon)
+    registration = status.registration
+    offered = words.prices(status.remaining, least=registration.least_epsilon)
     if len(offered) < 2:
         if not offered:
             st.caption("The budget is spent: only what was answered before can still be asked.")
-        return offered[0] if offered else made.least_epsilon
-    about = (ledger.place, made.name)
+        return offered[0] if offered else registration.least_epsilon
+    about = (ledger.place, registration.name)
     before, last_offered = st.session_state.get(_PRICED, ("", ()))
     if before != about or (offered != last_offered and st.session_state.get(_EPSILON) not in offered):
-        st.session_state[_EPSILON] = words.suggested_price(status.remaining, least=made.least_epsilon)
+        st.session_state[_EPSILON] = words.suggested_price(status.remaining, least=registration.least_epsilon)
     st.session_state[_PRICED] = (about, offered)
     epsilon = control(
-        _ASKED["epsilon"],
+        _ASK_SETTINGS["epsilon"],
         _EPSILON,
         "select_slider",
         options=offered,
@@ -358,25 +358,25 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     return float(epsilon)
 
 
-def _test_set(ledger: Ledger, made: Registration) -> TestSet | None:
+def _test_set(ledger: Ledger, registration: Registration) -> TestSet | None:
     """Return the registered people, whose attribute the ledger does not keep; only an officer opens them to askers."""
     if not signin.is_on():
-        return _own_test_set(made)
-    kept, key = cached.test_sets(), fingerprint("test set", ledger.place, made.name)
-    opened: TestSet | None = kept.get(key)
+        return _own_test_set(registration)
+    test_sets, key = cached.test_sets(), fingerprint("test set", ledger.place, registration.name)
+    opened: TestSet | None = test_sets.get(key)
     if signin.role() is signin.Role.ASKER:
         if opened is None:
             st.caption(
                 "An officer has not opened this test set, or has closed it, since the server started; ask for it."
             )
         return opened
-    test_set = opened or _own_test_set(made)
+    test_set = opened or _own_test_set(registration)
     if test_set is not None and signin.is_officer():
-        told = "They ask without the file and never see it; it stays in the server's memory until you close it."
+        help_text = "They ask without the file and never see it; it stays in the server's memory until you close it."
         switch = f"desk_opened_{key[:16]}"
         st.session_state[switch] = opened is not None
         handed = (key, None if opened else test_set)
-        st.toggle("Open to askers", key=switch, on_change=_open_to_askers, args=handed, help=told)
+        st.toggle("Open to askers", key=switch, on_change=_open_to_askers, args=handed, help=help_text)
     return test_set
 
 
@@ -386,11 +386,11 @@ def _open_to_askers(key: str, test_set: TestSet | None) -> None:
         cached.test_sets().put(key, test_set)
 
 
-def _own_test_set(made: Registration) -> TestSet | None:
+def _own_test_set(registration: Registration) -> TestSet | None:
     """Return the registered people from the audited table or from a file of this session."""
-    if made.roles.person == _NUMBER:
-        found = _audited()
-        return None if found is None else found[0]
+    if registration.roles.person == _NUMBER:
+        people = _audited()
+        return None if people is None else people[0]
     upload = upload_box(
         "desk_test_set",
         "The test set's file again: the ledger does not keep the attribute",
@@ -399,12 +399,12 @@ def _own_test_set(made: Registration) -> TestSet | None:
     table = _table_of(upload)
     if upload is None or table is None:
         return None
-    return _read(upload, lambda: test_set_of(table, made.roles), "test set", made.roles)
+    return _read(upload, lambda: test_set_of(table, registration.roles), "test set", registration.roles)
 
 
-def _scores(test_set: TestSet, made: Registration) -> Any | None:
+def _scores(test_set: TestSet, registration: Registration) -> Any | None:
     """Return the predictions asked about."""
-    audited = made.roles.person == _NUMBER
+    audited = registration.roles.person == _NUMBER
     if audited and signin.role() is not signin.Role.ASKER:
         sources = {"audited": "Of the audited model", "file": "A file"}
         if panels.pick("Predictions", sources, key="desk_predictions_source", default="audited") == "audited":
@@ -430,7 +430,7 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
         return None
     names = [str(column) for column in table.frame.columns]
     left, right = st.columns(2)
-    person = _choose(left, "Identifier", names, f"desk_predictions_id_{upload.mark}", default=made.roles.person)
+    person = _choose(left, "Identifier", names, f"desk_predictions_id_{upload.mark}", default=registration.roles.person)
     columns = [name for name in names if name != person]
     score = _choose(right, "Score, from 0 to 1", columns, f"desk_predictions_score_{upload.mark}")
     make = partial(predictions_of, table, test_set, person=person, score=score)
@@ -448,37 +448,39 @@ def to_fill_in(test_set: TestSet, table: tuple[Table, Roles] | None) -> bytes:
 
     A table has more rows than records where some are left out for what they lack.
     """
-    head, lines = "record,score", [f"{one},0.5" for one in test_set.ids]
+    head, lines = "record,score", [f"{person},0.5" for person in test_set.ids]
     if table is not None:
         audited, roles = table
         rows = np.flatnonzero(select(audited.frame, roles).selected) + 1
         head = f"{head},row in the table"
-        lines = [f"{line},{rows[int(one) - 1]}" for line, one in zip(lines, test_set.ids, strict=True)]
+        lines = [f"{line},{rows[int(person) - 1]}" for line, person in zip(lines, test_set.ids, strict=True)]
     return "\n".join([head, *lines, ""]).encode()
 
 
-def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon: float) -> None:
+def _price(ledger: Ledger, registration: Registration, desk_question: _Question | None, epsilon: float) -> None:
     """Draw what the question would cost and tell, who asks, the button, and what came of it."""
     quote, again, question = None, False, ""
-    if asked is None:
+    if desk_question is None:
         shell.whisper("No question yet", "Add the files at the left; then its price and its precision stand here.")
     else:
-        question = fingerprint("desk question", ledger.place, made.name, asked.scores, asked.metric)
-        quote, again = _quoted(ledger, made, asked, epsilon)
+        question = fingerprint(
+            "desk question", ledger.place, registration.name, desk_question.scores, desk_question.metric
+        )
+        quote, again = _quoted(ledger, registration, desk_question, epsilon)
     asker = _asker()
-    ready = quote is not None and not quote.refused and _sure(made, quote)
-    button, shown = words.button(quote), st.session_state.get(_SHOWN)
+    ready = quote is not None and not quote.refused and _sure(registration, quote)
+    button, last_button = words.button(quote), st.session_state.get(_LAST_BUTTON)
     look: dict[str, Any] = {"type": "primary", "icon": ":material/front_hand:"}
     pressed = st.button(button, key="desk_ask", disabled=not ready, **look)
-    st.session_state[_SHOWN] = button
-    if pressed and ready and asked is not None:
+    st.session_state[_LAST_BUTTON] = button
+    if pressed and ready and desk_question is not None:
         try:
-            if shown != button:
+            if last_button != button:
                 raise InputError("The price has changed since it was shown; press again if it suits you.")
             if not asker:
                 raise InputError("Say who asks; the record needs it.")
-            how: dict[str, Any] = {"epsilon": epsilon, "metric": asked.metric, "asker": asker, "again": again}
-            answer = ledger.ask(made.name, asked.test_set, asked.scores, **how)
+            how: dict[str, Any] = {"epsilon": epsilon, "metric": desk_question.metric, "asker": asker, "again": again}
+            answer = ledger.ask(registration.name, desk_question.test_set, desk_question.scores, **how)
         except FairLeakError as error:
             st.session_state[_PROBLEM] = (question, str(error))
         else:
@@ -486,47 +488,56 @@ def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon:
             state.choose("desk_again", False)
             if answer.refused:
                 refused = st.session_state.setdefault("desk_refused", {})  # the ledger itself keeps no trace of it
-                refused[made.name] = refused.get(made.name, 0) + 1
-            st.session_state[_ANSWER] = _DeskAnswer((ledger.place, made.name), question, answer, epsilon)
+                refused[registration.name] = refused.get(registration.name, 0) + 1
+            st.session_state[_ANSWER] = _DeskAnswer((ledger.place, registration.name), question, answer, epsilon)
             st.rerun()
-    _show_outcome((ledger.place, made.name), question, epsilon, again=again)
+    _show_outcome((ledger.place, registration.name), question, epsilon, again=again)
 
 
 def _asker() -> str:
     """Ask who asks and about which model; who has signed in is asked for the model only, and stands before it."""
     proven = signin.name()
-    told: dict[str, Any] = {"key": "desk_asker", "persist_state": "session"}
-    told["help"] = "The record keeps this text and has no other field for the model."
+    options: dict[str, Any] = {"key": "desk_asker", "persist_state": "session"}
+    options["help"] = "The record keeps this text and has no other field for the model."
     if not proven:
         title = "Who asks, and about which model, for the record"
-        return (st.text_input(title, max_chars=80, placeholder="team A, model 7", **told) or "").strip()
+        return (st.text_input(title, max_chars=80, placeholder="team A, model 7", **options) or "").strip()
     st.text(f"Asked by {proven}")
     room = 80 - len(f"{proven}: ")
-    model = st.text_input("About which model, for the record", max_chars=room, placeholder="model 7", **told)
+    model = st.text_input("About which model, for the record", max_chars=room, placeholder="model 7", **options)
     return f"{proven}: {model.strip()}" if (model or "").strip() else proven
 
 
-def _sure(made: Registration, quote: Quote) -> bool:
+def _sure(registration: Registration, quote: Quote) -> bool:
     """Ask for a tick where a question takes more than half of what is left; each price needs its own."""
     if 2 * quote.charged <= quote.remaining:
         return True
-    key = fingerprint("desk sure", made.name, quote.charged, quote.remaining)
+    key = fingerprint("desk sure", registration.name, quote.charged, quote.remaining)
     return st.checkbox(words.sure(quote), key=f"desk_sure_{key[:16]}")
 
 
-def _quoted(ledger: Ledger, made: Registration, asked: _Question, epsilon: float) -> tuple[Quote | None, bool]:
+def _quoted(
+    ledger: Ledger, registration: Registration, desk_question: _Question, epsilon: float
+) -> tuple[Quote | None, bool]:
     """Draw the price and the typical error; returns them, and whether a free answer shall be paid for again."""
-    quoted = partial(ledger.quote, made.name, asked.test_set, asked.scores, epsilon=epsilon, metric=asked.metric)
+    quoted = partial(
+        ledger.quote,
+        registration.name,
+        desk_question.test_set,
+        desk_question.scores,
+        epsilon=epsilon,
+        metric=desk_question.metric,
+    )
     try:
         quote, again = quoted(), False
         if quote.from_past:
-            told = "New noise; a repeated query gets the most precise answer."
-            again = bool(control(_ASKED["again"], "desk_again", help=told))
+            help_text = "New noise; a repeated query gets the most precise answer."
+            again = bool(control(_ASK_SETTINGS["again"], "desk_again", help=help_text))
         if again:
             quote = quoted(again=True)
     except FairLeakError as error:
         panels.problem(str(error))
-        if made.roles.person == _NUMBER:
+        if registration.roles.person == _NUMBER:
             st.caption(
                 "These people were registered from the audited table: they are its test records with the same table, "
                 "attribute, training share and seed in the sidebar as then."
@@ -549,20 +560,20 @@ def _show_outcome(about: tuple[str, str], question: str, epsilon: float, *, agai
     The slider's end follows what remains, so the price on it may move by itself while an answer arrives: the price it
     then shows is the one that belongs to the answer.
     """
-    asked, sentence = st.session_state.get(_PROBLEM, ("", ""))
-    if question and asked == question:
+    failed_question, sentence = st.session_state.get(_PROBLEM, ("", ""))
+    if question and failed_question == question:
         panels.problem(sentence)
-    kept: _DeskAnswer | None = st.session_state.get(_ANSWER)
-    if kept is None or kept.about != about:
+    desk_answer: _DeskAnswer | None = st.session_state.get(_ANSWER)
+    if desk_answer is None or desk_answer.about != about:
         return
-    if kept.slider is None:
-        kept.slider = epsilon
-    same = (kept.question, kept.slider) == (question, epsilon) and not again
-    if kept.answer.refused:
+    if desk_answer.slider is None:
+        desk_answer.slider = epsilon
+    same = (desk_answer.question, desk_answer.slider) == (question, epsilon) and not again
+    if desk_answer.answer.refused:
         if same:
-            panels.problem(kept.answer.reason or "", point="Refused.")
+            panels.problem(desk_answer.answer.reason or "", point="Refused.")
     elif same:
-        st.success(words.answered(kept.answer, kept.paid), icon=":material/check_circle:")
+        st.success(words.answered(desk_answer.answer, desk_answer.paid), icon=":material/check_circle:")
     else:
-        about_it, found = words.last_answer(kept.answer)
-        st.caption(f"{shell.escape(about_it)} {found}")
+        about_it, answer_text = words.last_answer(desk_answer.answer)
+        st.caption(f"{shell.escape(about_it)} {answer_text}")

@@ -39,8 +39,8 @@ def still() -> None:
     """Say whose results these are after another ledger could not be opened."""
     ledger = st.session_state.get(_LEDGER)
     if ledger is not None and st.session_state.get(_PROBLEM):
-        told = f"Everything here is still about the ledger {shell.escape(ledger.place)}."
-        st.caption(f"The other ledger was not opened. {told}")
+        sentence = f"Everything here is still about the ledger {shell.escape(ledger.place)}."
+        st.caption(f"The other ledger was not opened. {sentence}")
 
 
 def unreadable(sentence: str) -> None:
@@ -59,8 +59,8 @@ def box(*, expanded: bool) -> None:
         else:
             _place_fields()
         with st.container(horizontal=True):
-            st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open_wanted)
-            st.button("Create", key="desk_create", icon=":material/add:", on_click=_open_wanted, args=(True,))
+            st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open_typed)
+            st.button("Create", key="desk_create", icon=":material/add:", on_click=_open_typed, args=(True,))
     panels.kept_problem(_PROBLEM)
 
 
@@ -74,13 +74,13 @@ def _place_fields() -> None:
         persist_state="session",
     )
     if "://" in str(st.session_state.get(_FIELD)):
-        kept = bool(st.session_state.get(_SECRET))
+        has_password = bool(st.session_state.get(_SECRET))
         st.text_input(
             "Password of the database",
             type="password",
             key=_SECRET_FIELD,
             on_change=_take_password,
-            placeholder="kept in this session" if kept else "leave empty if it needs none",
+            placeholder="kept in this session" if has_password else "leave empty if it needs none",
             persist_state="session",
         )
 
@@ -90,20 +90,20 @@ def _pinned() -> str:
     return os.environ.get("FAIRLEAK_LEDGER", "").strip()
 
 
-def _split(place: str) -> tuple[str, dict[str, str]]:
+def _split(location: str) -> tuple[str, dict[str, str]]:
     """Return a place without its passwords, and these by their names."""
     secrets = {}
-    if found := _CREDENTIALS.match(place):
-        secrets["password"], place = found[2], f"{found[1]}@{found[3]}"
-    for told in _SECRETS.finditer(place):
-        secrets.setdefault(told[1].lower(), told[2])
-    return _SECRETS.sub("", place).rstrip("?&"), secrets
+    if credentials := _CREDENTIALS.match(location):
+        secrets["password"], location = credentials[2], f"{credentials[1]}@{credentials[3]}"
+    for match in _SECRETS.finditer(location):
+        secrets.setdefault(match[1].lower(), match[2])
+    return _SECRETS.sub("", location).rstrip("?&"), secrets
 
 
 def _hide_password() -> None:
     """Take a password out of the place and into the session's memory."""
-    place, secrets = _split(str(st.session_state.get(_FIELD) or "").strip())
-    st.session_state[_FIELD], st.session_state[_SECRET] = place, secrets.get("password", "")
+    location, secrets = _split(str(st.session_state.get(_FIELD) or "").strip())
+    st.session_state[_FIELD], st.session_state[_SECRET] = location, secrets.get("password", "")
     panels.forget(_PROBLEM)
 
 
@@ -113,7 +113,7 @@ def _take_password() -> None:
         st.session_state[_SECRET], st.session_state[_SECRET_FIELD] = quote(typed, safe=""), ""
 
 
-def _open_wanted(create: bool = False) -> None:
+def _open_typed(create: bool = False) -> None:
     """Open the ledger of the server's setting, or the one whose place was typed; an officer does."""
     if not signin.is_officer():  # callbacks run before the page looks at roles
         return
@@ -124,11 +124,11 @@ def _open_wanted(create: bool = False) -> None:
     _open(str(st.session_state.get(_FIELD) or "").strip(), create)
 
 
-def _open(place: str, create: bool = False) -> None:
+def _open(location: str, create: bool = False) -> None:
     """Open a ledger, that of the server's setting if there is one; if that fails, the open one stays open."""
     panels.forget(_PROBLEM)
     try:
-        address = _address(place)
+        address = _address(location)
         if not create and isinstance(address, Path) and not address.exists():
             raise InputError(f"There is no ledger at {quoted(address, 200)}; press Create to make one.")
         st.session_state[_LEDGER] = open_ledger(address, create=create)
@@ -137,19 +137,19 @@ def _open(place: str, create: bool = False) -> None:
         st.session_state[_PROBLEM] = _without_secret(str(error))
 
 
-def _address(place: str) -> str | Path:
+def _address(location: str) -> str | Path:
     """Return the place with its password, or a path with the user's home spelled out."""
-    place, secret = _pinned() or place, "" if _pinned() else st.session_state.get(_SECRET)
-    if "://" not in place:
-        return Path(os.path.expanduser(place)) if place else default_ledger()
-    if secret and (cut := re.match(r"^([A-Za-z0-9+.-]+://)([^/@?]*)@(.*)$", place, re.DOTALL)):
+    location, secret = _pinned() or location, "" if _pinned() else st.session_state.get(_SECRET)
+    if "://" not in location:
+        return Path(os.path.expanduser(location)) if location else default_ledger()
+    if secret and (cut := re.match(r"^([A-Za-z0-9+.-]+://)([^/@?]*)@(.*)$", location, re.DOTALL)):
         return f"{cut[1]}{cut[2]}:{secret}@{cut[3]}"
-    return place
+    return location
 
 
 def _without_secret(sentence: str) -> str:
     """Return a sentence without any password this session or this server knows."""
     secrets = {st.session_state.get(_SECRET) or "", *_split(_pinned())[1].values()}
-    for told in (secrets | {unquote(one) for one in secrets}) - {""}:
-        sentence = sentence.replace(told, "…")
+    for secret in (secrets | {unquote(secret) for secret in secrets}) - {""}:
+        sentence = sentence.replace(secret, "…")
     return sentence

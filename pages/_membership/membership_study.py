@@ -82,7 +82,7 @@ def chosen(who: MembershipInputs) -> MembershipSettings:
     target = bound(
         _SETTINGS["target"],
         "member_target",
-        place=row[0],
+        container=row[0],
         options={name: TARGET_TITLES[name] for name in targets},
         value=GIVEN if has_predictions and who.config.roles is not None and who.config.roles.sets else TARGETS[0],
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
@@ -96,7 +96,7 @@ def chosen(who: MembershipInputs) -> MembershipSettings:
     group = 1
     if many:
         key, names = f"member_group_{people.attribute}_{people.n_groups}", dict(enumerate(people.group_names))
-        group = control(_SETTINGS["group"], key, "selectbox", place=row[4], help=None, options=names)
+        group = control(_SETTINGS["group"], key, "selectbox", container=row[4], help=None, options=names)
     return MembershipSettings(
         target=target,
         **tree,
@@ -112,7 +112,7 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
     epsilon = bound(
         _SETTINGS["epsilon"],
         "member_epsilon",
-        place=row[0],
+        container=row[0],
         options=EPSILONS,
         disabled=target != "dp_id3",
         help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
@@ -121,7 +121,7 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         _SETTINGS["max_depth"],
         f"member_depth_{first}",
         "slider",
-        place=row[1],
+        container=row[1],
         max_value=20,
         value=first,
         disabled=fixed or target == "logistic",
@@ -131,7 +131,7 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         _SETTINGS["theta"],
         "member_theta",
         "slider",
-        place=row[2],
+        container=row[2],
         min_value=0.1,
         format="%.1f",
         disabled=fixed,

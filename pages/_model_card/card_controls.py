@@ -97,7 +97,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
             options=dataset.group_names,
             value=max(dataset.groups(), key=lambda group: group.count).group,
         )
-    words = row[2].select_slider(
+    precision = row[2].select_slider(
         "Precision",
         list(PRECISIONS),
         key="release_precision",
@@ -106,7 +106,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         persist_state="session",
         **state.bind("release_precision"),
     )
-    decimals, epsilon = PRECISIONS[words]
+    decimals, epsilon = PRECISIONS[precision]
     published = _published(row[3])
     return ReleaseSettings(
         family=family,
@@ -121,14 +121,14 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
     )
 
 
-def _family(place: Any, candidates: Sequence[str], dataset: AuditDataset) -> str:
+def _family(column: Any, candidates: Sequence[str], dataset: AuditDataset) -> str:
     brought = dataset.roles.gives_predictions
     offered = {name: title for name, title in FAMILIES.items() if candidates or name != GIVEN}
     first = "audited" if brought else "mixed"
     family = bound(
         _SETTINGS["family"],
         "release_family_brought" if brought else "release_family",
-        place=place,
+        container=column,
         options=offered,
         value=first,
         help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
@@ -137,7 +137,7 @@ def _family(place: Any, candidates: Sequence[str], dataset: AuditDataset) -> str
     return family if family in offered else first
 
 
-def _people(place: Any, config: AuditConfig, dataset: AuditDataset) -> int:
+def _people(column: Any, config: AuditConfig, dataset: AuditDataset) -> int:
     """Return how many test people are asked about; 0 stands for all."""
     test = int(split(dataset, train_share=config.train_share, seed=config.seed).test.size)
     sizes = [n for n in PEOPLE if n < test] + [test]
@@ -145,7 +145,7 @@ def _people(place: Any, config: AuditConfig, dataset: AuditDataset) -> int:
         _SETTINGS["people"],
         f"release_people_{test}",
         "select_slider",
-        place=place,
+        container=column,
         options=sizes,
         value=_FIRST_PEOPLE if _FIRST_PEOPLE in sizes else sizes[-1],
         format_func=lambda n: f"all {count(n)}" if n == test else count(n),
@@ -157,23 +157,26 @@ def _people(place: Any, config: AuditConfig, dataset: AuditDataset) -> int:
 
 def _columns(candidates: Sequence[str], table: Table, dataset: AuditDataset) -> tuple[str, ...]:
     """Return the columns of answers whose numbers are published."""
-    own = [dataset.roles.prediction] if dataset.roles.prediction in candidates else []
+    preselected = [dataset.roles.prediction] if dataset.roles.prediction in candidates else []
     return tuple(
         control(
             _SETTINGS["columns"],
             f"release_columns_{table.fingerprint[:16]}",
             persist_state=None,
             options=candidates,
-            value=[*own, *(name for name in candidates if "pred" in name.casefold() and name not in own)],
+            value=[
+                *preselected,
+                *(name for name in candidates if "pred" in name.casefold() and name not in preselected),
+            ],
             help="Columns of two values, written as the label is or as 0 and 1; none of them is a feature then.",
         )
     )
 
 
-def _published(place: Any) -> Sequence[str]:
+def _published(column: Any) -> Sequence[str]:
     """Return the statistics published, and whether group sizes are among them."""
     published = st.session_state.get("release_statistics", _FIRST_STATISTICS)
-    box = place.popover(f"Published statistics: {len(published)}", icon=":material/checklist:", width="stretch")
+    box = column.popover(f"Published statistics: {len(published)}", icon=":material/checklist:", width="stretch")
     chosen = box.pills(
         _SETTINGS["statistics"].param.title,
         [*STATISTICS, _SIZES],
@@ -192,21 +195,21 @@ def _published(place: Any) -> Sequence[str]:
 
 def _read(people: ReleasedPeople, settings: Sequence[ReleaseSettings], report: Report) -> tuple[ReleaseStudy, ...]:
     """Return the card with each of the settings."""
-    found = []
-    for done, one in enumerate(settings):
+    studies = []
+    for done, setting in enumerate(settings):
         report(done, len(settings))
-        found.append(measure_card(people, one))
-    return tuple(found)
+        studies.append(measure_card(people, setting))
+    return tuple(studies)
 
 
 def watch(work: Background, doing: str, go_on: str) -> None:
     """Show how far work beside the card is until the page can be drawn again, or offer to go on."""
 
-    def told(job: Job) -> str:
+    def progress_text(job: Job) -> str:
         steps = f"step {job.done} of {job.total}" if job.total else "waiting"
         return f"{doing}: {'stopping' if job.stopping else steps}"
 
-    work.watch(lambda: work.show(told, go_on))
+    work.watch(lambda: work.show(progress_text, go_on))
 
 
 class Card:
@@ -221,8 +224,8 @@ class Card:
     @property
     def most(self) -> int:
         """Most models there can be."""
-        own = {"audited": 1, GIVEN: len(self.settings.columns), "tolerances": _SWEEP}
-        return own.get(self.settings.family, COUNTS[-1])
+        family_counts = {"audited": 1, GIVEN: len(self.settings.columns), "tolerances": _SWEEP}
+        return family_counts.get(self.settings.family, COUNTS[-1])
 
     @property
     def first(self) -> int:
@@ -242,9 +245,9 @@ class Card:
 
     def slider(self) -> None:
         """Draw the slider of the number of models."""
-        told = {"help": None, "options": self.counts, "value": self.first}
+        arguments = {"help": None, "options": self.counts, "value": self.first}
         if len(self.counts) > 1:
-            bound(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **told)
+            bound(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **arguments)
 
     @property
     def whole(self) -> Background:
@@ -252,7 +255,7 @@ class Card:
         key, most = fingerprint(self._key, self.most), self.most
         return Background("family", self.store, key, lambda job: self._train(job, most), lane="questions")
 
-    def people(self, wanted: int) -> ReleasedPeople:
+    def people(self, n_models: int) -> ReleasedPeople:
         """Return the people with the models that are there; waits with a progress bar for the first ones.
 
         The rest is trained in the background once more models are wanted than there are at first.
@@ -262,7 +265,7 @@ class Card:
             first = self.first
             key, label = fingerprint(self._key, first), "Training the attacker and the models"
             everybody = require_result(self.store, key, label, lambda job: self._train(job, first))
-            if wanted > first:
+            if n_models > first:
                 ensure_started(self.whole, patience=0.0)
         about: ReleasedPeople = replace(everybody, group=self.settings.group or everybody.group_names[1])
         return about.some(self.settings.people, seed=self.config.seed)
@@ -275,12 +278,12 @@ class Card:
             several = several_predictions(self.table, dataset.roles, self.settings.columns)
             dataset = several.dataset
             config = replace(config, roles=dataset.roles, method=GIVEN)
-            told: dict[str, Any] = {"given": several.predictions, "names": several.names}
+            arguments: dict[str, Any] = {"given": several.predictions, "names": several.names}
         else:
             model = cached.trained_model(self.store, config, dataset)
-            told = {"audited": None if model is None else model.predictions}
+            arguments = {"audited": None if model is None else model.predictions}
         settings = replace(self._trained, count=number)
-        make = partial(released_people, config, dataset, settings, **told)
+        make = partial(released_people, config, dataset, settings, **arguments)
         return job.apart(lambda report: make(report=report), about=dataset)  # type: ignore[no-any-return]
 
     def studies(self, people: ReleasedPeople) -> tuple[ReleaseStudy, ...]:
@@ -314,10 +317,10 @@ class Card:
 
     def plan(self, number: int) -> ReleasePlan | None:
         """Return what the page shows of so many models as a plan; None where the command could not repeat it."""
-        found, settings = subject(self.config, self.table, plan_of(self.config, self.table)), self.settings
-        if settings.family == GIVEN and found.model_file is not None:
+        audit_subject, settings = subject(self.config, self.table, plan_of(self.config, self.table)), self.settings
+        if settings.family == GIVEN and audit_subject.model_file is not None:
             return None
         if settings.family == "tolerances" and number < self.most:  # a sweep is as fine as its count
             return None
-        shown = replace(settings, count=number, columns=settings.columns[:number])
-        return ReleasePlan(source=found.plan, settings=shown)
+        card_settings = replace(settings, count=number, columns=settings.columns[:number])
+        return ReleasePlan(source=audit_subject.plan, settings=card_settings)

@@ -17,7 +17,7 @@ from core.auditing.apart import Report
 from core.auditing.policy import Policy, default_policy, judge
 from core.base.fingerprint import code_fingerprint, fingerprint
 from core.report import Reports
-from core.report.one_page import MISSING, can_be_made, one_page
+from core.report.one_page import MISSING, has_typst, one_page
 from core.report.tables import self_test_table
 from pages._report import report_history
 from pages._report.report_plan import AuditRequest
@@ -42,8 +42,8 @@ class Attacks(Background):
 
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
-        told = {"again": "Try again", "icon": ":material/refresh:"}
-        self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **told)
+        options = {"again": "Try again", "icon": ":material/refresh:"}
+        self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **options)
 
 
 def _reports(subject: AuditRequest, report: Report) -> Reports:
@@ -104,8 +104,10 @@ class SelfTests(Background):
             "False-positive rate on models with no leak, detection rate of planted leaks; 95% CI in brackets",
         )
         if self.found:
-            told = self_test_table([test.to_dict() for test in self.found]).in_words
-            st.table(pd.DataFrame(told.rows, columns=list(told.columns)).map(shell.escape), hide_index=True)
+            results_table = self_test_table([test.to_dict() for test in self.found]).in_words
+            st.table(
+                pd.DataFrame(results_table.rows, columns=list(results_table.columns)).map(shell.escape), hide_index=True
+            )
         elif self.busy:
             st.caption("Under way; the results will stand here and in every report made after that.")
         else:
@@ -116,20 +118,20 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Report
     """Judge by a policy what finished attacks have found; FairLeak's tests of itself count as far as they are there."""
     assert work.result is not None
     reports: Reports = work.result
-    found = reports.audit
-    plan, chosen = replace(found.plan, title=work.subject.plan.title), work.subject.chosen
-    attribute, failed = found.data.attribute, failed_tests(tests)
+    base_audit = reports.audit
+    plan, chosen = replace(base_audit.plan, title=work.subject.plan.title), work.subject.chosen
+    attribute, failed = base_audit.data.attribute, failed_tests(tests)
     key = fingerprint("reports", work.key, plan.title, policy, chosen, work.subject.picked, list(tests))
 
     def again() -> Reports:
-        caveats = verdict_caveats(found.caveats, chosen=work.subject.picked, self_tests=tests)
-        verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed, caveats=caveats)
+        caveats = verdict_caveats(base_audit.caveats, chosen=work.subject.picked, self_tests=tests)
+        verdict = judge(policy, base_audit.measurements, attribute=attribute, failed_tests=failed, caveats=caveats)
         origin = provenance(plan, policy)
-        audit = replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
-        return Reports(replace(audit, findings=(*found.findings, *filter(None, [chosen]))))
+        audit = replace(base_audit, plan=plan, self_tests=tests, verdict=verdict, provenance=origin)
+        return Reports(replace(audit, findings=(*base_audit.findings, *filter(None, [chosen]))))
 
-    made: Reports = work.store.remember(key, again)
-    return made
+    policy_reports: Reports = work.store.remember(key, again)
+    return policy_reports
 
 
 FILES = {
@@ -197,7 +199,7 @@ def summary_button(reports: Reports, *, testing: bool = False) -> None:
 
     While FairLeak tests itself there is none: the result belongs to what is signed, and changes its fingerprint.
     """
-    possible = can_be_made()
+    possible = has_typst()
     signatures = report_history.signatures_of(reports.document["fingerprint"])
     waiting = "Opens when the self-test has ended, which is part of it." if testing else None
     panels.download(

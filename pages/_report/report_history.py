@@ -20,14 +20,14 @@ from core.report.comparison import Comparison, compare, comparison_html
 from core.report.comparison.changes import NO_PROOF
 from core.report.document import day_text
 from core.report.one_page import disagreement
-from core.report.verification import readable_apart
+from core.report.verification import readable_in_child
 from core.stats.estimates import count_text
 from core.store.history import (
     DECISIONS,
     Entry,
     History,
     Signature,
-    history_place,
+    history_location,
     needs_reason,
     not_releasable,
     parts_of,
@@ -42,7 +42,7 @@ _HISTORY, _PROBLEM = "history", "history_problem"
 def current(*, create: bool = False) -> History | None:
     """Return the history; None where nothing is kept yet, or where it cannot be opened (`problem`)."""
     if _HISTORY not in st.session_state and _PROBLEM not in st.session_state:
-        location = history_place()
+        location = history_location()
         if create or not isinstance(location, Path) or location.exists():
             with panels.keeping_problem(_PROBLEM):
                 st.session_state[_HISTORY] = History.open(location)
@@ -106,7 +106,7 @@ def _brought() -> Any:
     """Draw the box for a report; return the one that is read, None where there is none."""
 
     def take(file: Any) -> None:
-        st.session_state[_DOCUMENT] = readable_apart(file.getvalue(), name="The file")
+        st.session_state[_DOCUMENT] = readable_in_child(file.getvalue(), name="The file")
 
     panels.upload(
         "Earlier report (report.json or report.html)",
@@ -254,7 +254,7 @@ def _form(
         st.caption("An officer signs.")
         return
     left, middle, right, last = st.columns([33, 27, 27, 13], vertical_alignment="bottom")
-    decision = panels.pick("Decision", DECISIONS, key=_DECISION, default="do_not_release", place=left)
+    decision = panels.pick("Decision", DECISIONS, key=_DECISION, default="do_not_release", container=left)
     name = signin.name()
     middle.text_input(
         f"Role of {name}" if name else "Name and role",

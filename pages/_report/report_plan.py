@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", PlannedAnswers, MembershipPlan, GuardPlan)
 
-_ASKED, _RELEASED = "release_asked", "release_outputs"
+_REQUEST, _RELEASED = "release_asked", "release_outputs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +58,11 @@ how it was chosen."""
 
 def _chosen(config: AuditConfig, table: Table, outputs: OutputsPlan) -> dict[str, Any]:
     """Return what a subject says of how the model of these settings, roles included, was chosen."""
-    kept, of, basis, told = st.session_state.get(CHOSEN, (None, "", (), None))
-    if kept is not None and config.method == GIVEN:  # of given predictions the tolerance is only assumed
-        kept = replace(kept, tolerance=config.tolerance)
-    picked = (kept, of) == (config, table.fingerprint)
-    return {"picked": picked, "chosen": told if picked and basis == (outputs, current(config)) else None}
+    picked_config, of, basis, choice_findings = st.session_state.get(CHOSEN, (None, "", (), None))
+    if picked_config is not None and config.method == GIVEN:  # of given predictions the tolerance is only assumed
+        picked_config = replace(picked_config, tolerance=config.tolerance)
+    picked = (picked_config, of) == (config, table.fingerprint)
+    return {"picked": picked, "chosen": choice_findings if picked and basis == (outputs, current(config)) else None}
 
 
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
@@ -71,18 +71,18 @@ def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     It is a plan whose data, model and settings are still to be filled in from the sidebar. Title and outputs go with
     the people and predictions they were said of; everything else stays for others.
     """
-    kept = _asked_before()
+    plan = _asked_before()
     if config.method == GIVEN:  # no shadow models are trained
-        kept = replace(kept, membership=replace(kept.membership, shadows=0))
-    said: dict[Any, tuple[str, OutputsPlan]] = st.session_state.get(_RELEASED, {})
-    title, outputs = said.get(_released_of(config, table)) or ("", _first_outputs(config, table))
-    return replace(kept, title=title, outputs=outputs)
+        plan = replace(plan, membership=replace(plan.membership, shadows=0))
+    outputs_by_subject: dict[Any, tuple[str, OutputsPlan]] = st.session_state.get(_RELEASED, {})
+    title, outputs = outputs_by_subject.get(_released_of(config, table)) or ("", _first_outputs(config, table))
+    return replace(plan, title=title, outputs=outputs)
 
 
 def _asked_before() -> AuditPlan:
     first = catalogue_plan("demo")
-    asked: AuditPlan | None = st.session_state.get(_ASKED)
-    return asked or AuditPlan(answers=first.answers, membership=first.membership, guard=first.guard)
+    request: AuditPlan | None = st.session_state.get(_REQUEST)
+    return request or AuditPlan(answers=first.answers, membership=first.membership, guard=first.guard)
 
 
 def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
@@ -98,12 +98,12 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     return suggested_outputs(cached.dataset_of(table, roles), kind)
 
 
-def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> AuditRequest:
+def subject(config: AuditConfig, table: Table, requested_plan: AuditPlan) -> AuditRequest:
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
-    roles, chosen = config.roles or table.roles[0], _chosen(config, table, wanted.outputs)
+    roles, chosen = config.roles or table.roles[0], _chosen(config, table, requested_plan.outputs)
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
-        plan = replace(wanted, data=data, config=replace(config, roles=None))
+        plan = replace(requested_plan, data=data, config=replace(config, roles=None))
         return AuditRequest(plan=plan, table=table, **chosen)
     data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
     model, model_file = ModelPlan(), None
@@ -115,7 +115,7 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> AuditReques
         roles = replace(roles, prediction="", score="")
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
-    plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
+    plan = replace(requested_plan, data=data, model=model, config=replace(config, roles=roles))
     return AuditRequest(plan=plan, table=table, model_file=model_file, **chosen)
 
 
@@ -139,8 +139,8 @@ def attacks(config: AuditConfig, table: Table) -> None:
     shell.whisper("Audit plan", "Model and fairness constraint are set in the sidebar")
     with st.form(f"attacks_{mark}"):
         left, right = st.columns(2, vertical_alignment="bottom")
-        words: dict[str, Any] = {"help": None, "placeholder": "the table's", "persist_state": None}
-        title = control(params(AuditPlan)["title"], f"asked_title_{mark}", place=left, value=now.title, **words)
+        options: dict[str, Any] = {"help": None, "placeholder": "the table's", "persist_state": None}
+        title = control(params(AuditPlan)["title"], f"asked_title_{mark}", container=left, value=now.title, **options)
         offered = _outputs(config, now.outputs)
         outputs = right.selectbox(
             params(OutputsPlan)["released"].param.title,
@@ -150,11 +150,11 @@ def attacks(config: AuditConfig, table: Table) -> None:
             format_func=released,
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
-        answers = _asked(now.answers, ("questions", "people", "mechanism", "epsilon"), mark)
+        answers = _edited_part(now.answers, ("questions", "people", "mechanism", "epsilon"), mark)
         shadows = sorted({*_SHADOWS, now.membership.shadows})
-        told: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN}
-        membership = _asked(now.membership, ("shadows",), mark, kind="select_slider", **told)
-        guard = _asked(now.guard, ("budget",), mark)
+        slider_options: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN}
+        membership = _edited_part(now.membership, ("shadows",), mark, kind="select_slider", **slider_options)
+        guard = _edited_part(now.guard, ("budget",), mark)
         people = st.checkbox(
             "List people at risk (internal report only)",
             now.people is not None,
@@ -168,17 +168,17 @@ def attacks(config: AuditConfig, table: Table) -> None:
     parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
     if people:  # with these answers and shadow models
         noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
-        found = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)
-        parts["studies"] = ((PEOPLE.name, found),)
-    st.session_state[_ASKED] = AuditPlan(**parts)
+        people_settings = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)
+        parts["studies"] = ((PEOPLE.name, people_settings),)
+    st.session_state[_REQUEST] = AuditPlan(**parts)
     st.session_state[_RELEASED] = {_released_of(config, table): ((title or "").strip(), outputs)}
     st.rerun()
 
 
-def _asked(part: P, names: tuple[str, ...], mark: str, **told: Any) -> P:
+def _edited_part(part: P, names: tuple[str, ...], mark: str, **options: Any) -> P:
     """Draw the widgets of some settings of a part of the plan beside each other; return the part as it is set."""
     places = st.columns(len(names), vertical_alignment="bottom")
-    return replace(part, **filled(part, names, f"asked_{{}}_{mark}", places, **told))
+    return replace(part, **filled(part, names, f"asked_{{}}_{mark}", places, **options))
 
 
 def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:

@@ -238,12 +238,12 @@ def _sentence(error: Exception) -> str:
 class ResultStore:
     """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way.
 
-    `own` says that the data are a session's own. Nothing is dropped before the release of what was `given`, from which
-    all else follows, and of `points`, finished models of sweeps, which are a few numbers each and took long.
+    `uploaded` says that the data are a session's own. Nothing is dropped before the release of the `uploads`, from
+    which all else follows, and of `points`, finished models of sweeps, which are a few numbers each and took long.
     """
 
-    def __init__(self, name: str, entries: int, *, own: bool = False) -> None:
-        self.name, self._whose = name, "own " if own else ""
+    def __init__(self, name: str, entries: int, *, uploaded: bool = False) -> None:
+        self.name, self._whose = name, "own " if uploaded else ""
         self._entries = entries
         self._lock = threading.Lock()
         self._results: OrderedDict[str, Any] = OrderedDict()

@@ -81,7 +81,7 @@ def _shared_store() -> ResultStore:
 
 @st.cache_resource(scope="session", max_entries=3, on_release=lambda store: store.release(), show_spinner=False)
 def _session_store(name: str) -> ResultStore:
-    return ResultStore(name, entries=24, own=True)
+    return ResultStore(name, entries=24, uploaded=True)
 
 
 @st.cache_resource(show_spinner=False)

@@ -56,13 +56,13 @@ S = TypeVar("S")
 _AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 
 
-def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **options: Any) -> Any:
+def control(setting: Setting, key: str, kind: Kind | None = None, *, container: Any = st, **options: Any) -> Any:
     """Draw the widget of a setting as its `Param` declares it, and return its value.
 
     The session keeps it unless `persist_state` says otherwise. Without a `kind` a flag is switched, a name chosen,
-    several names ticked, a privacy budget picked, a number typed, all else written. `told` are the widget's arguments
-    where they are not what is declared: words of the page's own, fewer `options`, or as a mapping with what to call
-    each, another `value`.
+    several names ticked, a privacy budget picked, a number typed, all else written. `options` are the widget's
+    arguments where they are not what is declared: words of the page's own, fewer `options`, or as a mapping with what
+    to call each, another `value`.
     """
     param, kind = setting.param, kind or _kind(setting)
     options = {"label": param.title, "help": setting.comment, "persist_state": "session", **options}
@@ -85,7 +85,7 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
         options = {"min_value": least, "max_value": most, "step": param.step, **options}
     elif kind in ("text_input", "text_area") and param.most:
         options["max_chars"] = int(param.most)
-    return getattr(place, kind)(key=key, **options)
+    return getattr(container, kind)(key=key, **options)
 
 
 def bound(setting: Setting, key: str, kind: Kind | None = None, **options: Any) -> Any:
@@ -112,8 +112,10 @@ def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **o
     """
     settings, options = params(type(part)), {"persist_state": None, **options}
     return {
-        name: control(settings[name], key.format(name), place=place, **{"value": getattr(part, name), **options})
-        for name, place in zip(names, places, strict=True)
+        name: control(
+            settings[name], key.format(name), container=container, **{"value": getattr(part, name), **options}
+        )
+        for name, container in zip(names, places, strict=True)
     }
 
 
@@ -125,7 +127,7 @@ def settings_of(cls: type[S], prefix: str) -> S:
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
     chosen, places = {}, st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
-        value = bound(setting, f"{prefix}_{name}", place=places[number % 3])
+        value = bound(setting, f"{prefix}_{name}", container=places[number % 3])
         chosen[name] = tuple(value) if setting.many else value
     return cls(**chosen)
 
@@ -437,12 +439,12 @@ def attacker_settings() -> dict[str, str]:
             "features and label, A′ also from the model's predictions. Imputation takes the best of boosting and "
             "regression, without class weights, and is calibrated."
         ),
-        place=left,
+        container=left,
     )
     cost = bound(
         _CORRECTION["cost"],
         "cost",
-        place=right,
+        container=right,
         help=(
             "The correction changes the cheapest guesses. Confidence (published): the attacker's confidence, raised to "
             "the power that works best on their validation set. Log-odds: starts from calibrated guesses and, with two "

@@ -60,7 +60,7 @@ def upload(
     """Draw an upload box, let `take` read what is new in it, or lost and wanted `again`, and say what is wrong with it.
 
     Until another file comes the session keeps what is wrong, under the key and "_problem"; under "_removed", that the
-    user removed what was read, which is not lost. `told` are further arguments of the box, and `forgets` what the
+    user removed what was read, which is not lost. `options` are further arguments of the box, and `forgets` what the
     session forgets when a file comes or goes. Returns what is in the box.
     """
     read, wrong, removed = f"{key}_read", f"{key}_problem", f"{key}_removed"
@@ -127,23 +127,23 @@ def chart(drawing: Drawing, key: str) -> None:
     )
 
 
-def titled(heading: str, quantity: str, drawing: Drawing, key: str, *, place: Any = None) -> Drawing:
+def titled(heading: str, quantity: str, drawing: Drawing, key: str, *, container: Any = None) -> Drawing:
     """Show a chart under its point and, in grey, what is drawn, here or in a place of the page; return it."""
-    with nullcontext() if place is None else place:
+    with nullcontext() if container is None else container:
         shell.whisper(heading, quantity)
         chart(drawing, key)
     return drawing
 
 
-def under(result: Finding, drawing: Drawing, key: str, *, place: Any = None) -> Drawing:
+def under(result: Finding, drawing: Drawing, key: str, *, container: Any = None) -> Drawing:
     """Show a chart under a finding; return it."""
-    return titled(shell.escape(result.point), shell.escape(result.evidence), drawing, key, place=place)
+    return titled(shell.escape(result.point), shell.escape(result.evidence), drawing, key, container=container)
 
 
-def notes(*sentences: str, place: Any = st) -> None:
+def notes(*sentences: str, container: Any = st) -> None:
     """Write sentences in grey, each on a line of its own; an empty one is left out."""
     for sentence in filter(None, sentences):
-        place.caption(shell.escape(sentence))
+        container.caption(shell.escape(sentence))
 
 
 def how_to_read(text: str) -> None:
@@ -168,10 +168,10 @@ def further(sections: Mapping[str, T], key: str) -> T | None:
     return None if chosen is None else sections[chosen]
 
 
-def choose(label: str, titles: Mapping[Any, str], *, key: str, place: Any = st, **arguments: Any) -> Any:
+def choose(label: str, titles: Mapping[Any, str], *, key: str, container: Any = st, **arguments: Any) -> Any:
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
     arguments |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
-    return place.selectbox(label, list(titles), key=key, **arguments)
+    return container.selectbox(label, list(titles), key=key, **arguments)
 
 
 def frame(rows: Iterable[Row]) -> pandas.DataFrame:
@@ -215,11 +215,11 @@ def csv_name(key: str, title: str) -> str:
 def pick(label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, **arguments: Any) -> Any:
     """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it.
 
-    `told` are further arguments of the widget, and the `place` it stands in.
+    `arguments` are further arguments of the widget, and the `container` it stands in.
     """
     name = titles.__getitem__ if isinstance(titles, Mapping) else str
     arguments = {"persist_state": "session", "format_func": name, "required": True, **arguments}
-    value = arguments.pop("place", st).segmented_control(label, list(titles), default=default, key=key, **arguments)
+    value = arguments.pop("container", st).segmented_control(label, list(titles), default=default, key=key, **arguments)
     return default if value is None else value
 
 

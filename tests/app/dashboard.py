@@ -52,10 +52,10 @@ class RecordedJob(Job):
 
     started: ClassVar[list[RecordedJob]] = []
 
-    def __init__(self, work: Work, lane: str, *told: Any) -> None:
+    def __init__(self, work: Work, lane: str, *arguments: Any) -> None:
         self.lane = lane.removeprefix("own ")
         self.started.append(self)
-        super().__init__(work, lane, *told)
+        super().__init__(work, lane, *arguments)
 
     def end(self) -> None:
         """Wait until it has ended."""
@@ -64,8 +64,8 @@ class RecordedJob(Job):
 
 def steps() -> object:
     """Return how far the jobs are; one that another thread has only begun to make is left out."""
-    made = [job for job in RecordedJob.started if hasattr(job, "state")]
-    return [(job.state, job.done, len(job.partial)) for job in made]
+    jobs = [job for job in RecordedJob.started if hasattr(job, "state")]
+    return [(job.state, job.done, len(job.partial)) for job in jobs]
 
 
 def sweep_job() -> RecordedJob:
@@ -98,16 +98,16 @@ class PointsOnDemand:
             if self.over:
                 return
             model = expected.audit().config if dataset.fingerprint == expected.demo().fingerprint else configs[0]
-            found = run_once(model, dataset=dataset)  # one for all: its look is not tested
+            correction_result = run_once(model, dataset=dataset)  # one for all: its look is not tested
             disclosures = {
-                (kind, protocol, cost): found.disclose(
+                (kind, protocol, cost): correction_result.disclose(
                     config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
                 )
                 for kind in ATTACKERS
                 for protocol in PROTOCOLS
                 for cost in COSTS
             }
-            point = SweepPoint.of(config, found.model, disclosures=disclosures)
+            point = SweepPoint.of(config, correction_result.model, disclosures=disclosures)
             store.save(point_key(config, dataset), point)
             yield point
 
@@ -193,8 +193,8 @@ class Dashboard:
         """
         for role in (*UNIQUE_ROLES, "excluded"):
             if role in columns:
-                wanted = columns[role]
-                self._give_role(role, [wanted] if isinstance(wanted, str) else list(wanted))
+                column_names = columns[role]
+                self._give_role(role, [column_names] if isinstance(column_names, str) else list(column_names))
         for name in ("positive", "favourable", "way", "group", "limit", "missing"):
             if name in columns:
                 self.widget(f"{name}_").set_value(columns[name])
@@ -232,8 +232,8 @@ class Dashboard:
     def bring(self, name: str, content: bytes, roles: Roles) -> Dashboard:
         """Upload a table and let its columns be what these roles say."""
         values = {"group": list(roles.group)} if roles.group else {"way": "each"} if roles.each else {}
-        given = {role: getattr(roles, role, "") for role in (*UNIQUE_ROLES, "positive", "missing")}
-        return self.open("data").upload(name, content).assign(**given, **values, excluded=roles.excluded)
+        role_columns = {role: getattr(roles, role, "") for role in (*UNIQUE_ROLES, "positive", "missing")}
+        return self.open("data").upload(name, content).assign(**role_columns, **values, excluded=roles.excluded)
 
     @property
     def texts(self) -> list[str]:
@@ -276,14 +276,14 @@ class Dashboard:
 
     def widget(self, key: str) -> Any:
         """Return the control whose key begins like this, one of the whole key before others."""
-        found = self.widgets(key)
-        return next((one for one in found if one.key == key), found[0])
+        candidates = self.widgets(key)
+        return next((widget for widget in candidates if widget.key == key), candidates[0])
 
     def widgets(self, key: str) -> list[Any]:
         """Return the controls whose key begins like this."""
         kinds = ("selectbox", "multiselect", "slider", "select_slider", "number_input", "toggle", "button_group")
         kinds += ("checkbox", "radio", "text_input", "text_area")
-        return [one for kind in kinds for one in getattr(self.test, kind) if (one.key or "").startswith(key)]
+        return [widget for kind in kinds for widget in getattr(self.test, kind) if (widget.key or "").startswith(key)]
 
     def choose(self, **controls: object) -> Dashboard:
         """Set controls by the beginning of their key, and look at the page after each."""

@@ -38,7 +38,7 @@ def quick(plan: AuditPlan) -> AuditPlan:
     )
 
 
-_made: dict[str, Any] = {}
+_audits: dict[str, Any] = {}
 _lock = threading.Lock()
 
 
@@ -50,19 +50,19 @@ class Attacks:
         self.audits: list[ReleaseAudit] = []
         self.instead: ReleaseAudit | None = None
 
-    def __call__(self, plan: AuditPlan, table: Any, policy: Any, **others: Any) -> Any:
+    def __call__(self, plan: AuditPlan, table: Any, policy: Any, **options: Any) -> Any:
         """Audit, or return what an equal audit found."""
         self.asked.append(plan)
-        others.pop("report")(1, 9)
+        options.pop("report")(1, 9)
         if self.instead is not None:
             self.audits.append(replace(self.instead, plan=plan))
             return self.audits[-1]
         small = quick(plan)
         key = fingerprint(replace(small, title=""), table.fingerprint)
         with _lock:
-            if key not in _made:
-                _made[key] = run_audit(small, table, policy, **others)
-        audit = _made[key]
+            if key not in _audits:
+                _audits[key] = run_audit(small, table, policy, **options)
+        audit = _audits[key]
         self.audits.append(audit)
         return replace(audit, plan=plan)
 
@@ -70,10 +70,10 @@ class Attacks:
 @pytest.fixture
 def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     """Few attacks, and a test of FairLeak itself that is done at once."""
-    made = Attacks()
-    monkeypatch.setattr(core.auditing, "run_audit", made)
+    recorder = Attacks()
+    monkeypatch.setattr(core.auditing, "run_audit", recorder)
     monkeypatch.setattr(core.auditing, "self_test_in_subprocess", lambda folder, report=None: SELF_TESTS)
-    return made
+    return recorder
 
 
 def board(dashboard: Dashboard) -> str:

@@ -79,10 +79,10 @@ class Growing(Gate):
 def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
     """Few attackers, and studies that are made before a page waits for them."""
     studies_of_demo(FEW_OF_TABLES())
-    made = Growing()
+    growing = Growing()
     monkeypatch.setattr(controls, "GuardSettings", FEW)
     monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
-    monkeypatch.setattr(TableGuard, "expose", lambda guard: made.studies(guard))
+    monkeypatch.setattr(TableGuard, "expose", lambda guard: growing.studies(guard))
     monkeypatch.setattr(
         core.studies.attriguard,
         "table_guard",
@@ -93,7 +93,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Growing:
         ),
     )
     monkeypatch.setattr("core.datasets.demo_ratings", few_ratings)
-    return made
+    return growing
 
 
 def study_of(**changes: Any) -> Exposure:
@@ -109,9 +109,9 @@ def study_of_ratings(**changes: Any) -> Exposure:
 
 def assert_tells(dashboard: Dashboard, study: Exposure, budget: float) -> None:
     """Check finding and notes against core: who infers how much, what the noise costs, and how much there is of it."""
-    found, *others = findings.findings(study, budget)
-    assert found.point in dashboard.plain_finding and found.evidence in dashboard.plain_finding, dashboard.finding
-    assert all(other.text in dashboard.told for other in others)
+    headline, *remaining = findings.findings(study, budget)
+    assert headline.point in dashboard.plain_finding and headline.evidence in dashboard.plain_finding, dashboard.finding
+    assert all(finding.text in dashboard.told for finding in remaining)
 
 
 def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashboard, gate: Growing):
@@ -145,8 +145,8 @@ def test_ratings(dashboard: Dashboard, gate: Growing, changes: dict[str, Any]):
     else:
         dashboard.choose(guard_budget=1.5)
         assert_tells(dashboard, study, 1.5)
-    found = study.found.sum() < study.found.size
-    assert ("None was found" in dashboard.told) == found
+    is_partial = study.found.sum() < study.found.size
+    assert ("None was found" in dashboard.told) == is_partial
     assert not dashboard.test.warning
 
 
@@ -158,8 +158,8 @@ BAD_SHARES = {
 
 
 def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Growing, monkeypatch: pytest.MonkeyPatch):
-    own = FEW_OF_TABLES(target="given", given=(0.3, 0.7))
-    monkeypatch.setitem(_STUDIES, own, studies_of_demo(FEW_OF_TABLES()))  # as good a study as one for these shares
+    settings = FEW_OF_TABLES(target="given", given=(0.3, 0.7))
+    monkeypatch.setitem(_STUDIES, settings, studies_of_demo(FEW_OF_TABLES()))  # as good a study as one for these shares
     dashboard.open("attriguard").choose(guard_target="given", guard_given="men: 30\nwomen: 70")
     begun, finding = gate.begun, dashboard.finding
     for written, sentence in BAD_SHARES.items():
@@ -181,12 +181,12 @@ SECTIONS = {
 
 def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard")
-    study, words = study_of(), {}
+    study, texts = study_of(), {}
     sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
     for section, sentence in sentences.items():
         dashboard.choose(further_guard_table=section)
-        words[section] = dashboard.told
-        assert sentence in words[section]
+        texts[section] = dashboard.told
+        assert sentence in texts[section]
         if section == "person":
             for budget in (0.0, 0.3):
                 dashboard.choose(guard_budget=budget, guard_person=7)
@@ -197,9 +197,9 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
             (frame,) = (f.value for f in dashboard.test.dataframe)
             assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[k].max()
         if section == "cost":
-            assert "no fairness method" in words[section]
+            assert "no fairness method" in texts[section]
             dashboard.choose(guard_budget=0.0)
-            assert dashboard.told != words[section]
+            assert dashboard.told != texts[section]
     rule = studies_of_demo(FEW_OF_TABLES())[-1][0].found_rules
     example = dashboard.widget("guard_added").placeholder
     assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
@@ -208,18 +208,18 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Growing):
 @pytest.mark.long
 def test_every_section_of_ratings(dashboard: Dashboard, gate: Growing):
     dashboard.open("attriguard").choose(guard_data="invented")
-    words = {}
+    texts = {}
     for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
         dashboard.choose(further_guard=section)
-        words[section] = dashboard.told
-        assert sentence in words[section]
+        texts[section] = dashboard.told
+        assert sentence in texts[section]
         if section == "person":
             people_ = few_ratings().people_test.shape[0]
             assert f"Person, 1 to {people_}" in [w.label for w in dashboard.test.number_input]
             dashboard.choose(guard_person=80)  # who rated nothing
             assert "Inferred as" in dashboard.told
-    assert "of the noise against logistic regression fools a network" in words["transfer"]
-    assert "of the 10 items recommended are right" in words["cost"]
+    assert "of the noise against logistic regression fools a network" in texts["transfer"]
+    assert "of the 10 items recommended are right" in texts["cost"]
     for budget in (0.0, 1.5):  # other defences are compared at the slider's budget
         dashboard.choose(guard_budget=budget)
         assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in dashboard.told

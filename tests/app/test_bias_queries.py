@@ -40,8 +40,8 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few repeats, pools that earlier tests have made, and of every curve the ends alone."""
     monkeypatch.setattr("pages._bias_queries.bias_queries_trials.repeats_for", lambda n: FEW)
     monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda config, dataset, model=None: pool_of(config))
-    whole = Trials.curve
-    monkeypatch.setattr(Trials, "curve", lambda *asked: islice(whole(*asked), 2 * len(asked[1])))
+    curve = Trials.curve
+    monkeypatch.setattr(Trials, "curve", lambda *arguments: islice(curve(*arguments), 2 * len(arguments[1])))
 
 
 @cache
@@ -57,17 +57,17 @@ def trials(n: int = 100, *, design: str = "jitter", repeats: int = FEW, **change
     return Trials(pool_of(config), Asking(n=n, design=design, repeats=repeats, seed=config.seed))
 
 
-def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanism) -> None:
+def assert_tells(dashboard: Dashboard, runs: Trials, m: int, mechanism: Mechanism) -> None:
     """Check finding and grey line against core."""
-    leak, prior = made.leak(m, mechanism, "strongest").leakage, made.leak(0, Exact(), "strongest").leakage
+    leak, prior = runs.leak(m, mechanism, "strongest").leakage, runs.leak(0, Exact(), "strongest").leakage
     best = f"Best decoder: {percent(leak)} balanced accuracy"
     assert best in dashboard.plain_finding and re.search(rf"(?i)\b{m} (exact )?answer", dashboard.plain_finding)
     assert f"Features alone give {percent(prior)}, random guessing 50%." in dashboard.plain_finding
-    base = f"of the audited model: {percent(made.accuracy(made.numbers[-1]).base)}."
+    base = f"of the audited model: {percent(runs.accuracy(runs.numbers[-1]).base)}."
     assert (base in dashboard.told) != mechanism.absolute
 
 
-_MADE: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [
+_CASES: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [
     ({"noise": "smooth_laplace", "answer_epsilon": 20}, {}, 60, SmoothLaplace(20.0, 1e-5)),
     ({"noise": "rounded", "decimals": 2, "answered_60": 1}, {}, 1, Rounded(2)),
     ({"noise": "exact", "question_design": "random_binary"}, {"design": "random_binary"}, 60, Exact()),
@@ -80,24 +80,24 @@ _MADE: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [
 """Controls -> how core asks, how many answers, and how they are made."""
 
 
-@pytest.mark.parametrize(("controls", "asked", "m", "mechanism"), _MADE, ids=str)
+@pytest.mark.parametrize(("controls", "question", "m", "mechanism"), _CASES, ids=str)
 def test_the_page_says_what_core_says(
     dashboard: Dashboard,
     ends: None,
     controls: dict[str, object],
-    asked: dict[str, object],
+    question: dict[str, object],
     m: int,
     mechanism: Mechanism,
 ):
     dashboard.open("bias_queries").choose(**controls)
     if (last := f"answered_{m}") not in controls and m != 25 and m != 1:
         dashboard.choose(**{last: m})
-    assert_tells(dashboard, trials(**asked), m, mechanism)
-    everybody = trials(**asked).leak(m, mechanism, "strongest").complete == 1.0
-    assert everybody or mechanism.noise != "none" or m < trials(**asked).numbers[-1]
+    assert_tells(dashboard, trials(**question), m, mechanism)
+    everybody = trials(**question).leak(m, mechanism, "strongest").complete == 1.0
+    assert everybody or mechanism.noise != "none" or m < trials(**question).numbers[-1]
     assert ("everybody's sex" in dashboard.finding) == everybody
-    if "metric" in asked:
-        label = 0 if asked["metric"] == "predictive_equality" else 1
+    if "metric" in question:
+        label = 0 if question["metric"] == "predictive_equality" else 1
         assert any(f"Only people with label {label} enter the gap" in text for text in dashboard.texts)
     single = [box.disabled for box in dashboard.test.selectbox if box.key == "question_single"]
     assert single == [True] * (controls.get("gap_kind") == "absolute")
@@ -130,19 +130,19 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
 
 
 def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: None, monkeypatch: pytest.MonkeyPatch):
-    whole = pool_of(expected.audit().config)
-    rare = whole.people.sensitive == 1
-    rare[(whole.people.sensitive == 0).nonzero()[0][:90]] = True
-    people = type(whole.people)(
-        **{name: getattr(whole.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
+    pool = pool_of(expected.audit().config)
+    rare = pool.people.sensitive == 1
+    rare[(pool.people.sensitive == 0).nonzero()[0][:90]] = True
+    people = type(pool.people)(
+        **{name: getattr(pool.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
     )
-    tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=whole.metric)
+    tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=pool.metric)
     monkeypatch.setattr("core.studies.bias_queries.query_pool", lambda *_: tiny)
     dashboard.open("bias_queries")
     assert "%" in dashboard.finding
     dashboard.choose(people_asked=20)
-    words = ("at least 2 people of each group", "a sample of 20 holds 1 of women")
-    assert_one_sentence(dashboard.plain_problem(), words)
+    texts = ("at least 2 people of each group", "a sample of 20 holds 1 of women")
+    assert_one_sentence(dashboard.plain_problem(), texts)
     assert not dashboard.findings
     dashboard.choose(people_asked=100)
     assert "%" in dashboard.finding

@@ -38,16 +38,18 @@ class Measured:
         self.truth, self.asked = truth, 0
         self.read: set[tuple[str, ...]] = set()
 
-    def __call__(self, asked: Sequence[CandidateSet], **_: Any) -> Iterator[CandidatePoint]:
-        for each in asked:
-            self.read.add(each.dataset.feature_names)
-            for config in each.configs:
+    def __call__(self, candidate_sets: Sequence[CandidateSet], **_: Any) -> Iterator[CandidatePoint]:
+        for candidate_set in candidate_sets:
+            self.read.add(candidate_set.dataset.feature_names)
+            for config in candidate_set.configs:
                 rng = np.random.default_rng(self.asked)
                 self.asked += 1
                 accuracy = 0.85 if (config.method, config.depth, config.tolerance) == BEST else 0.75
-                one, two = (half(accuracy, self.truth, rng) for _ in range(2))
+                choosing, two = (half(accuracy, self.truth, rng) for _ in range(2))
                 majority = proportion(600, 1000)
-                yield CandidatePoint(config=config, name=each.name, choosing=one, judging=two, majority=majority)
+                yield CandidatePoint(
+                    config=config, name=candidate_set.name, choosing=choosing, judging=two, majority=majority
+                )
 
 
 BEST = ("exponentiated_gradient", 4, 0.05)
@@ -105,18 +107,18 @@ def test_another_model_can_be_audited_and_its_report_says_who_picked_it(
     dashboard.settle()
     picked = dashboard.test.selectbox(key="choose_audited").value
     dashboard.press("audit_chosen")
-    config, digits, (outputs, policy), told = dashboard.test.session_state["chosen_model"]
+    config, digits, (outputs, policy), choice = dashboard.test.session_state["chosen_model"]
     assert picked.endswith(f"depth {config.depth}") and (config.method, config.depth, config.tolerance) != BEST
-    assert "picked by hand. By the policy it would be exponentiated gradient (tolerance 0.05" in str(told.findings[1])
-    kept = {"chosen_model": (config, digits, (outputs, policy), told)}
-    monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state=kept))
+    assert "picked by hand. By the policy it would be exponentiated gradient (tolerance 0.05" in str(choice.findings[1])
+    state = {"chosen_model": (config, digits, (outputs, policy), choice)}
+    monkeypatch.setattr(report_plan, "st", SimpleNamespace(session_state=state))
     monkeypatch.setattr(report_plan, "current", lambda _: policy)
     table = load("demo")
-    assert report_plan.subject(config, table, AuditPlan()).chosen is told
+    assert report_plan.subject(config, table, AuditPlan()).chosen is choice
     labels = report_plan.subject(config, table, AuditPlan(outputs=OutputsPlan(released="labels")))
     monkeypatch.setattr(report_plan, "current", lambda _: replace(policy, limits=policy.limits[:1]))
-    for other in (labels, report_plan.subject(config, table, AuditPlan())):
-        assert other.picked and other.chosen is None, "by another policy, or of other outputs"
+    for variant in (labels, report_plan.subject(config, table, AuditPlan())):
+        assert variant.picked and variant.chosen is None, "by another policy, or of other outputs"
     race = replace(config, roles=table.roles[1])
     assert not report_plan.subject(race, table, AuditPlan()).picked, "another attribute, another model"
     assert not report_plan.subject(config, replace(table, frame=table.frame.head(500)), AuditPlan()).picked
@@ -126,19 +128,19 @@ def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboar
     opened(dashboard).choose(choose_methods=["dp_id3", "unmitigated"], choose_epsilons=[3.0, math.inf])
     dashboard.test.slider(key="choose_least").set_value(55)
     dashboard.settle()
-    (line,) = [each.value for each in dashboard.test.code if each.value.startswith("fairleak choose")]
+    (line,) = [block.value for block in dashboard.test.code if block.value.startswith("fairleak choose")]
     parser = Parser()
     add_arguments(parser, ChooseSettings)
     parser.add_argument("plan")
     parser.add_argument("--seeds")
     parser.add_argument("-o", "--output")
-    told = parser.parse_args(line.split()[2:])
-    assert (told.plan, told.output, told.seeds) == ("choose.toml", "chosen.toml", "42")
-    assert from_arguments(told, ChooseSettings) == ChooseSettings(
+    arguments = parser.parse_args(line.split()[2:])
+    assert (arguments.plan, arguments.output, arguments.seeds) == ("choose.toml", "chosen.toml", "42")
+    assert from_arguments(arguments, ChooseSettings) == ChooseSettings(
         methods=("dp_id3", "unmitigated"), epsilons=(3.0, math.inf), least_accuracy=0.55
     )
     assert {"choose_plan", "choose_policy_file"} <= {
-        each.proto.id.split("-")[-1] for each in dashboard.test.get("download_button")
+        button.proto.id.split("-")[-1] for button in dashboard.test.get("download_button")
     }
 
 
@@ -152,7 +154,7 @@ def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     assert len(dashboard.test.table[0].value) == 18
 
 
-def test_a_least_accuracy_that_no_model_reaches_is_said(dashboard: Dashboard, safe: Measured):
+def test_a_least_accuracy_that_no_model_reaches(dashboard: Dashboard, safe: Measured):
     opened(dashboard)
     dashboard.test.slider(key="choose_least").set_value(95)
     dashboard.test.run()
@@ -172,16 +174,18 @@ def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_be
 ):
     measured = Measured(SAFE)
 
-    def filing(asked: Sequence[CandidateSet], *, store: Any, **_: Any) -> Iterator[CandidatePoint]:
-        for each, made in zip([(a, c) for a in asked for c in a.configs], measured(asked), strict=True):
-            store.save(point_key(each[1], each[0].dataset, CandidatePoint, *each[0].measure.parts), made)
-            yield made
+    def filing(candidate_sets: Sequence[CandidateSet], *, store: Any, **_: Any) -> Iterator[CandidatePoint]:
+        for pair, point in zip(
+            [(a, c) for a in candidate_sets for c in a.configs], measured(candidate_sets), strict=True
+        ):
+            store.save(point_key(pair[1], pair[0].dataset, CandidatePoint, *pair[0].measure.parts), point)
+            yield point
 
     stores, put = dict[str, ResultStore](), ResultStore.put
 
-    def noting(store: ResultStore, key: str, value: Any, **told: Any) -> None:
+    def noting(store: ResultStore, key: str, value: Any, **options: Any) -> None:
         stores[store.name] = store
-        put(store, key, value, **told)
+        put(store, key, value, **options)
 
     monkeypatch.setattr(core.experiments.choose, "measure_all", filing)
     monkeypatch.setattr(ResultStore, "put", noting)

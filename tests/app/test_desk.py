@@ -82,9 +82,9 @@ def sent(dashboard: Dashboard) -> str:
         node: Any = nodes.pop()
         nodes.extend(getattr(node, "children", {}).values())
         protos.append(text_format.MessageToString(node.proto, as_utf8=True) if getattr(node, "proto", None) else "")
-    found = "\n".join(protos)
-    assert dashboard.finding[3:10] in found  # it does hold what is on the page
-    return found
+    content = "\n".join(protos)
+    assert dashboard.finding[3:10] in content  # it does hold what is on the page
+    return content
 
 
 # ------------------------------------------------------------------------------------------------- registered people
@@ -115,17 +115,19 @@ def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
 
 def test_names_are_shown_and_never_obeyed(dashboard: Dashboard):
     hostile = "<img src=x onerror=alert(1)> *x* [y](z) :red[w]"
-    made = open_ledger(default_ledger(), create=True)
+    hostile_ledger = open_ledger(default_ledger(), create=True)
     people = TestSet(ids=tuple("abcdef"), attribute=np.array([1, 0, 1, 0, 1, 1]))
-    made.register(hostile, people, budget=2, roles=desk_roles(hostile, group=(hostile,)))
-    made.ask(hostile, people, np.linspace(0, 1, 6), epsilon=0.5, asker=hostile)
+    hostile_ledger.register(hostile, people, budget=2, roles=desk_roles(hostile, group=(hostile,)))
+    hostile_ledger.ask(hostile, people, np.linspace(0, 1, 6), epsilon=0.5, asker=hostile)
     dashboard.open("desk")
     for name in ("ask", "log", "record"):
         dashboard.choose(desk_section=name)
         assert hostile in dashboard.plain_finding
         for text in (*dashboard.texts, *(caption.value for caption in dashboard.test.caption)):
             assert hostile not in text
-        assert not [one for one in dashboard.test.get("html") if "<img" in text_format.MessageToString(one.proto)]
+        assert not [
+            element for element in dashboard.test.get("html") if "<img" in text_format.MessageToString(element.proto)
+        ]
 
 
 # -------------------------------------------------------------------------------------------------- asking
@@ -147,13 +149,13 @@ def test_register_quote_ask_and_a_repeat_is_free(start: Start):
     assert dashboard.button("desk_ask").label == "Ask, free"
     ask(dashboard)
     assert state().spent == 0.2 and len(state().answers) == 1  # the same free answer is not written again
-    other = ask(start().open("desk"), asker="team B", epsilon=0.3)
-    assert other.test.success and state().spent == 0.2  # free for another session, too
+    session = ask(start().open("desk"), asker="team B", epsilon=0.3)
+    assert session.test.success and state().spent == 0.2  # free for another session, too
     ask(dashboard.choose(desk_again=True))
     assert state().spent == pytest.approx(0.3) and not state().answers[1].from_past
     assert dashboard.widget("desk_again").value is False  # paying twice takes two decisions
     dashboard.choose(desk_section="log")
-    (frame,) = (found.value for found in dashboard.test.dataframe)
+    (frame,) = (table.value for table in dashboard.test.dataframe)
     assert list(frame["Who"]) == ["team A", "team A"] and list(frame["Free"]) == [False, False]
 
 
@@ -163,9 +165,9 @@ def test_the_answer_is_about_the_audited_models_scores(dashboard: Dashboard):
     rows = audit.subject.splits.test
     men = (audit.subject.dataset.sensitive[rows] == 0).astype(np.uint8)
     truth = statistical_parity_gap(audit.model.scores[rows], men)[0]
-    (found,) = state().answers
-    assert found.gap.low <= truth <= found.gap.high
-    assert found.gap.value == pytest.approx(truth, abs=8 * found.standard_error)
+    (answer,) = state().answers
+    assert answer.gap.low <= truth <= answer.gap.high
+    assert answer.gap.value == pytest.approx(truth, abs=8 * answer.standard_error)
 
 
 def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
@@ -180,24 +182,24 @@ def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard
     ask(dashboard.settle(), epsilon=None)
     assert state() == before
     problems = [plain(warning.value) for warning in dashboard.test.warning]
-    assert any("Refused." in one and "costs epsilon 1, and 0.9 of 1 is left" in one for one in problems)
+    assert any("Refused." in problem and "costs epsilon 1, and 0.9 of 1 is left" in problem for problem in problems)
     assert "1 refused in this session" in sent(dashboard)
     assert dashboard.plain_finding.startswith("## ε 0.9 of 1 is left")
 
 
-def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dashboard):
+def test_an_answer_under_another_question(dashboard: Dashboard):
     """Another price, switch or file: the green box goes, and what stays says which question it answers."""
     ask(with_predictions(dashboard))
     gap = gap_text(state("loans").answers[0].gap.value)
     last = f"Last answer, to question 3 (Difference of mean scores, team A): **{gap}**"
 
-    def check(own: bool) -> None:
-        assert (gap in "".join(box.value for box in dashboard.test.success)) == own
-        assert (last in dashboard.told) == (not own)
+    def check(is_current: bool) -> None:
+        assert (gap in "".join(box.value for box in dashboard.test.success)) == is_current
+        assert (last in dashboard.told) == (not is_current)
 
     check(True)
-    for key, other, before in (("desk_epsilon", 0.3, 0.1), ("desk_again", True, False)):
-        dashboard.choose(**{key: other})
+    for key, after, before in (("desk_epsilon", 0.3, 0.1), ("desk_again", True, False)):
+        dashboard.choose(**{key: after})
         check(False)
         dashboard.choose(**{key: before})
         check(True)
@@ -243,7 +245,7 @@ def test_another_seed_is_another_test_set(dashboard: Dashboard):
 # -------------------------------------------------------------------------------------------------- files
 
 
-def test_values_that_are_taken_together_are_named(dashboard: Dashboard):
+def test_values_in_one_group(dashboard: Dashboard):
     content = desk_files.test_set()
     desk(dashboard).choose(desk_source="file").give("desk_test_set", "people.csv", content)
     dashboard.choose(desk_attribute_column="sex")
@@ -256,12 +258,12 @@ def test_values_that_are_taken_together_are_named(dashboard: Dashboard):
 
 def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(dashboard: Dashboard, tmp_path: Path):
     from_file(dashboard, "people.parquet", desk_files.test_set_parquet())
-    made = state("loans").registration
-    assert (made.n_people, made.roles.group, made.roles.positive) == (400, ("Male",), "yes")
+    registration = state("loans").registration
+    assert (registration.n_people, registration.roles.group, registration.roles.positive) == (400, ("Male",), "yes")
     assert dashboard.button("desk_ask").disabled
     dashboard.give("desk_predictions", "model.csv", desk_files.predictions()).open("data").open("desk")
-    kept = ["model.csv is still here.", "people.parquet is still here."]
-    assert sorted(text.value for text in dashboard.test.text) == kept
+    messages = ["model.csv is still here.", "people.parquet is still here."]
+    assert sorted(text.value for text in dashboard.test.text) == messages
     ask(dashboard, epsilon=0.7)
     (answer,) = state("loans").answers
     sex = np.array([line.split(",")[1] == "Male" for line in desk_files.test_set().decode().splitlines()[1:]])
@@ -285,8 +287,8 @@ def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(da
     roles = state("loans").registration.roles
     assert (roles.group, roles.label, roles.positive) == (("Female",), "repaid", "no")
 
-    first, *others = desk_files.predictions().decode().splitlines()
-    two = "\n".join([f"{first},other", *(f"{line},0.5" for line in others)]).encode()
+    first, *rows = desk_files.predictions().decode().splitlines()
+    two = "\n".join([f"{first},other", *(f"{line},0.5" for line in rows)]).encode()
     dashboard.give("desk_predictions", "models.csv", two).choose(desk_predictions_score="other")
     assert dashboard.open("data").open("desk").widget("desk_predictions_score").value == "other"
     dashboard.give("desk_predictions", "again.csv", two)
@@ -296,7 +298,7 @@ def test_choices_about_a_file_outlive_a_look_at_another_page_and_not_the_file(da
 # -------------------------------------------------------------------------------------------------- places
 
 
-def place(dashboard: Dashboard, at: str, button: str = "desk_open") -> Dashboard:
+def open_location(dashboard: Dashboard, at: str, button: str = "desk_open") -> Dashboard:
     dashboard.widget("desk_place").set_value(at)
     dashboard.test.run()
     return dashboard.click(button)
@@ -306,19 +308,19 @@ def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard: Dashbo
     audited(dashboard)
     before, foreign = dashboard.finding, tmp_path / "notes.txt"
     foreign.write_text("no ledger at all\n" * 100)
-    for at, button, said in (
+    for at, button, phrase in (
         (str(foreign), "desk_open", "not a FairLeak ledger"),
         (str(tmp_path / "none.sqlite"), "desk_open", "press Create to make one"),
         (str(APP.parent / "ledger.sqlite"), "desk_create", "must not lie"),
         ("nul\0.sqlite", "desk_create", "path"),
         ("postgresql://ann@127.0.0.1:1/db", "desk_open", "cannot be used"),
     ):
-        place(dashboard, at, button)
-        assert_one_sentence(dashboard.plain_problem(), (said,))
+        open_location(dashboard, at, button)
+        assert_one_sentence(dashboard.plain_problem(), (phrase,))
         assert dashboard.finding == before
         assert f"Everything here is still about the ledger '{default_ledger()}'." in dashboard.told
     assert foreign.read_text() == "no ledger at all\n" * 100 and not (APP.parent / "ledger.sqlite").exists()
-    place(dashboard, str(default_ledger()))
+    open_location(dashboard, str(default_ledger()))
     assert not dashboard.test.warning and dashboard.finding == before and "still about" not in dashboard.told
 
 
@@ -327,7 +329,7 @@ def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard: Dashbo
     "typed",
     ["postgresql://ann:S3cret-Wort@host:port@:1/db", "postgresql://ann@127.0.0.1:1/db?password=S3cret-Wort"],
 )
-def test_a_password_in_a_url_is_never_told(
+def test_a_password_in_a_url(
     dashboard: Dashboard, typed: str, pinned: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     if pinned:
@@ -336,23 +338,23 @@ def test_a_password_in_a_url_is_never_told(
     if not pinned:
         dashboard.choose(desk_place=typed)
         assert "S3cret" not in sent(dashboard) and "S3cret" not in dashboard.widget("desk_place").value
-        place(dashboard, typed)
+        open_location(dashboard, typed)
     else:
         dashboard.click("desk_open")
     assert_one_sentence(dashboard.plain_problem())
     assert "S3cret" not in sent(dashboard) + caplog.text + str(dict(dashboard.test.query_params))
 
 
-def test_a_password_of_its_own_field_is_used_and_never_told(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+def test_a_password_of_its_own_field(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
     asked_for: list[str] = []
-    monkeypatch.setattr(desk_ledger, "open_ledger", lambda place, **_: asked_for.append(str(place)) or None)
+    monkeypatch.setattr(desk_ledger, "open_ledger", lambda location, **_: asked_for.append(str(location)) or None)
     dashboard.open("desk").choose(desk_place="postgresql://ann@host/db", desk_password_field="p@ss/w:rd")
     dashboard.click("desk_open")
     assert asked_for == ["postgresql://ann:p%40ss%2Fw%3Ard@host/db"]
     assert "p@ss" not in sent(dashboard) and "p%40ss" not in sent(dashboard)
 
 
-def test_a_pinned_ledger_is_the_only_one(dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_pinned_ledger(dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FAIRLEAK_LEDGER", str(tmp_path / "pinned.sqlite"))
     desk(dashboard)
     assert (tmp_path / "pinned.sqlite").is_file() and not default_ledger().exists()
@@ -369,7 +371,7 @@ def test_a_ledger_in_postgresql(dashboard: Dashboard):
     server, name = os.environ["FAIRLEAK_POSTGRES"], f"fairleak_desk_{secrets.token_hex(6)}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-        place(dashboard.open("desk"), f"{server.rpartition('/')[0]}/{name}", "desk_create")
+        open_location(dashboard.open("desk"), f"{server.rpartition('/')[0]}/{name}", "desk_create")
         ask(dashboard.click("desk_register"))
         assert "ε 0.8 of 1 is left" in dashboard.plain_finding
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -64,9 +64,9 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
 
 def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, points: PointsOnDemand) -> None:
     dashboard.open("correction").choose(further="more")
-    found = disclose_more(expected.audit(), 0.005)
+    disclosures = disclose_more(expected.audit(), 0.005)
     assert any("5 of 5 answers are proved optimal" in text for text in dashboard.texts)
-    assert all(more.after is not None for more in found)
+    assert all(more.after is not None for more in disclosures)
 
 
 @pytest.mark.long

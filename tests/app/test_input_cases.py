@@ -35,8 +35,8 @@ def line_of(fact: Fact) -> str:
 def lines(dashboard: Dashboard, sign: str) -> list[str]:
     """Return the lines of the card with an icon, without it, as they are read."""
     icon = {"bad": "block", "ask": "help", "ok": "check_circle"}[sign]
-    shown = dashboard.told
-    assert "What the columns mean" in shown
+    page_text = dashboard.told
+    assert "What the columns mean" in page_text
     from tests.app.dashboard import plain
 
     texts = map(plain, dashboard.texts)
@@ -73,8 +73,8 @@ def test_the_card_says_what_is_right_of_a_table(dashboard: Dashboard, case: str)
         if fact.kind not in SETTINGS and fact.severity != Severity.NOTE:
             sign = "bad" if fact.severity == Severity.BLOCKING else "ask"
             assert line_of(fact) in lines(dashboard, sign), fact.kind
-    found = {fact.kind for fact in facts if fact.severity == Severity.BLOCKING}
-    assert found == right.blocking | ({"favourable"} if right.roles.get("label") != "" else set())
+    kinds = {fact.kind for fact in facts if fact.severity == Severity.BLOCKING}
+    assert kinds == right.blocking | ({"favourable"} if right.roles.get("label") != "" else set())
     assert dashboard.button("use_roles").disabled
     if not roles_name_label(roles):
         assert "Missing: a label" in dashboard.told and "true outcome" in dashboard.told
@@ -127,8 +127,8 @@ def test_a_fact_that_is_confirmed_is_a_green_line_and_in_the_roles(dashboard: Da
 
 def test_what_the_score_predicts_is_confirmed_by_a_click_or_answered_by_the_other_value(dashboard: Dashboard):
     bring(dashboard, CASES["base"].frame()).favour()
-    asked = "2 questions" if "2 questions" in dashboard.told else "1 question"
-    assert asked in dashboard.told
+    question = "2 questions" if "2 questions" in dashboard.told else "1 question"
+    assert question in dashboard.told
     dashboard.click("use_repair_positive_")
     assert "positive" in applied(dashboard).confirmed
 

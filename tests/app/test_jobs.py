@@ -56,14 +56,14 @@ class Held(Gate):
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
     """Hold audits until the gate is open."""
-    made = Held()
-    made.open.clear()
-    monkeypatch.setattr(cached, "run", made.run)
-    yield made
-    made.open.set()
+    held = Held()
+    held.open.clear()
+    monkeypatch.setattr(cached, "run", held.run)
+    yield held
+    held.open.set()
 
 
-def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, gate: Held):
+def test_an_audit_runs_in_a_thread(dashboard: Dashboard, gate: Held):
     test = dashboard.test
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     assert not any("%" in text for text in dashboard.findings)
@@ -91,25 +91,25 @@ def test_cancel_and_start_again(dashboard: Dashboard, gate: Held):
 
 
 def test_two_sessions_share_one_audit(start: Start, gate: Held):
-    one, other = start(), start()
-    one.until(lambda: gate.reached.is_set() and one.has_button("cancel_"))
-    other.until(lambda: other.has_button("cancel_"))
+    first, second = start(), start()
+    first.until(lambda: gate.reached.is_set() and first.has_button("cancel_"))
+    second.until(lambda: second.has_button("cancel_"))
     jobs = len(RecordedJob.started)
     gate.open.set()
-    one.settle()
-    other.settle()
-    assert one.finding == other.finding
+    first.settle()
+    second.settle()
+    assert first.finding == second.finding
     assert len(RecordedJob.started) == jobs
 
 
 def test_a_cancel_does_not_end_another_session_s_wait(start: Start, gate: Held):
-    one, other = start(), start()
-    one.until(lambda: gate.reached.is_set() and one.has_button("cancel_"))
-    other.until(lambda: other.has_button("cancel_"))
-    one.press("cancel_")
+    first, second = start(), start()
+    first.until(lambda: gate.reached.is_set() and first.has_button("cancel_"))
+    second.until(lambda: second.has_button("cancel_"))
+    first.press("cancel_")
     gate.open.set()
-    other.settle()
-    assert "%" in other.finding and not other.test.info
+    second.settle()
+    assert "%" in second.finding and not second.test.info
 
 
 def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: list[str]):

@@ -11,9 +11,9 @@ from tests.app.dashboard import Dashboard
 from tests.golden.make import FILES
 
 
-def answer(dashboard: Dashboard, given: float) -> None:
+def answer(dashboard: Dashboard, number: float) -> None:
     """Fill in a number and send it."""
-    dashboard.test.number_input(key="answer_correction").set_value(given)
+    dashboard.test.number_input(key="answer_correction").set_value(number)
     next(button for button in dashboard.test.button if button.label == "Answer").click()
     dashboard.settle()
 
@@ -39,12 +39,12 @@ def test_an_address_restores_an_example(start: Start):
     case = example("split")
     assert dashboard.test.selectbox(key="example").value == "split"
     dashboard.choose(steps_split=True)
-    said = dashboard.told
+    page_text = dashboard.told
     for step in case.steps:
-        assert step.words in said and step.computation in said and step.result in said
+        assert step.words in page_text and step.computation in page_text and step.result in page_text
     formulas = [line for step in case.steps for line in step.formula.splitlines()]
-    assert [one.value.strip("$\n") for one in dashboard.test.latex] == formulas
-    assert case.lesson in dashboard.test.info[0].value.replace("\\", "") and case.discuss in said
+    assert [formula.value.strip("$\n") for formula in dashboard.test.latex] == formulas
+    assert case.lesson in dashboard.test.info[0].value.replace("\\", "") and case.discuss in page_text
     assert not dashboard.test.exception and not dashboard.test.error
 
 
@@ -82,17 +82,17 @@ NUMBERS = (
 def test_every_click_and_number_of_the_lesson_exists(start: Start):
     """The pages are read in their golden texts."""
     plan = start({"view": "Lesson plan", "example": LESSON[0]}).open("learn")
-    there = {head.label for pages in shell._PAGES.values() for head in pages.values()}
-    there |= labels(plan) | set(plan.test.get("button_group")[0].options)
+    visible = {head.label for pages in shell._PAGES.values() for head in pages.values()}
+    visible |= labels(plan) | set(plan.test.get("button_group")[0].options)
     assert plan.test.query_params["view"] in ("Lesson plan", ["Lesson plan"])
     assert all(EXAMPLES[name] in plan.told for name in LESSON)
     plan.click(f"lesson_open_{LESSON[-1]}")
     assert example(LESSON[-1]).title in plan.finding
     plan.choose(example=LESSON[0])
-    there |= labels(plan)
+    visible |= labels(plan)
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (FILES / "pages").glob("*.txt")}
     for text in pages.values():
-        there |= set(re.findall(r"^(?:    label: |\[markdown\] (?:#+ |\*\*))(.+?)(?:\*\*)?$", text, re.MULTILINE))
-    assert set(re.findall(r"\*\*(.+?)\*\*", lesson())) - there == set()
+        visible |= set(re.findall(r"^(?:    label: |\[markdown\] (?:#+ |\*\*))(.+?)(?:\*\*)?$", text, re.MULTILINE))
+    assert set(re.findall(r"\*\*(.+?)\*\*", lesson())) - visible == set()
     for page, number in NUMBERS:
         assert number in lesson() and number in pages[page]

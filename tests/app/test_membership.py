@@ -50,9 +50,9 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Coming:
     monkeypatch.setattr(study, "REPEATS", 1)
     monkeypatch.setattr(core.studies.membership, "EPSILONS", EPSILONS)
     monkeypatch.setattr(core.studies.membership, "THETAS", (0.4, 1.0))
-    made = Coming()
-    monkeypatch.setattr(core.studies.membership.inference, "run_attacks", made.guesses)
-    return made
+    coming = Coming()
+    monkeypatch.setattr(core.studies.membership.inference, "run_attacks", coming.guesses)
+    return coming
 
 
 class Coming(Gate):
@@ -95,14 +95,14 @@ def people(roles: int = 0) -> MemberPeople:
 
 
 @cache
-def found(roles: int = 0, **changes: Any) -> MembershipFindings:
+def audited(roles: int = 0, **changes: Any) -> MembershipFindings:
     """Return the whole audit of the demo, with the page's settings but for these changes."""
-    own = people(roles)
-    settings = replace(MembershipSettings(max_depth=default_depth(own), shadows=SHADOWS), **changes)
+    members = people(roles)
+    settings = replace(MembershipSettings(max_depth=default_depth(members), shadows=SHADOWS), **changes)
     if settings.target != "audited":
-        target = train_target(own, settings, target_of(own, settings))
+        target = train_target(members, settings, target_of(members, settings))
     else:
-        target = attacked_as(own, settings, config=expected.audit().config, dataset=expected.demo())
+        target = attacked_as(members, settings, config=expected.audit().config, dataset=expected.demo())
     return replace(target.findings, attacks={g.name: evaluate_attack(target, g) for g in guesses_once(target)})
 
 
@@ -115,15 +115,15 @@ def assert_tells(dashboard: Dashboard, audit: MembershipFindings, **chosen: Any)
 
 def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
-    assert found(epsilon=0.01).attacks["network"].muted
+    assert audited(epsilon=0.01).attacks["network"].muted
     for epsilon in (0.1, 0.01):
         dashboard.choose(member_epsilon=epsilon)
-        assert_tells(dashboard, found(epsilon=epsilon))
+        assert_tells(dashboard, audited(epsilon=epsilon))
     dashboard.choose(further_members="ranges")
     assert "Greyed out, as VD is" in dashboard.told
     jobs = len(RecordedJob.started)
     dashboard.choose(member_epsilon=0.1)
-    assert_tells(dashboard, found(epsilon=0.1))
+    assert_tells(dashboard, audited(epsilon=0.1))
     assert len(RecordedJob.started) == jobs  # nothing is computed twice
 
 
@@ -136,7 +136,7 @@ def test_every_target(dashboard: Dashboard, gate: Coming, target: str):
     assert dashboard.widget("member_theta").disabled == (target == "audited")  # trained on the audit's own records
     if target == "decision_tree":
         dashboard.choose(member_depth=3)
-    assert_tells(dashboard, found(target=target, max_depth=3 if target == "decision_tree" else 1))
+    assert_tells(dashboard, audited(target=target, max_depth=3 if target == "decision_tree" else 1))
     assert dashboard.widget("member_epsilon").disabled
 
 
@@ -146,13 +146,13 @@ def test_each_group_of_four(dashboard: Dashboard, gate: Coming):
     dashboard.settle()
     for code in (1, 3):
         dashboard.choose(member_group=code)
-        assert_tells(dashboard, found(2), group=code)
+        assert_tells(dashboard, audited(2), group=code)
 
 
 def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.choose(member_theta=0.4, further_members="picking")
-    audit = found(theta=0.4)
+    audit = audited(theta=0.4)
     assert_tells(dashboard, audit)
     assert audit.fairpick is not None
     rows = sum(audit.fairpick.deleted.values())
@@ -172,9 +172,9 @@ SECTIONS = {
 
 def test_sections_of_the_plain_tree_and_other_groups(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
-    for section, words in SECTIONS.items():
+    for section, text in SECTIONS.items():
         dashboard.choose(further_members=section)
-        dashboard.until(lambda words=words: words in dashboard.told)
+        dashboard.until(lambda text=text: text in dashboard.told)
         assert not dashboard.test.warning
     dashboard.choose(further_members="others", member_by="roles:origin")
     assert "By origin" in dashboard.told
@@ -183,13 +183,13 @@ def test_sections_of_the_plain_tree_and_other_groups(dashboard: Dashboard, gate:
     assert "Smallest gap that a sample of this size finds" in dashboard.told
     dashboard.choose(member_and_by="roles:origin")
     assert "two different attributes" in dashboard.plain_problem()
-    assert_tells(dashboard, found())  # the rest of the page stands
+    assert_tells(dashboard, audited())  # the rest of the page stands
 
 
 def test_accounting_shows_the_ledger_and_the_naive_trees_cost(dashboard: Dashboard, gate: Coming):
     dashboard.open("membership")
     dashboard.choose(member_epsilon=1.0, further_members="accounting")
-    naive = ledger_of(people(), found(epsilon=1.0).settings, "naive")
+    naive = ledger_of(people(), audited(epsilon=1.0).settings, "naive")
     problem = dashboard.plain_problem()
     assert "The naive tree is not private" in problem and f"{naive.counts_total:,.4g} on its counts" in problem
     three, ledger = (frame.value for frame in dashboard.test.dataframe[:2])
@@ -206,13 +206,13 @@ def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboar
     gate.open.set()
     dashboard.settle()
     assert "LiRA" not in dashboard.plain_finding
-    told = dashboard.button("start_members").label
-    assert re.fullmatch(rf"Stopped after [1-4] of {len(ATTACKS)} attacks. Go on", told)
+    label = dashboard.button("start_members").label
+    assert re.fullmatch(rf"Stopped after [1-4] of {len(ATTACKS)} attacks. Go on", label)
     dashboard.choose(further_members="others")  # other work does not lose what is there
     assert "LiRA" not in dashboard.plain_finding
     dashboard.button("start_members").click()
     dashboard.settle()
-    assert_tells(dashboard, found())
+    assert_tells(dashboard, audited())
     assert "loss" in gate.asked[-1]  # what was there is not attacked again
 
 
@@ -222,8 +222,12 @@ def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gat
     people["hired"] = np.where(people.index % 2, "yes", "no")  # which can be learnt by heart alone
     roles = replace(samples.ROLES, group=("*Up*",))
     dashboard.bring("people.csv", people.to_csv(index=False).encode(), roles).open("membership")
-    words = dashboard.plain_finding
-    assert "the gaps between" in words and "*Up*" in words and "cannot be measured in this table" in words
-    assert "at least 10 members" in words
+    finding_text = dashboard.plain_finding
+    assert (
+        "the gaps between" in finding_text
+        and "*Up*" in finding_text
+        and "cannot be measured in this table" in finding_text
+    )
+    assert "at least 10 members" in finding_text
     dashboard.choose(further_members="others")
     assert not dashboard.test.exception

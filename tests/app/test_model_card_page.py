@@ -70,19 +70,19 @@ def once(config: AuditConfig, dataset: AuditDataset, settings: ReleaseSettings, 
 
 def people(family: str = "mixed", most: int = PEOPLE, *, models_count: int = FIRST) -> ReleasedPeople:
     """Return the demo's people as the page makes them ready."""
-    whole = once(CONFIG, expected.demo(), ReleaseSettings(family=family, count=models_count))
-    return whole.some(most, seed=CONFIG.seed)
+    everybody = once(CONFIG, expected.demo(), ReleaseSettings(family=family, count=models_count))
+    return everybody.some(most, seed=CONFIG.seed)
 
 
 def card(family: str = "mixed", most: int = PEOPLE, models_count: int = FIRST, **settings: Any) -> ReleaseStudy:
     """Return the card of the demo with the page's settings but for these."""
-    told = {"family": family, "people": most, "count": FIRST, "decimals": None, "seed": 42} | settings
-    return drawn_again(measure_card(people(family, most, models_count=models_count), ReleaseSettings(**told)))
+    options = {"family": family, "people": most, "count": FIRST, "decimals": None, "seed": 42} | settings
+    return drawn_again(measure_card(people(family, most, models_count=models_count), ReleaseSettings(**options)))
 
 
-def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
+def assert_tells(dashboard: Dashboard, study: ReleaseStudy) -> None:
     """Check that the page says what core found: the headline, and whether chance explains the gain."""
-    headline, gain = findings.headline(found), findings.information_gain(found)
+    headline, gain = findings.headline(study), findings.information_gain(study)
     assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
     assert (
         headline.evidence in dashboard.plain_finding
@@ -139,8 +139,8 @@ def own_table(models: int) -> bytes:
     for i in range(900):
         years = int(rng.integers(0, 40))
         town = "*Up*" if rng.random() < 0.2 + years / 80 else "<b>Down</b>"
-        said = [str(base[i] if i != 7 * m else 1 - base[i]) for m in range(models)]
-        rows.append(",".join([town, str(years), str(rng.integers(0, 2)), *said]))
+        predictions = [str(base[i] if i != 7 * m else 1 - base[i]) for m in range(models)]
+        rows.append(",".join([town, str(years), str(rng.integers(0, 2)), *predictions]))
     return "\n".join(rows).encode()
 
 
@@ -156,7 +156,7 @@ def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None
     dashboard.choose(release_columns=[])
     assert_one_sentence(dashboard.plain_problem())
     shared = cached.store_of("demo")
-    assert not [one for one in shared._results.values() if "Release" in type(one).__name__]
+    assert not [result for result in shared._results.values() if "Release" in type(result).__name__]
 
 
 def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard, family: None):
@@ -187,15 +187,15 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     assert "Of 900 records of the table: 40 without an answer of the model are left out." in dashboard.told
 
 
-def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):
+def test_the_card_as_a_file_is_the_plan_of_the_page(dashboard: Dashboard, family: None):
     dashboard.open("model_card").choose(release_precision="2 decimals")
     labels = [button.proto.label for button in dashboard.test.get("download_button")]
     assert labels.count("Card (TOML)") == 1
-    shown = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)
-    plan = Card(CONFIG, demo_table(), expected.demo(), shown).plan(FIRST)
+    settings = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)
+    plan = Card(CONFIG, demo_table(), expected.demo(), settings).plan(FIRST)
     assert plan is not None
     read = read_release(release_text(plan))
     assert read.source.config == plan.source.config and read.source.data == plan.source.data
     assert study_of(read, people()).to_dict() == card(decimals=2).to_dict()
-    sweep = Card(CONFIG, demo_table(), expected.demo(), replace(shown, family="tolerances"))
+    sweep = Card(CONFIG, demo_table(), expected.demo(), replace(settings, family="tolerances"))
     assert sweep.plan(sweep.most - 1) is None

@@ -85,10 +85,10 @@ def bring_scored(dashboard: Dashboard, **columns: Any) -> None:
     dashboard.assign(**{"label": "hired", "positive": "yes", "sensitive": "sex", **columns})
 
 
-def bring_people(dashboard: Dashboard, **words: str) -> None:
+def bring_people(dashboard: Dashboard, **options: str) -> None:
     """Upload people and say what their columns are."""
-    dashboard.open("data").upload("people.csv", people(**words))
-    dashboard.assign(label="hired", positive="yes", sensitive="sex", group=[words.get("woman", "F")])
+    dashboard.open("data").upload("people.csv", people(**options))
+    dashboard.assign(label="hired", positive="yes", sensitive="sex", group=[options.get("woman", "F")])
 
 
 TABLES = {
@@ -164,10 +164,10 @@ def test_the_old_audit_stays_until_the_roles_are_applied(dashboard: Dashboard):
     assert dashboard.open("model").finding == before
     dashboard.open("data").favour().click("use_roles")
     assert "good.csv" not in dashboard.plain_finding and "Apply roles" not in dashboard.finding
-    own = dashboard.open("model").finding
-    assert own != before
+    uploaded_finding = dashboard.open("model").finding
+    assert uploaded_finding != before
     dashboard.open("data").upload("people.csv", people())
-    assert dashboard.open("model").finding == own  # an earlier table of one's own stays too
+    assert dashboard.open("model").finding == uploaded_finding  # an earlier table of one's own stays too
     dashboard.open("data").click("remove_upload")
     assert dashboard.test.selectbox(key="dataset").value == "upload"
 
@@ -186,7 +186,7 @@ def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(d
     assert "As in your table before it" not in dashboard.told
 
 
-def test_values_of_group_1_that_the_next_table_does_not_have_are_named(dashboard: Dashboard):
+def test_values_of_group_1_that_the_next_table_does_not_have(dashboard: Dashboard):
     dashboard.open("data").upload("races.csv", TABLES["several groups"])
     dashboard.assign(label="hired", positive="1", sensitive="race", way="two", group=["a", "b"])
     dashboard.upload("next.csv", TABLES["several groups"].replace(b",b,", b",d,"))
@@ -232,8 +232,8 @@ def test_a_caution_s_choice_is_the_column_s_role(dashboard: Dashboard):
 
 
 def test_a_copy_of_the_answers_is_warned_of_though_the_guess_left_it_out(dashboard: Dashboard):
-    first, *others = scored().decode().splitlines()
-    lines = [f"{first},decision", *(f"{line},{line.split(',')[4]}" for line in others)]
+    first, *data_lines = scored().decode().splitlines()
+    lines = [f"{first},decision", *(f"{line},{line.split(',')[4]}" for line in data_lines)]
     dashboard.open("data").upload("scored.csv", "\n".join(lines).encode())
     assert dashboard.column_roles()["decision"] == "excluded" and "Almost the prediction" not in dashboard.told
     dashboard.role_box("decision").set_value("feature")
@@ -246,7 +246,7 @@ def test_a_first_line_of_data_can_be_chosen(dashboard: Dashboard):
     dashboard.open("data").upload("people.csv", "\n".join(rows).encode())
     assert "column names look like values" in reasons(dashboard)
     dashboard.choose(header_="data")
-    assert list(dashboard.column_roles()) == [f"column {place}" for place in range(1, 5)]
+    assert list(dashboard.column_roles()) == [f"column {number}" for number in range(1, 5)]
     assert "90 records" in dashboard.plain_finding and "Zoë0" in reasons(dashboard)
 
 
@@ -279,10 +279,10 @@ def test_own_names_are_shown_never_obeyed_and_in_no_shared_store(dashboard: Dash
         assert shell.escape(sensitive) in " ".join(dashboard.texts)
     dashboard.choose(further="trained")
     shared = cached.store_of("demo")
-    kept = [pickle.dumps(value) for value in shared._results.values()]
-    assert kept and not [value for value in kept for name in names if name.encode() in value]
-    own = [job for job in RecordedJob.started if job.lane == "sweep"]
-    assert own and not set(own) & set(shared._jobs.values())
+    pickles = [pickle.dumps(value) for value in shared._results.values()]
+    assert pickles and not [value for value in pickles for name in names if name.encode() in value]
+    jobs = [job for job in RecordedJob.started if job.lane == "sweep"]
+    assert jobs and not set(jobs) & set(shared._jobs.values())
 
 
 def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(dashboard: Dashboard):
@@ -307,19 +307,19 @@ def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
 
 
 def test_a_table_too_small_for_the_default_policy_is_known_before_the_verdict(dashboard: Dashboard):
-    def told() -> list[str]:
+    def notes() -> list[str]:
         return [line for line in captions(dashboard) if "training records identified" in line]
 
     dashboard.open("data")
-    assert told() == []
+    assert notes() == []
     bring_people(dashboard)
     roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
     dataset = build_dataset(read_table(people(), "people.csv"), roles)
     women = int(
         (dataset.sensitive[split(dataset, seed=AuditConfig().seed).test] == dataset.group_names.index("F")).sum()
     )
-    assert f"That takes about 500 test records of each group, and “F” has {women}:" in told()[0]
-    assert women >= 100 and "the comparison may stay inconclusive" in told()[0]
+    assert f"That takes about 500 test records of each group, and “F” has {women}:" in notes()[0]
+    assert women >= 100 and "the comparison may stay inconclusive" in notes()[0]
 
 
 def test_groups_whose_intervals_overlap_can_differ_significantly(dashboard: Dashboard):
@@ -366,24 +366,28 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         dashboard.upload(f"{name}.csv", content)
         assert not dashboard.test.warning, name
         guess = suggest_roles(table.frame)
-        shown = boxes(dashboard)
-        assert shown.pop("crossed") == ""
-        for role, value in shown.items():
+        values = boxes(dashboard)
+        assert values.pop("crossed") == ""
+        for role, value in values.items():
             assert value == getattr(guess.roles, role), (name, role)
-        told = reasons(dashboard)
+        reason_text = reasons(dashboard)
         unsaid = {"excluded"} if guess.roles.label else {"excluded", "label"}  # a fact says that there is none
         for reason in (
             *guess.left_out.values(),
             *(guess.reasons[role] for role in guess.reasons if role not in unsaid),
         ):
-            assert reason in told, (name, reason)
-        found = cautions(table.frame, guess.roles)
-        assert [one for one in found if f"**{one.point}** {one.more}" not in told] == [], name
+            assert reason in reason_text, (name, reason)
+        table_cautions = cautions(table.frame, guess.roles)
+        assert [
+            caution for caution in table_cautions if f"**{caution.point}** {caution.more}" not in reason_text
+        ] == [], name
         facts = check_input(table.frame, guess.roles, guesses=guess.questions)
-        asked = [fact for fact in facts if fact.severity != Severity.NOTE]
+        questions = [fact for fact in facts if fact.severity != Severity.NOTE]
         settings = ("favourable", "positive")  # whose sentences are those of their controls
-        assert [fact for fact in asked if fact.kind not in settings and plain_fact(fact) not in told] == [], name
-        to_check = len(found) + len(asked) + (not guess.roles.sensitive)
+        assert [
+            fact for fact in questions if fact.kind not in settings and plain_fact(fact) not in reason_text
+        ] == [], name
+        to_check = len(table_cautions) + len(questions) + (not guess.roles.sensitive)
         to_check += problems(dashboard)
         check = f"Check {to_check} thing{'s' * (to_check > 1)}." if to_check else "Check the roles."
         assert dashboard.plain_finding.splitlines()[0].endswith(check), name
@@ -412,8 +416,8 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
     assert tolerance() == plan.config.tolerance > 0.1
     dashboard.choose(metric="equal_opportunity")
     dataset = build_dataset(table, plan.config.roles)
-    other = kept_tolerance(dataset, replace(plan.config, metric="equal_opportunity"))
-    assert tolerance() == other != plan.config.tolerance
+    expected_tolerance = kept_tolerance(dataset, replace(plan.config, metric="equal_opportunity"))
+    assert tolerance() == expected_tolerance != plan.config.tolerance
     dashboard.test.number_input(key="tolerance").set_value(0.3)  # the user's own from here on
     dashboard.settle()
     dashboard.choose(metric="statistical_parity")
@@ -465,8 +469,8 @@ def _but_answers(plan: AuditPlan) -> tuple[Any, ...]:
 
 def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
     bring_scored(dashboard)
-    shown = boxes(dashboard)
-    assert [shown[role] for role in ("prediction", "score", "sets")] == ["predicted", "probability", "split"]
+    values = boxes(dashboard)
+    assert [values[role] for role in ("prediction", "score", "sets")] == ["predicted", "probability", "split"]
     dataset = build_dataset(read_table(scored(), "scored.csv"), ROLES)
     assert dataset.predictions is not None
     assert f"positive for {percent(float(dataset.predictions.mean()))}" in dashboard.told

@@ -33,18 +33,20 @@ def headings(dashboard: Dashboard) -> list[str]:
 def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ):
-    asked, go_on = [], threading.Event()
+    plans, go_on = [], threading.Event()
 
-    def made(dataset: AuditDataset, plan: LandscapePlan, *, report: Callable[[int, int], None]) -> Landscape:
-        asked.append(plan)
+    def recorded_landscape(
+        dataset: AuditDataset, plan: LandscapePlan, *, report: Callable[[int, int], None]
+    ) -> Landscape:
+        plans.append(plan)
         report(1, landscape_steps(plan))
         assert go_on.wait(PATIENT)
         report(2, landscape_steps(plan))
         return read_landscape(KEPT_MAP)
 
-    monkeypatch.setattr(core.experiments.sweep.landscape, "landscape", made)
+    monkeypatch.setattr(core.experiments.sweep.landscape, "landscape", recorded_landscape)
     dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("overview")
-    assert dashboard.has_button("start_map") and not asked and "%" in dashboard.finding
+    assert dashboard.has_button("start_map") and not plans and "%" in dashboard.finding
     dashboard.button("start_map").click()
     dashboard.until(lambda: dashboard.has_button("cancel_map"))
     dashboard.press("cancel_map")
@@ -53,7 +55,7 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
     assert dashboard.button("start_map").label.startswith("Stopped")
     dashboard.button("start_map").click()
     dashboard.until(lambda: any("membership inference" in heading for heading in headings(dashboard)))
-    assert {plan.metric for plan in asked} == {"equal_opportunity"} and not dashboard.has_button("start_map")
+    assert {plan.metric for plan in plans} == {"equal_opportunity"} and not dashboard.has_button("start_map")
 
 
 @pytest.mark.parametrize("content", [None, "{}"])
@@ -72,12 +74,12 @@ def test_start_does_without_the_kept_map(
 def test_every_method(start: Start, method: str):
     dashboard = start().open("correction").open("model")
     dashboard.choose(method=method)
-    found = expected.model(method=method)
-    assert percent(found.accuracy_test) in dashboard.finding
-    assert tolerance_text(found.unfairness_train) in dashboard.finding
-    said = " ".join(box.value for box in dashboard.test.info)
-    assert ("method needs each person" in said) == found.needs_sensitive
-    assert ("not used" in said) == (method != "exponentiated_gradient")
+    model = expected.model(method=method)
+    assert percent(model.accuracy_test) in dashboard.finding
+    assert tolerance_text(model.unfairness_train) in dashboard.finding
+    text = " ".join(box.value for box in dashboard.test.info)
+    assert ("method needs each person" in text) == model.needs_sensitive
+    assert ("not used" in text) == (method != "exponentiated_gradient")
     assert [slider.key for slider in dashboard.test.select_slider] == ["epsilon"] * (method == "dp_id3")
     dashboard.open("correction")
     assert "%" in dashboard.finding
@@ -135,11 +137,11 @@ def test_a_setting_put_back_stays_so_on_the_next_page(dashboard: Dashboard):
 
 def test_the_slider_adds_points_that_are_not_precomputed(dashboard: Dashboard):
     dashboard.open("correction")
-    for told in (0.137, 0.0, 0.2):
-        dashboard.choose(told=told)
-        now = expected.audit().disclose(told)
+    for tolerance in (0.137, 0.0, 0.2):
+        dashboard.choose(told=tolerance)
+        now = expected.audit().disclose(tolerance)
         assert now.after is not None
-        assert f"after disclosure of {tolerance_text(told)} (95% CI" in dashboard.plain_finding
+        assert f"after disclosure of {tolerance_text(tolerance)} (95% CI" in dashboard.plain_finding
         assert percent(now.after) in dashboard.finding
 
 

@@ -16,7 +16,7 @@ LINK = {f"people_{name}": str(getattr(SETTINGS, name)) for name in ("people", "a
 
 
 @cache
-def found() -> PeopleAtRisk:
+def people_at_risk() -> PeopleAtRisk:
     *_, result = PEOPLE.run(expected.audit().subject, SETTINGS)
     return result
 
@@ -33,7 +33,7 @@ def records(dashboard: Dashboard) -> list[int]:
 
 
 def test_the_page_lists_whom_core_finds_by_group_and_by_record(start: Start):
-    result = found()
+    result = people_at_risk()
     assert result.at_least(1) and result.found.sum() > result.leaks.sum()  # or this test says nothing
     dashboard = start(LINK).open("people")
     headline, *_ = PEOPLE.findings(result, SETTINGS)
@@ -42,8 +42,8 @@ def test_the_page_lists_whom_core_finds_by_group_and_by_record(start: Start):
     assert escape(headline.so_what) in dashboard.told or headline.so_what in dashboard.told
     assert "Internal only" in dashboard.told and "never in the public summary" in dashboard.told
     assert records(dashboard) == result.rows[result.chosen()].tolist()
-    for place in result.chosen():
-        assert fix_text(result, place)[1:] in table(dashboard)
+    for index in result.chosen():
+        assert fix_text(result, index)[1:] in table(dashboard)
     record = int(result.rows[3])
     assert records(dashboard.choose(people_record=str(record))) == [record]
     dashboard.choose(people_record="x<b>")
@@ -52,9 +52,9 @@ def test_the_page_lists_whom_core_finds_by_group_and_by_record(start: Start):
     assert records(everybody) == result.rows[result.chosen(hide_imputed=False)].tolist()
     assert "found, imputation too" in table(everybody)
     group = result.group_names[0]
-    one = everybody.choose(people_group=group)
-    assert records(one) == result.rows[result.chosen(group=group, hide_imputed=False)].tolist()
-    several = one.choose(people_at_least=3)
+    group_page = everybody.choose(people_group=group)
+    assert records(group_page) == result.rows[result.chosen(group=group, hide_imputed=False)].tolist()
+    several = group_page.choose(people_at_least=3)
     assert records(several) == result.rows[result.chosen(at_least=3, group=group, hide_imputed=False)].tolist()
 
 

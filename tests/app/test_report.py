@@ -61,18 +61,18 @@ def expected(attacks: Attacks, policy: Policy | None = None) -> Verdict:
 def assert_shows(dashboard: Dashboard, verdict: Verdict) -> None:
     """Check that the page says what a verdict says, in its order."""
     assert escape(verdict.headline) in dashboard.finding and escape(verdict.detail) in dashboard.finding
-    told = Reader(board(dashboard))
-    asked = [row for row in verdict.rows if row.limit is not None]
-    places = [told.text.index(row.title) for row in asked]
-    assert places == sorted(places) and len(told.labels) == len(asked)
-    for row, label in zip(asked, told.labels, strict=True):
+    reader = Reader(board(dashboard))
+    rows = [row for row in verdict.rows if row.limit is not None]
+    places = [reader.text.index(row.title) for row in rows]
+    assert places == sorted(places) and len(reader.labels) == len(rows)
+    for row, label in zip(rows, reader.labels, strict=True):
         assert row.limit is not None
         limit = limit_text(row.check, row.limit.value)
-        assert limit in label and limit in told.text and row.why in told.text
-        assert next_step(row) in told.text
+        assert limit in label and limit in reader.text and row.why in reader.text
+        assert next_step(row) in reader.text
         if row.measurement and row.measurement.estimate:
             assert estimate_text(row.check, row.measurement.estimate)[0] in label
-            assert row.measurement.attacked in told.text and row.measurement.knows in told.text
+            assert row.measurement.attacked in reader.text and row.measurement.knows in reader.text
 
 
 def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
@@ -136,8 +136,8 @@ def test_every_kind_of_caveat_stands_in_page_json_html_pdf_terminal_and_summary(
     reports = Reports(replace(attacks.instead, verdict=verdict))
     internal, public = artefacts(dashboard, reports), public_texts(reports)
     for caveat in EVERY_KIND:
-        words = "".join(caveat.text.split())
-        assert {name: words in text for name, text in internal.items()} == dict.fromkeys(internal, True), caveat.kind
+        phrase = "".join(caveat.text.split())
+        assert {name: phrase in text for name, text in internal.items()} == dict.fromkeys(internal, True), caveat.kind
         fixed = "".join(FIXED[caveat.kind].split())
         assert {name: fixed in text for name, text in public.items()} == dict.fromkeys(public, True), caveat.kind
     assert not any("1,234of" in text or "Bob" in text for text in public.values())
@@ -164,12 +164,12 @@ def test_what_was_picked_and_not_tried_on_itself_is_a_caveat_of_the_report(dashb
         key="of this test",
         store=SimpleNamespace(remember=lambda key, make: make()),
     )
-    found = report_audit.judged(work, default_policy(), ()).document["caveats"]  # type: ignore[arg-type]
-    kinds = [caveat["kind"] for caveat in found]
+    caveats = report_audit.judged(work, default_policy(), ()).document["caveats"]  # type: ignore[arg-type]
+    kinds = [caveat["kind"] for caveat in caveats]
     assert kinds[:2] == ["chosen_on_these_records", "self_test_missing"]
     work.subject.picked = False
-    found = report_audit.judged(work, default_policy(), SELF_TESTS).document["caveats"]  # type: ignore[arg-type]
-    assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat["kind"] for caveat in found)
+    caveats = report_audit.judged(work, default_policy(), SELF_TESTS).document["caveats"]  # type: ignore[arg-type]
+    assert {"chosen_on_these_records", "self_test_missing"}.isdisjoint(caveat["kind"] for caveat in caveats)
 
 
 def test_a_changed_limit_is_judged_without_an_attack_and_keeps_its_reason(dashboard: Dashboard, attacks: Attacks):
@@ -177,27 +177,29 @@ def test_a_changed_limit_is_judged_without_an_attack_and_keeps_its_reason(dashbo
     before = expected(attacks)
     section(dashboard, "judged")
     check = "unfairness"
-    found = next(row for row in before.rows if row.check == check)
+    check_row = next(row for row in before.rows if row.check == check)
     jobs = len(RecordedJob.started)
-    value = 1.0 if found.verdict != "pass" else 0.0
+    value = 1.0 if check_row.verdict != "pass" else 0.0
     changed(dashboard, check, value=value)
     limit = next(limit for limit in default_policy().limits if limit.check == check)
     new = changed_limit(limit, replace(limit, value=value))
     after = expected(attacks, with_limit(default_policy(), check, new))
     now = next(row for row in after.rows if row.check == check)
-    assert now.verdict == ("pass" if value else "fail") != found.verdict
+    assert now.verdict == ("pass" if value else "fail") != check_row.verdict
     assert_shows(dashboard, after)
     assert "FairLeak default, changed on the Report page" in dashboard.plain_finding
-    told = Reader(board(dashboard)).text
-    assert "no reason was given" in told and "set by FairLeak, changed on the Report page" in told
+    page_text = Reader(board(dashboard)).text
+    assert "no reason was given" in page_text and "set by FairLeak, changed on the Report page" in page_text
     assert len(RecordedJob.started) == jobs
     dashboard.click("reset_policy")
     assert_shows(dashboard, before)
     fields = {"author": "A. Officer", "date": "2026-03-01", "rationale": "Our law.", "source": "Law, § 3"}
     changed(dashboard, "attribute_excess", value=1.5, required=False, **fields)
-    told = Reader(board(dashboard)).text
-    assert "at most 1.5 points" in told and "set by A. Officer, 2026-03-01" in told and "Law, § 3" in told
-    assert "not required" in told
+    page_text = Reader(board(dashboard)).text
+    assert (
+        "at most 1.5 points" in page_text and "set by A. Officer, 2026-03-01" in page_text and "Law, § 3" in page_text
+    )
+    assert "not required" in page_text
     finding = dashboard.finding
     changed(dashboard, "attribute_excess", value=1.0, date="yesterday")
     assert_one_sentence(dashboard.plain_problem(), ("date", "YYYY-MM-DD", "yesterday"))
@@ -215,18 +217,18 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     section(dashboard, "judged")
     finding = dashboard.finding
     usual = policy_text(default_policy())
-    for content, words in (
+    for content, phrases in (
         (b"schema = 1\nname = ", ("bad.toml", "TOML")),
         (usual.replace('check = "unfairness"', 'check = "fairness"').encode(), ("bad.toml", "fairness")),
         (b"\xff\xfe\x00", ("bad.toml",)),
     ):
         dashboard.give("policy_file", "bad.toml", content)
-        assert_one_sentence(dashboard.plain_problem(), words)
+        assert_one_sentence(dashboard.plain_problem(), phrases)
         assert dashboard.finding == finding
-    own = replace(default_policy(), name=f"Bank {HOSTILE_CELL}"[:200], limits=tuple(default_policy().limits[6:7]))
-    dashboard.give("policy_file", "bank.toml", policy_text(own).encode())
+    policy = replace(default_policy(), name=f"Bank {HOSTILE_CELL}"[:200], limits=tuple(default_policy().limits[6:7]))
+    dashboard.give("policy_file", "bank.toml", policy_text(policy).encode())
     assert not dashboard.test.warning
-    assert_shows(dashboard, expected(attacks, own))
+    assert_shows(dashboard, expected(attacks, policy))
     assert "**1 of 1 limits is a FairLeak placeholder.**" in " ".join(dashboard.texts)
     assert dashboard.test.selectbox(key="release_policy_box").value == "own"
     dashboard.choose(release_policy_box="predictions")
@@ -254,9 +256,9 @@ def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begin
 
     monkeypatch.setattr(core.auditing, "self_test_in_subprocess", endless)
     first, second = start(), start()
-    for one in (first, second):
-        one.open("report", settled=False)
-        one.until(lambda one=one: one.has_button("cancel_self_test"))
+    for session in (first, second):
+        session.open("report", settled=False)
+        session.until(lambda session=session: session.has_button("cancel_self_test"))
     first.press("cancel_self_test")
     second.until(lambda: [job.busy for job in RecordedJob.started if job.lane == "self_test"] == [False, True])
     first.test.run()
@@ -288,20 +290,20 @@ def test_given_predictions_without_scores_are_judged_as_init_suggests(dashboard:
 
 def test_hostile_names_are_shown_and_never_obeyed(dashboard: Dashboard, attacks: Attacks):
     attacks.instead = replace(sample(), data=replace(sample().data, attribute="<b>sex"))
-    told = board(dashboard.open("report"))
+    markup = board(dashboard.open("report"))
     allowed = {"div", "span", "details", "summary", "dl", "dt", "dd", "ul", "li", "b", "p"}  # st.html keeps no drawing
-    assert {"details"} <= set(Reader(told).tags) <= allowed
-    assert "<b>sex" not in told and "<b>sex" in Reader(told).text
+    assert {"details"} <= set(Reader(markup).tags) <= allowed
+    assert "<b>sex" not in markup and "<b>sex" in Reader(markup).text
 
 
 def test_the_tables_of_a_report_are_an_archive_for_spreadsheets_and_its_plan_can_be_read():
     audit = sample()
-    shown = Reports(audit)
-    with zipfile.ZipFile(io.BytesIO(report_audit.file(shown, "tables.zip"))) as archive:
+    reports = Reports(audit)
+    with zipfile.ZipFile(io.BytesIO(report_audit.file(reports, "tables.zip"))) as archive:
         assert "checks.csv" in archive.namelist()
         assert all(name.endswith(".csv") for name in archive.namelist())
         assert archive.read("checks.csv").startswith("\ufeff".encode())
-    assert report_audit.file(shown, "tables.zip") == report_audit.file(shown, "tables.zip")
+    assert report_audit.file(reports, "tables.zip") == report_audit.file(reports, "tables.zip")
     assert read_plan(report_audit.file(Reports(replace(audit, plan=AuditPlan())), "plan.toml")).policy
 
 
@@ -354,8 +356,8 @@ def test_a_model_file_is_asked_about_one_label_and_value(dashboard: Dashboard):
     assert "model score" not in dashboard.column_roles()
     dashboard.assign(label="approved", positive="yes", sensitive="sex")
     assert dashboard.column_roles()["model score"] == "score"
-    for other in ({"label": "later"}, {"label": "approved", "positive": "no"}):
-        dashboard.assign(**other)
+    for columns in ({"label": "later"}, {"label": "approved", "positive": "no"}):
+        dashboard.assign(**columns)
         assert "model.skops was asked for 'yes' of 'approved'" in dashboard.plain_problem()
     dashboard.assign(label="approved", positive="yes")
     assert not dashboard.test.warning
@@ -370,18 +372,18 @@ def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(
     assert "Since" not in board(dashboard)
     audit = attacks.audits[-1]
     lower = tuple(
-        replace(one, estimate=replace(one.estimate, value=0.3, low=0.29, high=0.31))
-        if one.check == "membership_auc"
-        else one
-        for one in audit.measurements
+        replace(measurement, estimate=replace(measurement.estimate, value=0.3, low=0.29, high=0.31))
+        if measurement.check == "membership_auc"
+        else measurement
+        for measurement in audit.measurements
     )
     caveats = verdict_caveats(audit.caveats, chosen=False, self_tests=audit.self_tests)
     verdict = judge(default_policy(), lower, attribute=audit.data.attribute, caveats=caveats)
     earlier = report_document(replace(audit, measurements=lower, verdict=verdict))
     dashboard.give("compare_file", "report.json", to_json(earlier).encode())
     assert "The file must be" not in str(dashboard.test.warning)
-    told = Reader(board(dashboard)).text
-    assert "Since " in told and "worse" in told and told.count("unchanged") == 12
+    page_text = Reader(board(dashboard)).text
+    assert "Since " in page_text and "worse" in page_text and page_text.count("unchanged") == 12
     assert "Worse: one of eleven required checks is worse than before." in dashboard.told
     dashboard.choose(compare_with="")
     assert "Since" not in board(dashboard)

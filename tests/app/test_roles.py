@@ -16,7 +16,7 @@ from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_desk import from_file, sent
-from tests.app.test_sign_off import named
+from tests.app.test_sign_off import with_project
 from tests.browser.signing_in import addresses
 
 __all__ = ["attacks"]
@@ -50,8 +50,8 @@ def test_an_asker_is_shown_no_page_but_the_desk(dashboard: Dashboard, be: Be):
 
 def sections(dashboard: Dashboard) -> list[str]:
     """Return what one can do at the desk."""
-    (there,) = [group for group in dashboard.test.button_group if group.label == "At the desk"]
-    return [option.content for option in there.proto.options]
+    (control,) = [group for group in dashboard.test.button_group if group.label == "At the desk"]
+    return [option.content for option in control.proto.options]
 
 
 def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_set(start: Start, be: Be):
@@ -90,7 +90,7 @@ def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start
     assert not auditor.has_button("desk_open")
     section(auditor.open("report"), "judged")
     assert "The limits are an officer's to set." in auditor.told
-    keys = {one.key for kind in ("selectbox", "file_uploader", "button") for one in getattr(auditor.test, kind)}
+    keys = {element.key for kind in ("selectbox", "file_uploader", "button") for element in getattr(auditor.test, kind)}
     assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}
 
 
@@ -99,7 +99,7 @@ def test_an_officer_whose_role_is_gone_signs_and_keeps_nothing(
 ):
     monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
     be(Role.OFFICER)
-    officer = named(start().open("report")).choose(sign_who="DPO")
+    officer = with_project(start().open("report")).choose(sign_who="DPO")
     be(Role.ASKER)
     officer.click("sign_audit")
     assert not default_history().exists() or not History.open(default_history(), create=False).entries()

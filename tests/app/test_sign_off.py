@@ -29,7 +29,7 @@ def history() -> History:
     return History.open(default_history(), create=False)
 
 
-def named(dashboard: Dashboard, project: str = "Loans") -> Dashboard:
+def with_project(dashboard: Dashboard, project: str = "Loans") -> Dashboard:
     """Type the name of a project, which AppTest's select box takes from its options alone."""
     dashboard.widget("sign_project").options.append(project)
     return dashboard.choose(sign_project=project)
@@ -44,7 +44,7 @@ def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: D
     assert "Not in the history yet" in report.told and report.button("keep_audit").disabled
     assert "Name a project to sign." in report.told and report.button("sign_audit").disabled
     assert not default_history().exists()  # looking makes nothing
-    named(report).click("keep_audit")
+    with_project(report).click("keep_audit")
     (entry,) = history().entries()
     assert (entry.project, entry.id) == ("Loans", 2)
     assert f"Kept as audit 2 on {entry.when[:10]} by Dashboard, not signed in" in report.told
@@ -54,7 +54,7 @@ def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: D
 
 
 def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(report: Dashboard):
-    named(report)
+    with_project(report)
     signed(report, "accept_risk", "Ada, DPO")
     assert "“Accept the risk” needs a reason." in report.plain_problem()
     assert report.widget("sign_who").value == "Ada, DPO"
@@ -64,7 +64,7 @@ def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(r
     assert "Ada signed “Accept the risk”: another decision needs a reason." in report.told
     signed(report, "do_not_release", "Bo, works council", "40 people are people.")
     (entry,) = history().entries()
-    assert [(one.title, one.name, one.void) for one in history().signatures(entry)] == [
+    assert [(signature.title, signature.name, signature.void) for signature in history().signatures(entry)] == [
         ("Accept the risk", "Ada", ""),
         ("Do not release", "Bo", ""),
     ]
@@ -74,7 +74,10 @@ def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(r
     changed(report, "unfairness", value=0.06)
     assert report.told.count("Void: the audit changed since (policy).") == 2
     assert "Not in the history yet" in report.told and entry.short not in report.button("sign_audit").label
-    assert [one.void for one in history().signatures(entry)] == ["", ""]  # nothing was kept: back at it, they stand
+    assert [signature.void for signature in history().signatures(entry)] == [
+        "",
+        "",
+    ]  # nothing was kept: back at it, they stand
     report.click("reset_policy")
     assert "Void" not in report.told
     changed(report, "unfairness", value=0.06)
@@ -85,26 +88,26 @@ def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(r
 
 
 def test_release_says_what_is_missing(report: Dashboard):
-    named(report).choose(sign_decision="release")
+    with_project(report).choose(sign_decision="release")
     assert report.button("sign_audit").disabled
     assert "Limits without a source: " in report.told and "Required and not passed: " in report.told
 
 
 def test_name_and_role_are_both_asked_for(report: Dashboard):
-    named(report)
+    with_project(report)
     for who in ("", "Ada", ", DPO", "Ada, "):
         signed(report, "do_not_release", who)
-        told = f"Name and role must be two parts with a comma between them, got '{who.strip()}'."
-        assert told in report.plain_problem()
+        message = f"Name and role must be two parts with a comma between them, got '{who.strip()}'."
+        assert message in report.plain_problem()
     assert history().signatures() == ()
 
 
 def test_a_proven_name_cannot_be_typed(report: Dashboard, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(signin, "name", lambda: "ada@example.org")
-    named(report)
+    with_project(report)
     signed(report, "do_not_release", "Bo, works council")
-    (one,) = history().signatures()
-    assert (one.name, one.role, one.proven) == ("ada@example.org", "Bo, works council", True)
+    (signature,) = history().signatures()
+    assert (signature.name, signature.role, signature.proven) == ("ada@example.org", "Bo, works council", True)
     assert history().entries()[0].who == "ada@example.org"
 
 
@@ -120,7 +123,7 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     letter.unlink()
     dashboard.click("history_again")
     assert not dashboard.test.warning
-    named(dashboard)
+    with_project(dashboard)
 
     def full(*_: object, **__: object) -> None:
         raise FairLeakError("The history is full.")
@@ -135,9 +138,9 @@ def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
     assert len(attacks.asked) == 1
 
 
-def test_another_session_sees_what_was_kept(report: Dashboard, start: Start):
-    signed(named(report), "do_not_release", "Ada, DPO")
-    other = start()
-    other.open("report")
-    assert other.widget("sign_project").value == "Loans" and "Kept as audit 2" in other.told
-    assert "Do not release by Ada, DPO" in other.told.replace("*", "")
+def test_another_session(report: Dashboard, start: Start):
+    signed(with_project(report), "do_not_release", "Ada, DPO")
+    session = start()
+    session.open("report")
+    assert session.widget("sign_project").value == "Loans" and "Kept as audit 2" in session.told
+    assert "Do not release by Ada, DPO" in session.told.replace("*", "")

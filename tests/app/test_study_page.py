@@ -32,8 +32,8 @@ def test_a_study_has_a_page_without_a_line_about_it(start: Start):
         dashboard.settle()
         *_, result = STUDY.run(subject, UniquenessSettings(fewest=fewest))
         (finding,) = STUDY.findings(result, UniquenessSettings(fewest=fewest))
-        for words in (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats):
-            assert escape(words) in "\n".join(dashboard.texts)
+        for text in (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats):
+            assert escape(text) in "\n".join(dashboard.texts)
     assert len(test.get("plotly_chart")) == 1 and not test.warning and not test.error
     test.session_state["numbers_uniqueness"] = True
     dashboard.settle()
@@ -51,7 +51,7 @@ def test_a_study_that_cannot_be_run_says_why(dashboard: Dashboard, monkeypatch: 
     assert dashboard.plain_problem() == "There are no *scores*." and not dashboard.findings
 
 
-def test_only_studies_without_a_page_get_one(dashboard: Dashboard):
+def test_studies_without_a_page(dashboard: Dashboard):
     dashboard.open("glossary")
     registered = {page["url_pathname"] for page in dashboard.test._registered_pages.values()}
     expected_pages = {
@@ -84,7 +84,9 @@ def test_every_study_s_settings_can_be_drawn_and_start_at_their_defaults(name: s
     page.run()
     assert not page.exception
     cls = STUDIES[name].settings
-    made = page.session_state["made"]
-    assert {key: getattr(made, key) for key in params(cls)} == {key: one.default for key, one in params(cls).items()}
+    values = page.session_state["made"]
+    assert {key: getattr(values, key) for key in params(cls)} == {
+        key: param.default for key, param in params(cls).items()
+    }
     kinds = ("selectbox", "multiselect", "number_input", "select_slider", "toggle", "text_input", "text_area")
-    assert not any("{options}" in (one.help or "") for kind in kinds for one in getattr(page, kind))
+    assert not any("{options}" in (element.help or "") for kind in kinds for element in getattr(page, kind))

@@ -35,7 +35,7 @@ LIMIT_LOOP, LIMIT_SOLVER, LIMIT_ALLOCATE, LIMIT_MOVE = 12.0, 300.0, 0.009, 0.1
 LIMIT_MEMORY = 2.0  # GB
 
 
-def ratings_here() -> Ratings:
+def available_ratings() -> Ratings:
     """Return the ratings of Jia and Gong, or the demo's invented ones."""
     folder = DATA / "google_play_ratings"
     if (folder / "test_user.txt").is_file():
@@ -94,26 +94,30 @@ def study(noise: RepresentativeNoise, shares: np.ndarray) -> Exposure:
 
 def allocation_row(noise: RepresentativeNoise, shares: np.ndarray, budget: float) -> tuple[float, float, float]:
     """Return the seconds of `allocate` and of the solver for all people, and how far apart they are."""
-    own = seconds(lambda: allocate(noise.size, shares, budget), 15)
+    allocate_seconds = seconds(lambda: allocate(noise.size, shares, budget), 15)
     size = noise.size[np.linspace(0, len(noise.size) - 1, SOLVER_PEOPLE).astype(int)]
     allocate_with_solver(size[:2], shares, budget)  # the first call compiles the program
-    told: list[np.ndarray] = []
-    bare = seconds(lambda: told.append(allocate_with_solver(size, shares, budget)), 1)
-    return own, bare * len(noise.size) / SOLVER_PEOPLE, float(np.abs(told[0] - allocate(size, shares, budget)).max())
+    solutions: list[np.ndarray] = []
+    bare = seconds(lambda: solutions.append(allocate_with_solver(size, shares, budget)), 1)
+    return (
+        allocate_seconds,
+        bare * len(noise.size) / SOLVER_PEOPLE,
+        float(np.abs(solutions[0] - allocate(size, shares, budget)).max()),
+    )
 
 
 def gigabytes_of_a_study() -> float:
     """Return the most memory of a process of its own that runs the whole study."""
     code = "from tests.benchmarks.bench_attriguard import whole_study; print(whole_study())"
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return float(told.stdout.split()[-1])
+    process = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return float(process.stdout.split()[-1])
 
 
 def whole_study() -> float:
     """Run the study with all attackers; return the most memory this process has taken, in GB."""
     import resource
 
-    for _ in Guarded(ratings_here(), GuardSettings()).expose():
+    for _ in Guarded(available_ratings(), GuardSettings()).expose():
         pass
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (1e9 if sys.platform == "darwin" else 1e9 / 1024)  # bytes there, kilobytes elsewhere
@@ -121,7 +125,7 @@ def whole_study() -> float:
 
 def main() -> None:
     """Print the figures and one verdict a limit."""
-    ratings = ratings_here()
+    ratings = available_ratings()
     print(f"Ratings: {ratings.title}.")
     records, defender, shares = people_and_defender(ratings)
     noise = representatives(records, defender)
@@ -132,12 +136,15 @@ def main() -> None:
     print(f"search {search:.2f} s, plain loop {loop:.0f} s; allocation:")
     print("budget  allocate ms  cvxpy s   ratio  largest difference")
     rows = [allocation_row(noise, shares, budget) for budget in BUDGETS]
-    for budget, (own, bare, apart) in zip(BUDGETS, rows, strict=True):
-        print(f"{budget:>6g} {own * 1e3:>12.1f} {bare:>8.1f} {bare / own:>7.0f}  {apart:.0e}")
-    slowest, ratio = max(own for own, _, _ in rows), min(bare / own for own, bare, _ in rows)
+    for budget, (allocate_time, bare, difference) in zip(BUDGETS, rows, strict=True):
+        print(f"{budget:>6g} {allocate_time * 1e3:>12.1f} {bare:>8.1f} {bare / allocate_time:>7.0f}  {difference:.0e}")
+    slowest, ratio = (
+        max(allocate_time for allocate_time, _, _ in rows),
+        min(bare / allocate_time for allocate_time, bare, _ in rows),
+    )
     moved = study(noise, shares)
     move = max(seconds(lambda budget=budget: moved.at(budget), 9) for budget in BUDGETS)
-    told = f"a moved budget, {ATTACKERS} attackers, takes {move * 1e3:.0f} ms <= {LIMIT_MOVE * 1e3:g} ms"
+    sentence = f"a moved budget, {ATTACKERS} attackers, takes {move * 1e3:.0f} ms <= {LIMIT_MOVE * 1e3:g} ms"
     memory = gigabytes_of_a_study()
     ratios = [
         (f"the search is {loop / search:.0f} >= {LIMIT_LOOP:g} times as fast as the loop", loop / search >= LIMIT_LOOP),
@@ -145,7 +152,7 @@ def main() -> None:
     ]
     reached = [
         (f"allocate takes {slowest * 1e3:.1f} ms <= {LIMIT_ALLOCATE * 1e3:g} ms", slowest <= LIMIT_ALLOCATE),
-        (told, move <= LIMIT_MOVE),
+        (sentence, move <= LIMIT_MOVE),
         (f"the whole study takes {memory:.2f} GB <= {LIMIT_MEMORY:g} GB at its peak", memory <= LIMIT_MEMORY),
     ]
     verdicts(reached if ratings.synthetic else [*ratios, *reached])

@@ -47,7 +47,7 @@ def measure(rows: int) -> None:
     from core.studies.config import AuditConfig
 
     warnings.simplefilter("ignore")
-    made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.")
+    upload = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.")
     roles = Roles(
         label="label", positive="yes", favourable="yes", sensitive="sex", group=("F",), score="score", sets="set"
     )
@@ -58,30 +58,30 @@ def measure(rows: int) -> None:
         membership=MembershipPlan(shadows=0),
     )
     started, used = time.perf_counter(), time.process_time()
-    audit = run_audit(plan, made, predictions_policy())
+    audit = run_audit(plan, upload, predictions_policy())
     _ = Reports(audit).document
     seconds, processor = time.perf_counter() - started, time.process_time() - used
     most = _peak()
     limit, gigabytes = LIMITS.get(rows, (float("inf"), float("inf")))
-    kept = "within" if processor <= limit and most <= gigabytes else "BEYOND"
+    verdict = "within" if processor <= limit and most <= gigabytes else "BEYOND"
     print(
-        f"{rows:>9,} rows: {seconds:6.1f} s, {processor:6.1f} s of processor, {most:4.2f} GB; {kept} {limit:g} s and "
-        f"{gigabytes:g} GB; {audit.verdict.overall}"
+        f"{rows:>9,} rows: {seconds:6.1f} s, {processor:6.1f} s of processor, {most:4.2f} GB; "
+        f"{verdict} {limit:g} s and {gigabytes:g} GB; {audit.verdict.overall}"
     )
 
 
 def _peak() -> float:
     """Return the most memory of this process, in GB; `getrusage` would also tell its parent's (Linux)."""
-    found = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
-    assert found is not None
-    return int(found[1]) / 2**20
+    match = re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
+    assert match is not None
+    return int(match[1]) / 2**20
 
 
 def main(rows: tuple[int, ...] = tuple(LIMITS)) -> None:
     """Measure each size in a process of its own."""
     print("An audit of given predictions")
-    for each in rows:
-        subprocess.run([sys.executable, "-m", __spec__.name, "--measure", str(each)], check=True)
+    for size in rows:
+        subprocess.run([sys.executable, "-m", __spec__.name, "--measure", str(size)], check=True)
 
 
 if __name__ == "__main__":

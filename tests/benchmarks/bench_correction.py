@@ -20,7 +20,7 @@ import numpy as np
 
 from core.studies.correction import correct
 from core.studies.correction.disclosure import published_cost
-from tests.benchmarks.measuring import DATA, adult_is_here, seconds, verdicts
+from tests.benchmarks.measuring import DATA, is_adult_available, seconds, verdicts
 
 SIZES = (15_375, 45_000, 135_924, 1_000_000)
 TOLERANCE, EXPONENT, PROOF, TIME_LIMIT = 0.001, 6, 1e-9, 60.0
@@ -58,44 +58,50 @@ def synthetic(n: int, seed: int = 0) -> Arrays:
 def repeated(arrays: Arrays, n: int, seed: int = 0) -> Arrays:
     """Return n records drawn from real ones, all of them when n is their number, with costs made distinct."""
     rng = np.random.default_rng(seed)
-    own = arrays["cost"].size
-    pick = rng.permutation(own)[:n] if n <= own else np.concatenate([np.arange(own), rng.integers(0, own, n - own)])
+    n_available = arrays["cost"].size
+    pick = (
+        rng.permutation(n_available)[:n]
+        if n <= n_available
+        else np.concatenate([np.arange(n_available), rng.integers(0, n_available, n - n_available)])
+    )
     cost = arrays["cost"][pick] * (1 + 1e-7 * rng.random(n))
     return {"guess": arrays["guess"][pick], "predictions": arrays["predictions"][pick], "cost": cost}
 
 
 def two_groups(sizes: tuple[int, ...] = SIZES) -> None:
     """Print a row a size and its verdicts; CBC is reported as it ends."""
-    arrays = adult_arrays() if adult_is_here() else None
+    arrays = adult_arrays() if is_adult_available() else None
     print(f"Correction, statistical parity, tolerance {TOLERANCE}, {'Adult' if arrays else 'synthetic records'}")
     print(f"{'N':>9} {'argsort ms':>11} {'exact ms':>9} {'ratio':>6} {'changed':>8} {'CBC s':>7} status      gap")
     reached = []
     for n in sizes:
         problem: Any = repeated(arrays, n) if arrays else synthetic(n)
-        found = correct(**problem, tolerance=TOLERANCE)  # also the warm-up
+        corrected = correct(**problem, tolerance=TOLERANCE)  # also the warm-up
         repeats = 15 if n > 100_000 else 51
         sort = seconds(lambda p=problem: np.argsort(p["cost"]), repeats, clock=time.perf_counter)
         exact = seconds(lambda p=problem: correct(**p, tolerance=TOLERANCE), repeats, clock=time.perf_counter)
         cbc = correct(**problem, tolerance=TOLERANCE, solver="ilp", time_limit=TIME_LIMIT)
-        told, ratio = cbc.certificate, exact / sort
-        gap = "-" if told.objective is None else f"{told.objective / told.best_bound - 1:.1e}"
+        certificate, ratio = cbc.certificate, exact / sort
+        gap = "-" if certificate.objective is None else f"{certificate.objective / certificate.best_bound - 1:.1e}"
         print(
-            f"{n:>9,} {sort * 1e3:>11.2f} {exact * 1e3:>9.2f} {ratio:>6.2f} {found.n_changed:>8,}"
-            f" {told.seconds:>7.2f} {told.status:<11} {gap}",
+            f"{n:>9,} {sort * 1e3:>11.2f} {exact * 1e3:>9.2f} {ratio:>6.2f} {corrected.n_changed:>8,}"
+            f" {certificate.seconds:>7.2f} {certificate.status:<11} {gap}",
             flush=True,
         )
         if n in SORT_LIMITS:
             reached.append((f"exact <= {SORT_LIMITS[n]:g} x argsort at {n:,}: {ratio:.2f} x", ratio <= SORT_LIMITS[n]))
         if n in CBC_LIMITS:
-            faster = told.seconds / exact
+            faster = certificate.seconds / exact
             reached.append(
                 (f"exact >= {CBC_LIMITS[n]:,.0f} x as fast as CBC: {faster:,.0f} x", faster >= CBC_LIMITS[n])
             )
         if n <= 45_000:
-            reached.append((f"CBC RC_e proves optimality at N = {n:,}: {told.status}", told.status == "optimal"))
-        if told.status == "optimal":
-            apart = abs(found.objective - cbc.objective) / found.objective
-            reached.append((f"objectives agree to {PROOF:g} at N = {n:,}: {apart:.1e}", apart <= PROOF))
+            reached.append(
+                (f"CBC RC_e proves optimality at N = {n:,}: {certificate.status}", certificate.status == "optimal")
+            )
+        if certificate.status == "optimal":
+            difference = abs(corrected.objective - cbc.objective) / corrected.objective
+            reached.append((f"objectives agree to {PROOF:g} at N = {n:,}: {difference:.1e}", difference <= PROOF))
     verdicts(reached)
 
 
@@ -103,8 +109,8 @@ def instance(k: int, n: int, seed: int) -> dict[str, Any]:
     """Return the arguments of `correct` for one instance of K groups."""
     rng = np.random.default_rng(seed)
     predictions = (rng.random(n) < rng.uniform(0.1, 0.5)).astype(np.uint8)
-    one, other = (rng.dirichlet(np.full(k, 2.0)) + 0.02 for _ in range(2))
-    shares = [one / one.sum(), (one + other) / (one + other).sum()]
+    first, second = (rng.dirichlet(np.full(k, 2.0)) + 0.02 for _ in range(2))
+    shares = [first / first.sum(), (first + second) / (first + second).sum()]
     guess = np.where(predictions, rng.choice(k, n, p=shares[0]), rng.choice(k, n, p=shares[1])).astype(np.uint8)
     return {
         "guess": guess,
@@ -126,11 +132,13 @@ def many_groups(rows: tuple[tuple[int, int], ...] = ROWS, *, instances: int = 9)
         results = [correct(**problem, time_limit=TIME_LIMIT) for problem in problems]
         widest = max(range(instances), key=lambda i: results[i].n_changed or 0)
         cbc = correct(**problems[widest], solver="ilp", time_limit=TIME_LIMIT)
-        told = [result.certificate for result in results]
-        gaps = [float("inf") if c.objective is None else (c.objective - c.best_bound) / c.objective for c in told]
-        own, status = results[widest].objective, cbc.certificate.status
-        above = None if cbc.objective is None or not own else cbc.objective / own - 1
-        proved, taken = sum(gap <= PROOF for gap in gaps), [c.seconds for c in told]
+        certificates = [result.certificate for result in results]
+        gaps = [
+            float("inf") if c.objective is None else (c.objective - c.best_bound) / c.objective for c in certificates
+        ]
+        objective, status = results[widest].objective, cbc.certificate.status
+        above = None if cbc.objective is None or not objective else cbc.objective / objective - 1
+        proved, taken = sum(gap <= PROOF for gap in gaps), [c.seconds for c in certificates]
         print(
             f"{k:>2} {n:>7,} {median(taken):>9.3f} {max(taken):>9.3f} {f'{proved}/{instances}':>7} {max(gaps):>9.1e}"
             f" {cbc.certificate.seconds:>6.1f} {status:<11} {'-' if above is None else f'{above:.1e}'}",

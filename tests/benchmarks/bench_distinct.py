@@ -82,8 +82,8 @@ def main() -> None:
             _answered(work, contents[_POWERS[0]])  # imports are not timed
             times = [_elapsed(work, part) for part in contents.values()]
             ratios = [later / earlier for earlier, later in pairwise(times)]
-            told = ", ".join(f"{took:.2f} ({ratio:.1f})" for took, ratio in zip(times[1:], ratios, strict=True))
-            print(f"{column:>6}, {name:>9}: {times[0]:.2f}, {told}", flush=True)
+            timings_text = ", ".join(f"{took:.2f} ({ratio:.1f})" for took, ratio in zip(times[1:], ratios, strict=True))
+            print(f"{column:>6}, {name:>9}: {times[0]:.2f}, {timings_text}", flush=True)
             late = ratios[len(ratios) // 2 :]
             mean = float(np.exp(np.mean(np.log(late))))
             reached.append((f"{name} grows {mean:.2f} times with each doubling of {column}", mean <= _MOST))

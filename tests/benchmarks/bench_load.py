@@ -50,7 +50,7 @@ THINK = (5.0, 30.0)
 """Seconds a session reads a page, at least and at most: a finding, its evidence and a chart are 60 words and more."""
 
 LONGEST = 10.0
-KEPT = 1.3
+MEMORY_RATIO = 1.3
 AFTER = 120.0
 PATIENT = 300.0
 GIVES_WAY = 5
@@ -74,9 +74,11 @@ class Client:
 
     def _connect(self, seed: int) -> None:
         self._open = ExitStack()
-        told: dict[str, Any] = {"max_size": None, "open_timeout": PATIENT, "close_timeout": 1.0}
-        told |= {"max_queue": None, "ping_interval": None}  # nobody takes messages out while the page is read
-        self._socket = self._open.enter_context(connect(self._address, subprotocols=[Subprotocol("streamlit")], **told))
+        options: dict[str, Any] = {"max_size": None, "open_timeout": PATIENT, "close_timeout": 1.0}
+        options |= {"max_queue": None, "ping_interval": None}  # nobody takes messages out while the page is read
+        self._socket = self._open.enter_context(
+            connect(self._address, subprotocols=[Subprotocol("streamlit")], **options)
+        )
         self._page, self._seed = "", seed
 
     def open(
@@ -90,8 +92,8 @@ class Client:
             self.close()
             self._connect(seed)
         self._page = calc_hash(page)
-        began, found, due = time.monotonic(), False, dict[str, tuple[float, float]]()
-        before, told = found, set[str]()
+        began, complete, due = time.monotonic(), False, dict[str, tuple[float, float]]()
+        before, fragments = complete, set[str]()
         self._run()
         while time.monotonic() < began + patient:
             now = time.monotonic()
@@ -106,20 +108,20 @@ class Client:
             if kind == "auto_rerun":
                 every = message.auto_rerun.interval
                 due[message.auto_rerun.fragment_id] = (time.monotonic() + every, every)
-                told.add(message.auto_rerun.fragment_id)
+                fragments.add(message.auto_rerun.fragment_id)
             elif kind == "new_session":
-                before, found, told = found, False, set()
+                before, complete, fragments = complete, False, set()
             elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 element = message.delta.new_element
                 if element.WhichOneof("type") == "slider":
                     self.sliders[element.slider.label] = (element.slider.id, message.delta.fragment_id)
-                found = found or until(element)
+                complete = complete or until(element)
             elif kind == "script_finished" and message.script_finished != DONE.FINISHED_SUCCESSFULLY:
-                found = found or before  # it was a part alone, or another run follows: the page stays
-            elif kind == "script_finished" and found:
+                complete = complete or before  # it was a part alone, or another run follows: the page stays
+            elif kind == "script_finished" and complete:
                 return time.monotonic() - began
             elif kind == "script_finished":
-                due = {part: when for part, when in due.items() if part in told}
+                due = {part: when for part, when in due.items() if part in fragments}
         return float("inf")
 
     def close(self) -> None:
@@ -128,9 +130,9 @@ class Client:
 
     def _run(self, part: str = "") -> None:
         message = BackMsg()
-        wanted = message.rerun_script
-        wanted.page_script_hash, wanted.fragment_id, wanted.is_auto_rerun = self._page, part, bool(part)
-        wanted.query_string = f"seed={self._seed}"
+        rerun = message.rerun_script
+        rerun.page_script_hash, rerun.fragment_id, rerun.is_auto_rerun = self._page, part, bool(part)
+        rerun.query_string = f"seed={self._seed}"
         self._socket.send(message.SerializeToString())
 
     def _next(self, seconds: float) -> ForwardMsg | None:
@@ -164,9 +166,9 @@ class Waits:
 def memory(server: Server) -> float:
     """Return the megabytes that the server and its children hold; what forked processes share is counted once."""
     process, total = psutil.Process(server.pid), 0
-    for one in (process, *process.children(recursive=True)):
+    for program in (process, *process.children(recursive=True)):
         try:
-            total += one.memory_full_info().pss
+            total += program.memory_full_info().pss
         except psutil.NoSuchProcess:
             continue
     return total / 2**20
@@ -222,11 +224,11 @@ def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
     table = predicted(people(rows, seed=number), seed=number)
 
     def work(view: View) -> None:
-        told: dict[str, Any] = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
+        roles: dict[str, Any] = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
         began = time.monotonic()
         view.open("data")
         view.found("%")
-        view.bring_predictions(f"table{number}.csv", table, sensitive="sex", group="F", **told)
+        view.bring_predictions(f"table{number}.csv", table, sensitive="sex", group="F", **roles)
         waits.note("officer", "data", time.monotonic() - began)
         while time.monotonic() < waits.end:
             for name in ("Correction", "Bias queries", "Report"):
@@ -246,8 +248,8 @@ def shares(log: str) -> None:
     """Print how the places of each kind went round the sessions, from what the server wrote."""
     line = re.compile(r"job (own )?(\w+), session (\w*): waited ([\d.]+) s, (\w+) after ([\d.]+) s")
     kinds: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
-    for own, kind, session, waited, _, ran in line.findall(log):
-        kinds[own + kind].append((session, float(waited), float(ran)))
+    for prefix, kind, session, waited, _, ran in line.findall(log):
+        kinds[prefix + kind].append((session, float(waited), float(ran)))
     print("jobs, by kind (own: on an officer's table):")
     for kind, jobs in sorted(kinds.items()):
         by = defaultdict(list)
@@ -267,12 +269,15 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=30, help="all of them, officers included")
     parser.add_argument("--officers", type=int, default=4)
     parser.add_argument("--rows", type=int, default=60_000)
-    told = parser.parse_args()
+    options = parser.parse_args()
     if CHROMIUM is None:
         print("Load not measured: no Chromium found (Debian: apt-get install chromium).")
         return
     waits, cores = Waits(), os.cpu_count()
-    print(f"{told.sessions} sessions, {told.officers} of them officers with {told.rows:,} people, {told.minutes:g} min")
+    print(
+        f"{options.sessions} sessions, {options.officers} of them officers with {options.rows:,} people, "
+        f"{options.minutes:g} min"
+    )
     print(f"{cores} cores, load before: {os.getloadavg()[0]:.1f}")
     with Server(environment={"FAIRLEAK_DATA": None, "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "20"}) as server:
         alone = Client(server)
@@ -281,7 +286,7 @@ def main() -> None:
         alone.close()
         before, peak = memory(server), [0.0]
         os.nice(GIVES_WAY)
-        begin = threading.Barrier(told.officers + 2)
+        begin = threading.Barrier(options.officers + 2)
 
         def run(work: Callable[..., None], *arguments: Any) -> None:
             try:
@@ -293,15 +298,15 @@ def main() -> None:
         idle.write_text(f'#!/bin/sh\n(echo 19 >/proc/self/autogroup) 2>/dev/null\nexec nice -n 19 {CHROMIUM} "$@"\n')
         idle.chmod(0o700)
         seen = [(watched(waits), CHROMIUM)]
-        seen += [(officer(number, told.rows, waits), str(idle)) for number in range(told.officers)]
-        browsers = [threading.Thread(target=run, args=(in_browser, *each, server, begin)) for each in seen]
-        class_size = told.sessions - len(browsers)
+        seen += [(officer(number, options.rows, waits), str(idle)) for number in range(options.officers)]
+        browsers = [threading.Thread(target=run, args=(in_browser, *assignment, server, begin)) for assignment in seen]
+        class_size = options.sessions - len(browsers)
         clients = [threading.Thread(target=run, args=(student, server, number, waits)) for number in range(class_size)]
         threads = [*browsers, *clients]
         for thread in browsers:
             thread.start()
         begin.wait()
-        waits.end = time.monotonic() + 60 * told.minutes
+        waits.end = time.monotonic() + 60 * options.minutes
         for thread in clients:
             thread.start()
         while any(thread.is_alive() for thread in threads):
@@ -326,7 +331,10 @@ def main() -> None:
                 f"no page of the demo keeps a session waiting for more than {LONGEST:g} s: {longest:.1f} s",
                 longest <= LONGEST,
             ),
-            (f"memory afterwards at most {KEPT:g} x that before: {after / before:.2f} x", after <= KEPT * before),
+            (
+                f"memory afterwards at most {MEMORY_RATIO:g} x that before: {after / before:.2f} x",
+                after <= MEMORY_RATIO * before,
+            ),
             ("nobody's session failed", not waits.failed and "Traceback" not in log),
         ]
     )

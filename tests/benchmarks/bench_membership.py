@@ -17,7 +17,7 @@ import numpy as np
 from core.datasets import load
 from core.models import DPID3Classifier
 from core.studies.membership import MemberPeople, MembershipSettings, member_people
-from tests.benchmarks.measuring import DATA, adult_is_here, seconds, verdicts
+from tests.benchmarks.measuring import DATA, is_adult_available, seconds, verdicts
 from tests.unit.membership.samples import study
 
 DEPTH, EPSILONS = 14, (0.1, 1.0, 100.0)
@@ -25,14 +25,16 @@ LIMIT_PLAIN = 3 * 0.093  # seconds
 MOVES, LIMIT_MOVE = (0.01, 0.1, 1.0, 10.0, 100.0, math.inf), 0.3
 
 
-def people_here() -> MemberPeople:
+def available_people() -> MemberPeople:
     """Return the people of Adult, or the demo's four times over where Adult is not here."""
-    if adult_is_here():
+    if is_adult_available():
         table = load("adult", data_folder=DATA)
         return member_people(table, table.roles[0])
     table = load("demo")
-    own = member_people(table, table.roles[0])
-    return replace(own, codes=np.tile(own.codes, (4, 1)), labels=np.tile(own.labels, 4), groups=np.tile(own.groups, 4))
+    demo = member_people(table, table.roles[0])
+    return replace(
+        demo, codes=np.tile(demo.codes, (4, 1)), labels=np.tile(demo.labels, 4), groups=np.tile(demo.groups, 4)
+    )
 
 
 def trees(people: MemberPeople) -> None:
@@ -55,10 +57,10 @@ def trees(people: MemberPeople) -> None:
         tree = private(epsilon)
         fit = seconds(lambda tree=tree: tree.fit(codes, labels), 7)
         answer = seconds(lambda tree=tree: tree.predict_proba(codes), 7)
-        told = f"fit {fit * 1e3:.0f} ms, {tree.n_nodes_:,} nodes, {len(labels):,} answers {answer * 1e3:.0f} ms"
-        print(f"epsilon {epsilon:g}: {told}")
-    told = f"the tree without noise takes {plain * 1e3:.0f} ms <= {LIMIT_PLAIN * 1e3:.0f} ms"
-    verdicts([(told, plain <= LIMIT_PLAIN)])
+        sentence = f"fit {fit * 1e3:.0f} ms, {tree.n_nodes_:,} nodes, {len(labels):,} answers {answer * 1e3:.0f} ms"
+        print(f"epsilon {epsilon:g}: {sentence}")
+    sentence = f"the tree without noise takes {plain * 1e3:.0f} ms <= {LIMIT_PLAIN * 1e3:.0f} ms"
+    verdicts([(sentence, plain <= LIMIT_PLAIN)])
 
 
 def moves(people: MemberPeople) -> None:
@@ -69,13 +71,13 @@ def moves(people: MemberPeople) -> None:
         took = seconds(lambda settings=settings: next(study(people, settings)), 5)
         slowest = max(slowest, took)
         print(f"epsilon {epsilon:g}: an audit with the quick attack {took * 1e3:.0f} ms")
-    told = f"{slowest * 1e3:.0f} ms of core time (at most {LIMIT_MOVE * 1e3:.0f})"
-    verdicts([(f"an ε move on {people.title} with the quick attack: {told}", slowest <= LIMIT_MOVE)])
+    sentence = f"{slowest * 1e3:.0f} ms of core time (at most {LIMIT_MOVE * 1e3:.0f})"
+    verdicts([(f"an ε move on {people.title} with the quick attack: {sentence}", slowest <= LIMIT_MOVE)])
 
 
 def main() -> None:
     """Measure both."""
-    people = people_here()
+    people = available_people()
     trees(people)
     moves(people)
 

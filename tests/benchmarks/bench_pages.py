@@ -90,7 +90,7 @@ def slider(page: Page) -> tuple[list[float], list[float]]:
     return first, every
 
 
-def told(name: str, ours: list[float], theirs: list[float], limit: float) -> None:
+def print_comparison(name: str, ours: list[float], theirs: list[float], limit: float) -> None:
     """Print one comparison with its verdict."""
     ratio = median(ours) / median(theirs)
     verdict = "reached" if ratio <= limit else "NOT reached"
@@ -117,8 +117,8 @@ def main() -> None:
             with Server(app) as server:
                 settled(browser, server.address)
                 times.extend(first_text(browser, server.address) for _ in range(VISITS))
-        told("first text on a fresh server against an empty app", *cold.values(), FIRST_TEXT_LIMIT)
-        told("first text on a warm server against an empty app", *warm.values(), FIRST_TEXT_LIMIT)
+        print_comparison("first text on a fresh server against an empty app", *cold.values(), FIRST_TEXT_LIMIT)
+        print_comparison("first text on a warm server against an empty app", *warm.values(), FIRST_TEXT_LIMIT)
         moves = []
         for app, path in ((ROOT / "serve.py", "correction"), (chart, "")):
             with Server(app) as server:
@@ -126,6 +126,6 @@ def main() -> None:
                 moves.append(slider(page))
                 page.close()
         (curve, page_charts), (nothing, _) = moves
-        told("slider to painted curve against one empty chart", curve, nothing, SLIDER_LIMIT)
+        print_comparison("slider to painted curve against one empty chart", curve, nothing, SLIDER_LIMIT)
         print(f"         slider to both charts of the page: {median(page_charts):.0f} ms (no limit)")
         browser.close()

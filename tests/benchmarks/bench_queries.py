@@ -78,19 +78,19 @@ def problem(n: int, m: int, seed: int) -> Problem:
     return Problem(sensitive=a, scores=scores, answers=statistical_parity_gap(scores, a))
 
 
-def attack(given: Problem, method: str) -> Any:
+def attack(instance: Problem, method: str) -> Any:
     """Run one attack."""
-    n_advantaged, n_disadvantaged = given.sizes
+    n_advantaged, n_disadvantaged = instance.sizes
     return recover_compressed(
-        given.scores, given.answers, n_advantaged=n_advantaged, n_disadvantaged=n_disadvantaged, method=method
+        instance.scores, instance.answers, n_advantaged=n_advantaged, n_disadvantaged=n_disadvantaged, method=method
     )
 
 
-def bare_call(given: Problem, method: str, *, presolve: bool) -> Callable[[], Any]:
+def bare_call(instance: Problem, method: str, *, presolve: bool) -> Callable[[], Any]:
     """Return the one call of HiGHS that solves a method's program as it is written down."""
     from scipy.optimize import linprog
 
-    h, sp, (n_advantaged, n_disadvantaged) = given.scores, given.answers, given.sizes
+    h, sp, (n_advantaged, n_disadvantaged) = instance.scores, instance.answers, instance.sizes
     n, c = h.shape[1], 1 / n_advantaged + 1 / n_disadvantaged
     target = (h.sum(axis=1) / n_advantaged - sp) / c
     matrix, right, upper = {
@@ -112,21 +112,22 @@ def attacks() -> None:
     small, reached = [problem(*SMALL, seed) for seed in range(REPEATS)], []
     for method in RECOVERY_METHODS:
         attack(small[0], method)  # the first call imports the solver
-        told = []
+        durations = []
         for seed in range(INSTANCES):
-            given = problem(*LARGE, seed)
-            bare = [bare_call(given, method, presolve=presolve) for presolve in (False, True)]
-            told.append([wall(partial(attack, given, method)), *map(wall, bare)])
-        own, plain, presolved = (median(column) for column in zip(*told, strict=True))
-        many = median(sum(wall(partial(attack, given, method)) for given in small) for _ in range(3))
+            instance = problem(*LARGE, seed)
+            bare = [bare_call(instance, method, presolve=presolve) for presolve in (False, True)]
+            durations.append([wall(partial(attack, instance, method)), *map(wall, bare)])
+        attack_time, plain, presolved = (median(column) for column in zip(*durations, strict=True))
+        many = median(sum(wall(partial(attack, instance, method)) for instance in small) for _ in range(3))
         print(
-            f"{method:<14} {own:>8.3f} {plain:>8.3f} {own / plain:>6.2f} {presolved:>17.3f} {many * 1e3:>12.0f}",
+            f"{method:<14} {attack_time:>8.3f} {plain:>8.3f} {attack_time / plain:>6.2f} "
+            f"{presolved:>17.3f} {many * 1e3:>12.0f}",
             flush=True,
         )
-        ratio = own / plain
+        ratio = attack_time / plain
         reached.append((f"{method}, n = 1,000: {ratio:.2f} <= {LIMIT_RATIO:g} bare calls", ratio <= LIMIT_RATIO))
-        words = f"{method}, {REPEATS} times n = 100: {many * 1e3:.0f} ms <= {LIMIT_MANY * 1e3:g} ms"
-        reached.append((words, many <= LIMIT_MANY))
+        label = f"{method}, {REPEATS} times n = 100: {many * 1e3:.0f} ms <= {LIMIT_MANY * 1e3:g} ms"
+        reached.append((label, many <= LIMIT_MANY))
     verdicts(reached)
 
 
@@ -134,16 +135,16 @@ def moves() -> None:
     """Print what a move of the slider takes, by way of answering, decoder and number of answers."""
     table = load("demo")
     pool = query_pool(AuditConfig(dataset="demo", roles=table.roles[0]), build_dataset(table, table.roles[0]))
-    asked = Trials(pool, Asking(n=PEOPLE, repeats=repeats_for(PEOPLE)))
-    print(f"A move of the slider: {asked.asking.repeats} repeats, {PEOPLE} people; processor ms by number of answers")
+    trials = Trials(pool, Asking(n=PEOPLE, repeats=repeats_for(PEOPLE)))
+    print(f"A move of the slider: {trials.asking.repeats} repeats, {PEOPLE} people; processor ms by number of answers")
     print(f"{'answers':<38}" + "".join(f"{m:>7}" for m in NUMBERS))
-    asked.leak(NUMBERS[-1], Exact(), "strongest")  # draws the questions, imports the solver
+    trials.leak(NUMBERS[-1], Exact(), "strongest")  # draws the questions, imports the solver
     slowest = 0.0
     for name, mechanism in MECHANISMS.items():
         for decoder in DECODERS:
-            told = [seconds(partial(asked.leak, m, mechanism, decoder), 3) for m in NUMBERS]
-            slowest = max(slowest, *told) if decoder == "strongest" else slowest
-            print(f"{name + ', ' + decoder:<38}" + "".join(f"{1e3 * each:>7.0f}" for each in told), flush=True)
+            timings = [seconds(partial(trials.leak, m, mechanism, decoder), 3) for m in NUMBERS]
+            slowest = max(slowest, *timings) if decoder == "strongest" else slowest
+            print(f"{name + ', ' + decoder:<38}" + "".join(f"{1e3 * timing:>7.0f}" for timing in timings), flush=True)
     verdicts([(f"the slowest move {1e3 * slowest:.0f} ms <= {1e3 * LIMIT_MOVE:g} ms", slowest <= LIMIT_MOVE)])
 
 

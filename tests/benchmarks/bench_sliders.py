@@ -27,7 +27,7 @@ from tests.browser.driver import Server
 
 MEDIAN, LONGEST = 2.0, 10.0
 REPORT = 600.0
-KEPT = 1.3
+MEMORY_RATIO = 1.3
 AFTER = 120.0
 BETWEEN = 1.0
 """Seconds between two moves of a slider."""
@@ -48,14 +48,14 @@ class Mover(Client):
         """Return the seconds from a move to the finding about it."""
         began = time.monotonic()
         message = BackMsg()
-        wanted = message.rerun_script
+        rerun = message.rerun_script
         slider, part = self.sliders[LABEL]
-        wanted.page_script_hash, wanted.fragment_id = self._page, part
-        wanted.query_string = f"seed={self._seed}"
-        state = wanted.widget_states.widgets.add(id=slider)
+        rerun.page_script_hash, rerun.fragment_id = self._page, part
+        rerun.query_string = f"seed={self._seed}"
+        state = rerun.widget_states.widgets.add(id=slider)
         state.double_array_value.data.append(value)
         self._socket.send(message.SerializeToString())
-        found = False
+        complete = False
         while time.monotonic() < began + REPORT:
             answer = self._next(1.0)
             if answer is None:
@@ -63,8 +63,8 @@ class Mover(Client):
             kind = answer.WhichOneof("type")
             if kind == "delta":
                 element = answer.delta.new_element
-                found = found or shows_finding(element)
-            elif kind == "script_finished" and found and answer.script_finished != DONE.FINISHED_EARLY_FOR_RERUN:
+                complete = complete or shows_finding(element)
+            elif kind == "script_finished" and complete and answer.script_finished != DONE.FINISHED_EARLY_FOR_RERUN:
                 return time.monotonic() - began
         return float("inf")
 
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=150.0)
     parser.add_argument("--sliders", type=int, default=10)
     parser.add_argument("--reports", type=int, default=4)
-    told = parser.parse_args()
+    options = parser.parse_args()
     moves: list[float] = []
     reports: list[float] = []
     failures: list[str] = []
@@ -86,7 +86,7 @@ def main() -> None:
         alone.close()
         before = memory(server)
         print(f"{os.cpu_count()} cores, load before: {os.getloadavg()[0]:.1f}, memory {before:.0f} MB")
-        ready = threading.Barrier(told.sliders + told.reports + 1)
+        ready = threading.Barrier(options.sliders + options.reports + 1)
         end = [float("inf")]
 
         def slide(number: int) -> None:
@@ -111,12 +111,12 @@ def main() -> None:
             except Exception as error:
                 failures.append(f"{type(error).__name__}: {error}")
 
-        sessions = [threading.Thread(target=slide, args=(number,)) for number in range(told.sliders)]
-        sessions += [threading.Thread(target=wait_for_report, args=(number,)) for number in range(told.reports)]
+        sessions = [threading.Thread(target=slide, args=(number,)) for number in range(options.sliders)]
+        sessions += [threading.Thread(target=wait_for_report, args=(number,)) for number in range(options.reports)]
         for session in sessions:
             session.start()
         ready.wait()
-        end[0] = time.monotonic() + told.seconds
+        end[0] = time.monotonic() + options.seconds
         most = before
         while any(session.is_alive() for session in sessions):
             most = max(most, memory(server))
@@ -135,10 +135,13 @@ def main() -> None:
             (f"a move takes {MEDIAN:g} s by the median: {median(moves):.2f} s", median(moves) <= MEDIAN),
             (f"no move takes more than {LONGEST:g} s: {max(moves):.2f} s", max(moves) <= LONGEST),
             (
-                f"every report is there within {REPORT:g} s: {len(reports)} of {told.reports}",
-                len(reports) == told.reports and max(reports) <= REPORT,
+                f"every report is there within {REPORT:g} s: {len(reports)} of {options.reports}",
+                len(reports) == options.reports and max(reports) <= REPORT,
             ),
-            (f"memory afterwards at most {KEPT:g} x that before: {after / before:.2f} x", after <= KEPT * before),
+            (
+                f"memory afterwards at most {MEMORY_RATIO:g} x that before: {after / before:.2f} x",
+                after <= MEMORY_RATIO * before,
+            ),
             ("nobody's session failed", not failures and "Traceback" not in log),
         ]
     )

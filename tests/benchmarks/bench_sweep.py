@@ -17,14 +17,14 @@ from statistics import median
 from core.datasets import AuditDataset, build_dataset, load
 from core.experiments.sweep import PAPER_TOLERANCES, SweepPoint, grid, sweep
 from core.studies.config import AuditConfig
-from tests.benchmarks.measuring import DATA, adult_is_here, verdicts
+from tests.benchmarks.measuring import DATA, is_adult_available, verdicts
 
 SPEED_UP = 1.7
 
 
 def people() -> tuple[str, AuditDataset]:
     """Return Adult, or the demo where Adult is not here."""
-    name = "adult" if adult_is_here() else "demo"
+    name = "adult" if is_adult_available() else "demo"
     table = load(name, data_folder=DATA)
     return name, build_dataset(table, table.roles[0])
 
@@ -36,13 +36,13 @@ def timed(configs: list[AuditConfig], dataset: AuditDataset, n_jobs: int) -> tup
     return time.perf_counter() - started, sorted(points, key=lambda point: point.tolerance)
 
 
-def told(n_jobs: int, wall: float, points: list[SweepPoint]) -> None:
+def print_sweep(n_jobs: int, wall: float, points: list[SweepPoint]) -> None:
     """Print what a sweep took."""
-    each = [point.seconds for point in points]
-    share = sum(point.seconds_model for point in points) / sum(each)
+    durations = [point.seconds for point in points]
+    share = sum(point.seconds_model for point in points) / sum(durations)
     print(
         f"{len(points)} tolerances, {n_jobs} worker{'s' if n_jobs > 1 else ''}: {wall:.1f} s in all, "
-        f"{wall / len(points):.2f} s a configuration (median of its own time {median(each):.2f} s), "
+        f"{wall / len(points):.2f} s a configuration (median of its own time {median(durations):.2f} s), "
         f"fairlearn {share:.0%}",
         flush=True,
     )
@@ -57,9 +57,9 @@ def main(length: str = "") -> None:
     walls, results = {}, {}
     for n_jobs in (1, 2):
         walls[n_jobs], results[n_jobs] = timed(configs[:48:4], dataset, n_jobs)
-        told(n_jobs, walls[n_jobs], results[n_jobs])
+        print_sweep(n_jobs, walls[n_jobs], results[n_jobs])
     if length != "short":
-        told(2, *timed(configs, dataset, 2))
+        print_sweep(2, *timed(configs, dataset, 2))
     ratio = walls[1] / walls[2]
     same = ("the same points to the bit with one worker and with two", results[1] == results[2])
     verdicts([(f"two workers >= {SPEED_UP:g} x one: {ratio:.2f} x", ratio >= SPEED_UP), same])

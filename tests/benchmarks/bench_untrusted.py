@@ -47,22 +47,22 @@ def main() -> None:
         for rows in _SIZES:
             frame = _people(rows)
             features = list(frame.columns) if name.endswith("onnx") else []
-            here, there = [], []
+            local_seconds, child_seconds = [], []
             model = read_model(content, name)  # the warm process is warm
             for _ in range(3):
                 began = time.perf_counter()
                 opening = {"content": content, "name": name, "kind": name.rpartition(".")[2]}
                 columns, _ = matched(frame, model, features)
-                told, table = opened.answer(lambda *_: None, columns=columns, batch=10_000, **opening)
-                decide(_raw(told, table), positive="", threshold=0.5)
-                here.append(time.perf_counter() - began)
+                response, table = opened.answer(lambda *_: None, columns=columns, batch=10_000, **opening)
+                decide(_raw(response, table), positive="", threshold=0.5)
+                local_seconds.append(time.perf_counter() - began)
                 began = time.perf_counter()
                 read_model(content, name).answers(frame, features=features)
-                there.append(time.perf_counter() - began)
-            limit = max(1.3 * min(here), min(here) + 0.3)
-            kept_to = "within" if min(there) <= limit else "BEYOND"
+                child_seconds.append(time.perf_counter() - began)
+            limit = max(1.3 * min(local_seconds), min(local_seconds) + 0.3)
+            kept_to = "within" if min(child_seconds) <= limit else "BEYOND"
             print(
-                f"{name:>13}, {rows:>8,} people: {min(here):6.2f} s here, {min(there):6.2f} s there, "
+                f"{name:>13}, {rows:>8,} people: {min(local_seconds):6.2f} s here, {min(child_seconds):6.2f} s there, "
                 f"{kept_to} {limit:.2f} s"
             )
 

@@ -9,27 +9,27 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["DATA", "adult_is_here", "seconds", "verdicts"]
+__all__ = ["DATA", "is_adult_available", "seconds", "verdicts"]
 
 DATA = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 
 
-def adult_is_here() -> bool:
+def is_adult_available() -> bool:
     """Return whether Adult lies where FAIRLEAK_DATA says; say so where it does not."""
-    here = (DATA / "adult" / "adult.data").is_file()
-    if not here:
+    available = (DATA / "adult" / "adult.data").is_file()
+    if not available:
         print("Adult is not here (set FAIRLEAK_DATA): something of the same size stands in.")
-    return here
+    return available
 
 
 def seconds(work: Callable[[], Any], repeats: int = 1, *, clock: Callable[[], float] = time.process_time) -> float:
     """Return the median time of a call, of processor time unless another clock is given."""
-    told = []
+    durations = []
     for _ in range(repeats):
         start = clock()
         work()
-        told.append(clock() - start)
-    return median(told)
+        durations.append(clock() - start)
+    return median(durations)
 
 
 def verdicts(reached: Iterable[tuple[str, bool]]) -> None:

@@ -38,7 +38,7 @@ def violations(page: Page) -> dict[Violation, str]:
     """
     session = page.context.new_cdp_session(page)
     session.send("Runtime.evaluate", {"expression": f"{_ENGINE};0"})
-    told = session.send("Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True})
+    response = session.send("Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True})
     session.detach()
-    assert "exceptionDetails" not in told, told
-    return {Violation(rule, kind): words for rule, kind, words in told["result"]["value"]}
+    assert "exceptionDetails" not in response, response
+    return {Violation(rule, kind): description for rule, kind, description in response["result"]["value"]}

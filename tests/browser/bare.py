@@ -9,9 +9,9 @@ def empty() -> None:
     st.file_uploader("A file")
 
 
-def other() -> None:
+def placeholder() -> None:
     """Draw nothing."""
 
 
-first, second = st.Page(empty, title="Empty", default=True), st.Page(other, title="Other", url_path="other")
+first, second = st.Page(empty, title="Empty", default=True), st.Page(placeholder, title="Other", url_path="other")
 st.navigation({"One": [first], "Two": [second]}).run()

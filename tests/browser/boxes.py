@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-_FOUND = """
+_SCRIPT = """
 (root) => {
   const slack = 1, boxes = [], found = [];
   const walker = document.createTreeWalker(document.querySelector(root), NodeFilter.SHOW_TEXT);
@@ -38,5 +38,5 @@ _FOUND = """
 
 def collisions(page: Page, inside: str = "body") -> list[str]:
     """Return what is wrong with the words inside an element."""
-    found: list[str] = page.evaluate(_FOUND, inside)
-    return found
+    messages: list[str] = page.evaluate(_SCRIPT, inside)
+    return messages

@@ -71,8 +71,8 @@ class Server:
         self.log = self._folder / "server.log"
         folders = {f"XDG_{name}_HOME": str(self._folder / name.lower()) for name in ("CACHE", "DATA", "STATE")}
         changed = folders | (environment or {})
-        kept = {k: v for k, v in os.environ.items() if k not in changed} | {"OMP_NUM_THREADS": "1"}
-        self._environment = kept | {k: v for k, v in changed.items() if v is not None}
+        inherited = {k: v for k, v in os.environ.items() if k not in changed} | {"OMP_NUM_THREADS": "1"}
+        self._environment = inherited | {k: v for k, v in changed.items() if v is not None}
         self._command = [*under, sys.executable, "-m", module, "run", str(app)]
         self._command += ["--server.port", str(self.port), "--server.headless", "true"]
         self._command += ["--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]

@@ -33,7 +33,7 @@ class Downloaded(NamedTuple):
     heading: str
 
 
-def judged(view: View) -> str:
+def verdict_headline(view: View) -> str:
     """Wait for the verdict on the Report page, stop what is tested after it, and return the headline."""
     headline = view.found("check")
     view.there(view.keyed("download_internal_json"))
@@ -52,7 +52,7 @@ def _file(view: View, key: str) -> str:
 
 def downloaded(view: View) -> dict[str, Downloaded]:
     """Download HTML and JSON of internal report and public summary; both have the verdict of the page's headline."""
-    headline = judged(view)
+    headline = verdict_headline(view)
     view.there(view.keyed("download_public_json"))
     findings = from_json(_file(view, "download_internal_json"))
     internal = Downloaded(_file(view, "download_internal_html"), findings, findings["verdict"]["headline"])
@@ -71,11 +71,11 @@ def read_alone(browser: Browser, report: Downloaded, folder: Path) -> str:
     path = folder / f"{report.findings['kind'].replace(' ', '-')}.html"
     path.write_bytes(report.html.encode("utf-8"))
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
-    page, asked, said = context.new_page(), [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page, requests, messages = context.new_page(), [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: (messages.append(dialog.message), dialog.dismiss()))
     page.goto(path.as_uri())
     assert page.locator("h1 > span:last-child").inner_text() == report.heading
     page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
@@ -84,6 +84,6 @@ def read_alone(browser: Browser, report: Downloaded, folder: Path) -> str:
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
     assert printed.startswith(b"%PDF") and 1 <= printed.count(b"/Type /Page\n") <= 40
     text = page.locator("body").inner_text()
-    assert asked == [path.as_uri()] and said == []
+    assert requests == [path.as_uri()] and messages == []
     context.close()
     return text

@@ -47,8 +47,8 @@ def provider(*, seconds: int = 3600) -> Iterator[str]:
     port = free_port()
     people = [json.dumps({"sub": name, **claims}) for name, claims in PEOPLE.items()]
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "-p", str(port), "-e", str(seconds)]
-    told = [part for person in people for part in ("--user-claims", person)]
-    process = subprocess.Popen([*command, *told], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    claim_options = [part for person in people for part in ("--user-claims", person)]
+    process = subprocess.Popen([*command, *claim_options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address, deadline = f"http://localhost:{port}", time.monotonic() + PATIENT
     try:
         while True:
@@ -79,22 +79,22 @@ server_metadata_url = "{provider}/.well-known/openid-configuration"
 
 def addresses() -> list[str]:
     """Return every address that the navigation makes, hidden ones too, "" for the first page, and one it does not."""
-    made: list[str] = []
+    paths: list[str] = []
 
     def page(_: Path, *, url_path: str, default: bool = False, **__: object) -> SimpleNamespace:
-        made.append("" if default else url_path)
+        paths.append("" if default else url_path)
         return SimpleNamespace(url_path=url_path)
 
-    everybody, there = Access(Role.OFFICER), SimpleNamespace(url_path="glossary")
-    streamlit = SimpleNamespace(Page=page, navigation=lambda *_, **__: there)
+    everybody, current = Access(Role.OFFICER), SimpleNamespace(url_path="glossary")
+    streamlit = SimpleNamespace(Page=page, navigation=lambda *_, **__: current)
     with patch.object(shell, "st", streamlit), patch.object(shell.signin, "enter", lambda: everybody):
         shell.navigation()
-    return [*made, "nowhere"]
+    return [*paths, "nowhere"]
 
 
-def title(view: View, words: str) -> None:
+def title(view: View, text: str) -> None:
     """Wait until the page has this title."""
-    expect(view.page.locator(f"{FRESH} h1").first).to_contain_text(words)
+    expect(view.page.locator(f"{FRESH} h1").first).to_contain_text(text)
 
 
 def sign_in(view: View, who: str) -> None:

@@ -36,5 +36,7 @@ def predicted(table: bytes, *, seed: int = 7) -> bytes:
     rng = np.random.default_rng(seed)
     yes = np.array([row.endswith("yes") for row in rows]) ^ (rng.random(len(rows)) < 1 / 3)
     score = (np.where(yes, 0.5, 0.0) + rng.random(len(rows)) / 2).round(2).clip(0, 0.99)
-    told = [f"{row},{'yes' if one else 'no'},{at:g}" for row, one, at in zip(rows, yes, score, strict=True)]
-    return "\n".join([f"{header},predicted,score", *told, ""]).encode()
+    lines = [
+        f"{row},{'yes' if is_positive else 'no'},{at:g}" for row, is_positive, at in zip(rows, yes, score, strict=True)
+    ]
+    return "\n".join([f"{header},predicted,score", *lines, ""]).encode()

@@ -24,7 +24,7 @@ def bring(view: View) -> None:
 def row_of(findings: dict[str, Any], check: str) -> dict[str, Any]:
     """Return a check's row of the verdict, with its measurement."""
     (row,) = [row for row in findings["verdict"]["checks"] if row["check"] == check]
-    (measured,) = [one for one in findings["measurements"] if one["check"] == check]
+    (measured,) = [measurement for measurement in findings["measurements"] if measurement["check"] == check]
     return {**row, "found": measured}
 
 

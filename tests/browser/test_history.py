@@ -13,7 +13,7 @@ from tests.browser.view import FINDING, PATIENT, View
 
 PAGES = ("Data", "Model", "Correction", "Overview", "Bias queries")
 
-DEMO, OWN = ("Loan applicants (built-in demo)", "synthetic data"), ("people.csv", "your file")
+DEMO, UPLOADED = ("Loan applicants (built-in demo)", "synthetic data"), ("people.csv", "your file")
 """Table in the sidebar, and its badge."""
 
 
@@ -29,8 +29,8 @@ class Screen:
     def is_about(self, table: tuple[str, str]) -> bool:
         """Whether sidebar and badge name this table, and the address does not name another."""
         name, badge = table
-        asked = parse_qs(urlsplit(self.address).query).get("dataset", [])
-        return name in self.audited and badge in self.title and asked == ["Your table"] * (table == OWN)
+        datasets = parse_qs(urlsplit(self.address).query).get("dataset", [])
+        return name in self.audited and badge in self.title and datasets == ["Your table"] * (table == UPLOADED)
 
 
 LOOK = f"""() => {{
@@ -75,7 +75,7 @@ def test_back_and_forward_over_two_tables_and_five_pages(look: Open):
         view.go(page)
         visits.append(settled(view))
     for number, visit in enumerate(visits):
-        assert visit.is_about(DEMO if number < demo else OWN), visit
+        assert visit.is_about(DEMO if number < demo else UPLOADED), visit
     numbers = [{visit.finding for visit in part if "%" in visit.finding} for part in (visits[:demo], visits[demo:])]
     assert all(numbers) and not numbers[0] & numbers[1]  # so that a number tells its table
     for direction, ways in (("back", visits[-2::-1]), ("forward", visits[1:])):
@@ -86,9 +86,9 @@ def test_back_and_forward_over_two_tables_and_five_pages(look: Open):
 
 def disclosed(view: View) -> tuple[float, float, float]:
     """Return the disclosed tolerance as the address, the slider and the chart tell it."""
-    (asked,) = parse_qs(urlsplit(view.page.url).query).get("told", ["0.005"])
+    (tolerance,) = parse_qs(urlsplit(view.page.url).query).get("told", ["0.005"])
     (marker,) = view.steady(lambda: view.points("told_chart"), "the marker")
-    return float(asked), float(view.field("told").get_attribute("value") or "nan"), marker["x"][0]
+    return float(tolerance), float(view.field("told").get_attribute("value") or "nan"), marker["x"][0]
 
 
 def test_a_setting_in_the_address_and_the_chart_that_follows_it_come_back_together(look: Open):
@@ -104,11 +104,11 @@ def test_a_setting_in_the_address_and_the_chart_that_follows_it_come_back_togeth
     settled(view)
     visited = set()
     while "told=0.05" not in view.page.url or len(visited) < 2:
-        there = step(view, "back")
-        if there.address.startswith("/correction"):
-            told = disclosed(view)
-            assert len({*told}) == 1
-            visited.add(told[0])
+        visit = step(view, "back")
+        if visit.address.startswith("/correction"):
+            tolerances = disclosed(view)
+            assert len({*tolerances}) == 1
+            visited.add(tolerances[0])
     assert {0.05, 0.2} <= visited
 
 
@@ -127,11 +127,11 @@ def test_an_audit_s_settings_come_back_with_their_numbers(look: Open):
     expect(view.field("tolerance")).to_have_value("0.050")
 
 
-def test_a_table_that_is_gone_is_missed_in_words(look: Open):
+def test_a_table_that_is_gone(look: Open):
     view = look("data")
     view.bring_people(people())
     view.go("Model")
-    assert settled(view).is_about(OWN)
+    assert settled(view).is_about(UPLOADED)
     view.go("Data")
     view.press("remove_upload")
     view.found("%", "Approved")
@@ -139,8 +139,8 @@ def test_a_table_that_is_gone_is_missed_in_words(look: Open):
     assert demo.is_about(DEMO)
     expect(view.warnings).to_have_count(0)
     for _ in range(2):  # to the Data page with the table, then to the Model page
-        there = step(view, "back")
+        visit = step(view, "back")
         expect(view.warnings).to_contain_text("made for an uploaded table that is gone")
-        assert there.is_about(DEMO)
+        assert visit.is_about(DEMO)
     view.go("Overview")
     expect(view.warnings).to_have_count(0)

@@ -86,35 +86,35 @@ def paper(browser: Browser) -> Iterator[Page]:
 def measured(page: Page, drawings: dict[str, tuple[Drawing, int]], *, on_paper: bool = False) -> list[str]:
     """Return what is wrong with the words of charts, each drawn so many pixels wide."""
     charts: list[dict[str, Any]] = []
-    for place, (name, (drawing, width)) in enumerate(drawings.items()):
-        figure = drawing.figure(DARK if place % 2 else LIGHT)
-        one = {"name": name, "width": width, "figure": json.loads(figure.to_json())}
-        charts.append(one)
+    for index, (name, (drawing, width)) in enumerate(drawings.items()):
+        figure = drawing.figure(DARK if index % 2 else LIGHT)
+        drawn_chart = {"name": name, "width": width, "figure": json.loads(figure.to_json())}
+        charts.append(drawn_chart)
         if on_paper:
-            charts.append({**one, "name": f"{name} on paper", "markup": str(svg(drawing, width, "wide"))})
-    found: list[str] = page.evaluate(MEASURE, charts)
-    return found
+            charts.append({**drawn_chart, "name": f"{name} on paper", "markup": str(svg(drawing, width, "wide"))})
+    messages: list[str] = page.evaluate(MEASURE, charts)
+    return messages
 
 
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 204), marks=pytest.mark.long)], ids=str)
 @pytest.mark.parametrize("name", CHARTS)
 def test_no_words_of_a_page_s_chart_collide_or_are_cut(paper: Page, name: str, seeds: range) -> None:
     charts = {f"{name} {seed}": (chart(name, seed), WIDTHS[seed % len(WIDTHS)]) for seed in seeds}
-    found = measured(paper, charts, on_paper=name in ON_PAPER)
-    assert not found, "\n".join(found)
+    messages = measured(paper, charts, on_paper=name in ON_PAPER)
+    assert not messages, "\n".join(messages)
 
 
 def test_a_collision_and_a_cut_are_seen(paper: Page) -> None:
     drawing = chart("draw_disclosure", 1)
     notes = drawing.layout["annotations"]
     notes += [dict(notes[0]), {**notes[0], "xshift": -900, "text": "far away"}]
-    found = "\n".join(measured(paper, {"twice": (drawing, 400)}))
-    assert "overlap" in found and "'far away' is cut" in found
+    messages = "\n".join(measured(paper, {"twice": (drawing, 400)}))
+    assert "overlap" in messages and "'far away' is cut" in messages
 
 
 LONG = [
-    replace(one, group=name)
-    for one, name in zip(GROUPS, ("w" * 60, "a very long name of a group, <b>sixty letters & more"), strict=True)
+    replace(row, group=name)
+    for row, name in zip(GROUPS, ("w" * 60, "a very long name of a group, <b>sixty letters & more"), strict=True)
 ]
 
 
@@ -133,5 +133,7 @@ def test_no_words_of_a_report_collide_or_leave_their_cell(
         assert collisions(page) == [], width
     page.set_viewport_size({"width": 1100, "height": 900})
     page.add_style_tag(content="table.checks .c1 { width: 5rem }")
-    assert any("overlap" in one for one in collisions(page)) and any("leaves its" in one for one in collisions(page))
+    assert any("overlap" in message for message in collisions(page)) and any(
+        "leaves its" in message for message in collisions(page)
+    )
     page.close()

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, expect
 from core.datasets import CATALOG
 from tests.browser.conftest import Open
 from tests.browser.driver import Server
-from tests.browser.reports import judged
+from tests.browser.reports import verdict_headline
 from tests.browser.tables import people
 from tests.browser.view import View
 from tests.browser.watched import COUNTS, MARKERS
@@ -36,7 +36,7 @@ def assert_built_in_only(view: View) -> None:
     expect(view.page.get_by_role("option", name="Your table")).to_have_count(0)
 
 
-def test_the_search_finds_what_is_there(tmp_path: Path):
+def test_the_search_finds_a_marker(tmp_path: Path):
     marker = uuid4().hex
     moment = time.time() - 1
     (tmp_path / "kept.npy").write_bytes(b"\x93NUMPY" + marker.encode("utf-32-le"))
@@ -54,11 +54,11 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     owner.segment("further", "Tolerance sweep")
     expect(owner.keyed("cancel_sweep")).to_be_visible()
 
-    other = look("data")
-    other.found("women")
-    assert_built_in_only(other)
-    assert marker not in other.page.content()
-    other.page.keyboard.press("Escape")
+    second_view = look("data")
+    second_view.found("women")
+    assert_built_in_only(second_view)
+    assert marker not in second_view.page.content()
+    second_view.page.keyboard.press("Escape")
 
     owner.until(lambda: len(owner.trained()) >= 2, "two trained models")
     owner.stop_training()
@@ -67,7 +67,7 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     assert marker not in server.log.read_text()
 
     owner.go("Report")
-    judged(owner)
+    verdict_headline(owner)
     assert holding(marker, moment) == []
     assert marker not in server.log.read_text()
 
@@ -76,7 +76,7 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     address = owner.page.url
     assert max(released(server), default=0) == 0
     owner.close()
-    other.until(lambda: max(released(server), default=0) >= 4, "table, arrays, findings and curve released")
+    second_view.until(lambda: max(released(server), default=0) >= 4, "table, arrays, findings and curve released")
     returned = look(None)
     returned.page.goto(address)
     returned.found("women")

@@ -60,13 +60,15 @@ class Site:
             for name, value in headers.items():
                 connection.putheader(name.replace("_", "-"), value)
             connection.endheaders()
-            told = connection.getresponse()
-            return Answer(told.status, {name.lower(): value for name, value in told.getheaders()}, told.read())
+            response = connection.getresponse()
+            return Answer(
+                response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+            )
 
 
 def configured(folder: Path, port: int, plain: int, behind: int) -> Path:
     """Return nginx's whole configuration: the documentation's file, with ports and certificate of the test's own."""
-    told = CONFIGURATION.read_text()
+    configuration = CONFIGURATION.read_text()
     for before, after in {
         "127.0.0.1:8600": f"127.0.0.1:{behind}",
         "listen 80;": f"listen 127.0.0.1:{plain};",
@@ -75,18 +77,18 @@ def configured(folder: Path, port: int, plain: int, behind: int) -> Path:
         "/etc/ssl/private/audit.example.org.key": f"{folder}/own.key",
         "server_name audit.example.org;": "server_name localhost;",
     }.items():
-        assert before in told, before
-        told = told.replace(before, after)
-    (folder / "site.conf").write_text(told)
+        assert before in configuration, before
+        configuration = configuration.replace(before, after)
+    (folder / "site.conf").write_text(configuration)
     places = "\n".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    whole = folder / "nginx.conf"
-    whole.write_text(
+    file = folder / "nginx.conf"
+    file.write_text(
         f"daemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
         f"http {{\naccess_log off;\n{places}\ninclude {folder}/site.conf;\n}}\n"
     )
-    return whole
+    return file
 
 
 @pytest.fixture(scope="module")
@@ -100,25 +102,25 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     )
     port, plain = free_port(), free_port()
     with provider() as at:
-        told = secrets(folder / "secrets.toml", at, redirect=f"https://localhost:{port}/fairleak")
+        secrets_file = secrets(folder / "secrets.toml", at, redirect=f"https://localhost:{port}/fairleak")
         environment: dict[str, str | None] = {
-            "STREAMLIT_SECRETS_FILES": told,
+            "STREAMLIT_SECRETS_FILES": secrets_file,
             "STREAMLIT_SERVER_BASE_URL_PATH": "fairleak",
         }
         environment["FAIRLEAK_DATA"] = None
         with Server(environment=environment, path="fairleak") as server:
             command = [str(NGINX), "-p", str(folder), "-c", str(configured(folder, port, plain, server.port))]
             process = subprocess.Popen([*command, "-e", f"{folder}/error.log"])
-            made = Site(port, server)
+            instance = Site(port, server)
             deadline = time.monotonic() + PATIENT
             while True:
                 try:
-                    assert made.answer("GET", "/fairleak/_stcore/health").body == b"ok"
+                    assert instance.answer("GET", "/fairleak/_stcore/health").body == b"ok"
                     break
                 except OSError:
                     assert process.poll() is None and time.monotonic() < deadline, (folder / "error.log").read_text()
                     time.sleep(0.1)
-            yield made
+            yield instance
             process.terminate()
             process.wait(15)
 
@@ -152,11 +154,11 @@ def test_nginx_ends_what_is_too_large_and_says_what_it_should(site: Site):
     assert site.answer("PUT", upload, Content_Length=str(202 * MEGABYTE)).status == 413
     assert site.answer("PUT", upload, Content_Length="0").status == 403  # nobody is signed in
     page = site.answer("GET", "/fairleak/")
-    told = page.headers
+    headers = page.headers
     assert page.status == 200
-    assert told["strict-transport-security"] == "max-age=31536000"
-    assert told["x-content-type-options"] == "nosniff"
-    assert "frame-ancestors 'none'" in told["content-security-policy"]
+    assert headers["strict-transport-security"] == "max-age=31536000"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
     assert site.answer("GET", "/fairleak").headers["location"].endswith("/fairleak/")
     assert site.answer("GET", "/fairleak/_stcore/metrics").status == 404
     assert site.answer("GET", "/fairleak/", Host="elsewhere.example.org").status == 403

@@ -17,10 +17,10 @@ from tests.markers import ROOT
 
 @pytest.mark.skipif(not can_trace(), reason="no strace here, or it may not look at processes (ptrace)")
 def test_a_server_calls_nobody_with_a_page_visited_and_a_file_uploaded(browser: Browser, tmp_path: Path):
-    own = {name: tmp_path / folder for name, folder in FOLDERS.items()}
-    for folder in own.values():
+    folders = {name: tmp_path / folder for name, folder in FOLDERS.items()}
+    for folder in folders.values():
         folder.mkdir()
-    environment: dict[str, str | None] = {name: str(folder) for name, folder in own.items()}
+    environment: dict[str, str | None] = {name: str(folder) for name, folder in folders.items()}
     environment |= {"FAIRLEAK_DATA": None, "ORT_DISABLE_TELEMETRY": None, "PYTHONDONTWRITEBYTECODE": "1"}
     with Server(environment=environment, under=under(tmp_path / "strace")) as server:
         view = View(browser, server.address)
@@ -29,9 +29,9 @@ def test_a_server_calls_nobody_with_a_page_visited_and_a_file_uploaded(browser: 
         view.go("Membership")
         view.in_order()
         view.close()
-    made = calls(tmp_path / "strace", ROOT)
-    assert any("127.0.0.1" in call.arguments for call in made)  # where it is found
-    assert reached(made) == []
-    assert changed_outside(made, own["TMPDIR"]) == []
-    assert [folder for folder in own.values() if any(folder.iterdir())] == []
-    assert semaphores_left(made) == []
+    traced = calls(tmp_path / "strace", ROOT)
+    assert any("127.0.0.1" in call.arguments for call in traced)  # where it is found
+    assert reached(traced) == []
+    assert changed_outside(traced, folders["TMPDIR"]) == []
+    assert [folder for folder in folders.values() if any(folder.iterdir())] == []
+    assert semaphores_left(traced) == []

@@ -69,9 +69,9 @@ def test_hostile_names_are_names_in_the_report(look: Open, browser: Browser, tmp
     roles = {role: HOSTILE[role] for role in ("label", "positive", "prediction", "score", "sensitive", "group")}
     view.bring_predictions("<img src=x onerror=alert(1)>.csv", hostile_table(), **roles)
     view.go("Report")
-    found = downloaded(view)
+    reports = downloaded(view)
     assert view.page.locator("[data-testid=stMain]").locator("script, img, iframe, a[href^='javascript']").count() == 0
-    texts = {edition: " ".join(read_alone(browser, report, tmp_path).split()) for edition, report in found.items()}
+    texts = {edition: " ".join(read_alone(browser, report, tmp_path).split()) for edition, report in reports.items()}
     for name in (name for name in HOSTILE_NAMES if name != HOSTILE["score"]):  # the report does not name that column
         assert " ".join(UNSEEN.sub("\ufffd", name).split()) in texts["internal"], name
     assert HOSTILE["sensitive"] in texts["public"] and HOSTILE["group"] not in texts["public"]

@@ -15,7 +15,7 @@ from core.models import METHOD_TITLES
 from tests.browser.axe import Violation, violations
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
-from tests.browser.reports import judged
+from tests.browser.reports import verdict_headline
 from tests.browser.view import View
 
 SETTINGS = f"?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
@@ -58,7 +58,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
 }
 """Address -> charts at least, key of the sections below, and these."""
 
-STREAMLITS_OWN = {"list", "listitem", "presentation-role-conflict"}
+STREAMLIT_RULES = {"list", "listitem", "presentation-role-conflict"}
 
 ROOM = "all => all.map(chart => chart.clientWidth)"
 
@@ -73,14 +73,14 @@ def server(start_server: Start, tmp_path_factory: pytest.TempPathFactory) -> Ser
     return start_server(XDG_DATA_HOME=str(folder))
 
 
-def _fill(place: Path) -> None:
+def _fill(path: Path) -> None:
     rng = np.random.default_rng(3)
-    made = open_ledger(place, create=True)
+    ledger = open_ledger(path, create=True)
     for name, n in (("Card limits", 900), ("Loans", 1500)):
         people = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
-        made.register(name, people, budget=2, roles=desk_roles("sex", group=("men",)))
+        ledger.register(name, people, budget=2, roles=desk_roles("sex", group=("men",)))
         for k in range(4):
-            made.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
+            ledger.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
 
 
 def settled(view: View, charts: int) -> None:
@@ -93,22 +93,22 @@ def settled(view: View, charts: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def known(browser: Browser) -> set[Violation]:
+def baseline(browser: Browser) -> set[Violation]:
     """What Streamlit itself has wrong: the violations of a page with nothing of FairLeak's in it."""
     with Server(app=Path(__file__).with_name("bare.py")) as bare:
         view = View(browser, bare.address)
         view.open()
         expect(view.page.get_by_test_id("stFileUploaderDropzone")).to_be_visible()
         view.idle()
-        found = set(violations(view.page))
+        present = set(violations(view.page))
         view.close()
-    assert {one.rule for one in found} <= STREAMLITS_OWN
-    return found
+    assert {violation.rule for violation in present} <= STREAMLIT_RULES
+    return present
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, known: set[Violation], path: str, theme: str):
+def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, baseline: set[Violation], path: str, theme: str):
     """A narrow screen in the dark, and a wide one by day; nothing is wrong but what Streamlit itself has wrong."""
     charts, key, sections = PAGES[path]
     size = {"width": 400 if theme == "dark" else 1440, "height": 900}
@@ -122,7 +122,7 @@ def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, known: set
         view.in_order()
     view.fits(path)
     if path == "report":
-        judged(view)
+        verdict_headline(view)
         view.page.locator(".fl-board summary").first.click()
     if path == "learn":
         view.keyed("steps_correction").locator("label").click()
@@ -131,7 +131,9 @@ def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, known: set
     if charts:
         ink = DARK.ink if theme == "dark" else LIGHT.ink
         view.until(lambda: view.inks() == {ink}, f"{theme} charts")
-    assert {one: told for one, told in violations(view.page).items() if one not in known} == {}
+    assert {
+        violation: description for violation, description in violations(view.page).items() if violation not in baseline
+    } == {}
     view.in_order()
     drawn = view.page.locator(".stPlotlyChart:visible")
     for width in (1024, 720) if theme == "light" else ():  # a small laptop, or this screen magnified

@@ -125,16 +125,16 @@ def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(loo
     sign_in(view, "olga")
     title(view, "Glossary")
     copied = view.context.cookies()
-    other = view.context.new_page()
-    other.goto(f"{view.address}/learn")
-    expect(other.locator("h1").first).to_contain_text("Worked examples")
+    second_tab = view.context.new_page()
+    second_tab.goto(f"{view.address}/learn")
+    expect(second_tab.locator("h1").first).to_contain_text("Worked examples")
     view.keyed("sign_out").get_by_role("button").click()
     view.page.get_by_role("button").first.click()  # the provider asks whether to end its own session too
     back(view)
     title(view, "Sign in")
-    expect(other.locator("h1").first).to_contain_text("Sign in")  # by itself
+    expect(second_tab.locator("h1").first).to_contain_text("Sign in")  # by itself
     thief = look(None)
-    thief.context.add_cookies([{**one} for one in copied])  # type: ignore[typeddict-item]
+    thief.context.add_cookies([{**cookie} for cookie in copied])  # type: ignore[typeddict-item]
     thief.open("glossary")
     title(thief, "Sign in")
     expect(thief.page.get_by_text("This sign-in has ended")).to_be_visible()
@@ -166,14 +166,14 @@ def test_a_role_that_is_taken_away_or_changed_counts_at_once(look: Open, rules: 
     view = look("report")
     sign_in(view, "olga")
     title(view, "Release report")
-    told = rules.read_text()
-    rules.write_text(told.replace('officer = ["olga@example.org"]', "").replace('["fair', '["olga@example.org", "fair'))
+    text = rules.read_text()
+    rules.write_text(text.replace('officer = ["olga@example.org"]', "").replace('["fair', '["olga@example.org", "fair'))
     expect(view.page.get_by_text("This page is not open to the role asker")).to_be_visible()
-    rules.write_text(told.replace("olga@example.org", "nobody@example.org"))
+    rules.write_text(text.replace("olga@example.org", "nobody@example.org"))
     title(view, "No role")
-    rules.write_text(told)
+    rules.write_text(text)
     title(view, "Release report")
-    rules.write_text(f"{told}\n[broken")
+    rules.write_text(f"{text}\n[broken")
     title(view, "No role")
     title(look("glossary"), "Sign in")
     rules.unlink()
@@ -204,10 +204,10 @@ def test_a_forged_cookie_opens_nothing(look: Open, server: Server):
         base64.b64encode(json.dumps(claims).encode()).decode(): "Sign in",  # no signature
         f"{body}.{mark[::-1]}": "Sign in",
         signed(claims | {"exp": now - 1}, SECRET): "Sign in",
-        signed({name: told for name, told in claims.items() if name != "exp"}, SECRET): "Sign in",
+        signed({name: claim for name, claim in claims.items() if name != "exp"}, SECRET): "Sign in",
         signed(claims | {"origin": "https://elsewhere.example.org"}, SECRET): "Sign in",
         signed(claims | {"email_verified": False}, SECRET): "No role",
-        signed({name: told for name, told in claims.items() if name != "email"}, SECRET): "No role",
+        signed({name: claim for name, claim in claims.items() if name != "email"}, SECRET): "No role",
         signed(claims | {"email": "x@example.org", "groups": ["olga@example.org"]}, SECRET): "No role",
     }
 
@@ -218,8 +218,8 @@ def test_a_forged_cookie_opens_nothing(look: Open, server: Server):
         return view
 
     title(seen(true), "Glossary")
-    for cookie, told in refused.items():
-        title(seen(cookie), told)
+    for cookie, heading in refused.items():
+        title(seen(cookie), heading)
 
 
 @pytest.mark.long
@@ -231,8 +231,8 @@ def test_files_are_for_people_with_a_role_and_health_for_everybody(server: Serve
     view = look("desk")
     sign_in(view, "aske")
     title(view, "Private query desk")
-    told: list[Cookie] = view.context.cookies()
-    cookie = "; ".join(f"{one['name']}={one['value']}" for one in told)
+    cookies: list[Cookie] = view.context.cookies()
+    cookie = "; ".join(f"{item['name']}={item['value']}" for item in cookies)
     assert status(f"{server.address}/media/0.csv", cookie) == 404  # no such file, which only members are told
 
 

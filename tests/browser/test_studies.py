@@ -8,7 +8,7 @@ from tests.browser.conftest import Open
 from tests.browser.view import View
 
 
-def place(view: View, chart: str) -> float:
+def marker_position(view: View, chart: str) -> float:
     """Return where the first marker of a chart stands; none while it is painted anew."""
     markers = view.points(chart)
     return float(markers[0]["x"][0]) if markers else -1.0
@@ -16,12 +16,12 @@ def place(view: View, chart: str) -> float:
 
 def stands(view: View, chart: str, at: float) -> None:
     """Wait until the first marker of a chart stands there."""
-    view.until(lambda: abs(place(view, chart) - at) < 1e-9, f"the marker of {chart} at {at:g}")
+    view.until(lambda: abs(marker_position(view, chart) - at) < 1e-9, f"the marker of {chart} at {at:g}")
 
 
-def told(view: View, words: str) -> None:
+def assert_text(view: View, text: str) -> None:
     """Wait until the page says this anywhere."""
-    view.until(lambda: words in view.text(), words)
+    view.until(lambda: text in view.text(), text)
 
 
 def test_attriguard_by_keyboard_alone(look: Open):
@@ -55,7 +55,7 @@ def test_bias_queries(look: Open):
     stands(view, "leakage_chart", 25)
     view.field("answered_60").press("ArrowRight")
     stands(view, "leakage_chart", 26)
-    told(view, "26 exact answers")
+    assert_text(view, "26 exact answers")
     view.choose("noise", "Noisy sums (ours)")  # while the curve of exact answers still grows
     view.found("oisy sums")
     expect(view.keyed("leakage_chart").locator("[aria-label*='after 26']").first).to_be_visible()
@@ -70,7 +70,7 @@ def test_bias_queries(look: Open):
     view.in_order()
 
 
-def test_a_study_without_a_page_of_its_own(look: Open):
+def test_a_study_without_a_page(look: Open):
     view = look("attribute?attribute_closed=0.05")  # the first page of its session, by its link
     view.found("What is released adds")
     expect(view.field("attribute_closed")).to_have_value("0.05")

@@ -43,7 +43,7 @@ class Person:
         return bytes(skops.io.dumps(DecisionTreeClassifier(max_depth=self.seed).fit(features, frame["hired"])))
 
 
-def lists_one(view: View, name: str) -> bool:
+def is_single_entry(view: View, name: str) -> bool:
     """Return whether the list of tables holds this name once; whatever is drawn anew closes the list."""
     box = view.field("dataset")
     if box.get_attribute("aria-expanded") != "true":
@@ -54,52 +54,55 @@ def lists_one(view: View, name: str) -> bool:
 
 def test_two_sessions_at_once(look: Open):
     both = [Person(look("data"), "Alder", 3), Person(look("data"), "Birch", 6)]
-    for one in both:
-        one.view.found("%")
-    for one in both:
-        one.view.give("upload", f"{one.word}table.csv", one.table())
-    for one in both:
-        one.view.found(f"{one.word}table.csv", "until you press")
-        one.view.assign("sex", one.group, label="hired", positive="yes")
-        one.view.found("%", one.group)
-    for one in both:
-        one.view.give("model_file", f"{one.word}model.skops", one.model())
-    for one in both:
-        told = one.view.page.get_by_text(f"{one.word}model.skops has predicted for everybody")
-        one.view.there(told)
-        one.view.idle()
-    for one in both:  # both are attacked at the same time
-        one.view.sidebar.get_by_role("link", name="Report", exact=True).click()
-    found = [downloaded(one.view) for one in both]
-    for one, other, editions in zip(both, reversed(both), found, strict=True):
-        assert one.group in editions["internal"].html
-        for words in (one.view.page.content(), *(report.html for report in editions.values())):
-            assert other.word not in words
-        one.view.go("Data")
-        one.view.found("%", one.group)
-        assert other.word not in one.view.page.content()
-        one.view.until(lambda view=one.view: lists_one(view, "Your table"), "one table of one's own in the list")
-        assert other.word not in one.view.page.content()
-        one.view.in_order()
-    first, second = (editions["internal"].findings for editions in found)
+    for person in both:
+        person.view.found("%")
+    for person in both:
+        person.view.give("upload", f"{person.word}table.csv", person.table())
+    for person in both:
+        person.view.found(f"{person.word}table.csv", "until you press")
+        person.view.assign("sex", person.group, label="hired", positive="yes")
+        person.view.found("%", person.group)
+    for person in both:
+        person.view.give("model_file", f"{person.word}model.skops", person.model())
+    for person in both:
+        message = person.view.page.get_by_text(f"{person.word}model.skops has predicted for everybody")
+        person.view.there(message)
+        person.view.idle()
+    for person in both:  # both are attacked at the same time
+        person.view.sidebar.get_by_role("link", name="Report", exact=True).click()
+    downloads = [downloaded(person.view) for person in both]
+    for person, stranger, editions in zip(both, reversed(both), downloads, strict=True):
+        assert person.group in editions["internal"].html
+        for content in (person.view.page.content(), *(report.html for report in editions.values())):
+            assert stranger.word not in content
+        person.view.go("Data")
+        person.view.found("%", person.group)
+        assert stranger.word not in person.view.page.content()
+        person.view.until(
+            lambda view=person.view: is_single_entry(view, "Your table"), "one table of one's own in the list"
+        )
+        assert stranger.word not in person.view.page.content()
+        person.view.in_order()
+    first, second = (editions["internal"].findings for editions in downloads)
     assert first["data"]["fingerprint"] != second["data"]["fingerprint"]
     assert first["model"] != second["model"]
 
 
 def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
-    other = look("correction")
-    other.found("%")
+    bystander = look("correction")
+    bystander.found("%")
     sender = look("data")
     sender.bring_people(people())
     for name in ("one.onnx", "two.onnx"):
         sender.give("model_file", name, killer(column="age", width=1))
         expect(sender.warnings.filter(has_text=name)).to_have_count(1)
-        for end, told in (("End", 0.2), ("Home", 0.0)):
-            other.field("told").press(end)
-            other.until(
-                lambda told=told: [mark["x"] for mark in other.points("told_chart")] == [[told]], f"a marker at {told}"
+        for end, tolerance in (("End", 0.2), ("Home", 0.0)):
+            bystander.field("told").press(end)
+            bystander.until(
+                lambda tolerance=tolerance: [mark["x"] for mark in bystander.points("told_chart")] == [[tolerance]],
+                f"a marker at {tolerance}",
             )
-        other.in_order()
+        bystander.in_order()
     sender.go("Model")
     sender.found("%")
     sender.in_order()
@@ -111,9 +114,9 @@ KILLED_WITHIN = 5.0
 
 def test_a_model_that_never_ends_is_ended_while_others_go_on(browser: Browser):
     with Server(module="tests.browser.hurried") as server:
-        other, sender = View(browser, server.address), View(browser, server.address)
-        other.open("correction")
-        other.found("%")
+        bystander, sender = View(browser, server.address), View(browser, server.address)
+        bystander.open("correction")
+        bystander.found("%")
         sender.open("data")
         sender.bring_people(people())
         began = time.monotonic()
@@ -121,16 +124,17 @@ def test_a_model_that_never_ends_is_ended_while_others_go_on(browser: Browser):
         refused = sender.warnings.filter(has_text="endless.onnx")
         moves = 0
         while not refused.count():
-            end, told = (("End", 0.2), ("Home", 0.0))[moves % 2]
-            other.field("told").press(end)
-            other.until(
-                lambda told=told: [mark["x"] for mark in other.points("told_chart")] == [[told]], f"a marker at {told}"
+            end, tolerance = (("End", 0.2), ("Home", 0.0))[moves % 2]
+            bystander.field("told").press(end)
+            bystander.until(
+                lambda tolerance=tolerance: [mark["x"] for mark in bystander.points("told_chart")] == [[tolerance]],
+                f"a marker at {tolerance}",
             )
             moves += 1
         took = time.monotonic() - began
         expect(refused).to_contain_text("was stopped after 8 seconds, the longest it may take")
-        other.in_order()
-        for view in (other, sender):
+        bystander.in_order()
+        for view in (bystander, sender):
             view.close()
     assert moves >= 2
     assert took <= SECONDS + KILLED_WITHIN * PATIENT / MINUTE

@@ -52,26 +52,26 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     view.bring_people(people())
     view.go("Correction")
     view.found("olerance")
-    told = view.field("told")
+    slider = view.field("told")
     for key, value in (("End", 0.2), ("Home", 0.0), ("ArrowRight", 0.001)):
-        told.press(key)
+        slider.press(key)
         view.found("olerance")
         view.until(lambda value=value: [t["x"] for t in view.points("told_chart")] == [[value]], f"a marker at {value}")
     view.page.get_by_text("Data table and CSV").first.click()
     with view.page.expect_download() as download:
         view.press("csv_correction_0")
     table = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
-    shown = view.points("told_chart")[0]["y"][0]
-    assert 100 * table.set_index("disclosed tolerance").loc[0.001, "accuracy after"] == pytest.approx(shown)
+    accuracy = view.points("told_chart")[0]["y"][0]
+    assert 100 * table.set_index("disclosed tolerance").loc[0.001, "accuracy after"] == pytest.approx(accuracy)
     view.in_order()
 
 
 def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     mine = look("correction")
     first = mine.found("Publishing the fairness tolerance")
-    told = mine.field("told")
+    slider = mine.field("told")
     for _ in range(3):
-        told.press("ArrowRight")
+        slider.press("ArrowRight")
     mine.until(lambda: [t["x"] for t in mine.points("told_chart")] == [[0.008]], "a marker at 0.008")
     mine.until(lambda: "told=0.008" in mine.page.url, "the slider in the address")
     theirs = look(urlsplit(mine.page.url)[2].lstrip("/") + "?" + urlsplit(mine.page.url)[3])
@@ -88,9 +88,9 @@ def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
         view = look("choose?tolerance=0.02", at=server)
         view.found("Choose exponentiated gradient (tolerance 0.05, depth 4)")
         view.segment("choose_prefer", "Least leak")
-        told = view.found("smallest measured leak")
+        finding = view.found("smallest measured leak")
         expect(view.field("choose_audited")).to_have_value("The model named above")
-        tolerance, depth = re.findall(r"tolerance ([\d.]+), depth (\d)", told)[0]
+        tolerance, depth = re.findall(r"tolerance ([\d.]+), depth (\d)", finding)[0]
         assert tolerance != "0.05"
         view.press("audit_chosen")
         view.until(lambda: "/report" in view.page.url, "the Report")
@@ -136,8 +136,8 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     expect(view.page.locator(".fl-board [role=img]")).to_have_count(rows.count())
     rows.first.locator("summary").click()
     expect(rows.first.get_by_text("The attacker knows", exact=True)).to_be_visible()
-    told = {edition: read_alone(browser, report, tmp_path) for edition, report in reports.items()}
-    assert "people.csv" in told["internal"] and "people.csv" not in told["public"]
+    texts = {edition: read_alone(browser, report, tmp_path) for edition, report in reports.items()}
+    assert "people.csv" in texts["internal"] and "people.csv" not in texts["public"]
     signed_voided_and_compared(view)
     view.fits("the verdict")
     view.page.set_viewport_size({"width": 400, "height": 900})

@@ -32,7 +32,7 @@ FRESH = "[data-testid=stElementContainer]:not([data-stale=true])"
 FINDING = f"[data-testid=stMain] {FRESH} h2"
 """The page's finding."""
 
-FOUND = f"""words => {{
+FINDING_SCRIPT = f"""words => {{
     const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
     const found = document.querySelectorAll('{FINDING}');
     if (!idle || found.length !== 1) return null;
@@ -326,20 +326,20 @@ class View:
         """Wait until no script runs."""
         self.until(lambda: self.page.locator(IDLE).count() > 0, "the end of the page's run")
 
-    def found(self, *words: str) -> str:
+    def found(self, *phrases: str) -> str:
         """Wait until no script runs and the finding holds these words, or a percentage if none are given."""
-        wanted = list(words or ("%",))
+        required = list(phrases or ("%",))
         texts: list[str] = []
 
         def written() -> bool:
-            text = self._read(FOUND, wanted)
+            text = self._read(FINDING_SCRIPT, required)
             texts.extend([] if text is None else [str(text)])
             return bool(texts)
 
         try:
-            self.until(written, f"a finding with {words}")
+            self.until(written, f"a finding with {phrases}")
         except AssertionError:
-            raise AssertionError(f"no finding with {words} but {self.finding.all_inner_texts()}") from None
+            raise AssertionError(f"no finding with {phrases} but {self.finding.all_inner_texts()}") from None
         return texts[0]
 
     def gone(self, target: Locator) -> None:

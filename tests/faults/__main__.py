@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from tests import house
-from tests.faults.places import HERE, ROOT, Fault, draw, faulty, find, load, save
+from tests.faults.places import FOLDER, ROOT, Fault, draw, faulty, find, load, save
 from tests.order import SECONDS, UNKNOWN
 
 LATER = {"unit": 0, "properties": 1, "golden": 2, "app": 3, "reference": 4, "verdicts": 4, "hostile": 4, "browser": 8}
@@ -31,7 +31,7 @@ LATER = {"unit": 0, "properties": 1, "golden": 2, "app": 3, "reference": 4, "ver
 ENDS = 1800
 """Seconds that some files of tests may take."""
 
-FOUND = {"core/studies/membership/attacks/__init__.py": "*.py", "core/studies/registry.py": "*/study.py"}
+PLUGIN_PATTERNS = {"core/studies/membership/attacks/__init__.py": "*.py", "core/studies/registry.py": "*/study.py"}
 """Files that take modules as they find them in folders, and which."""
 
 MODULE = re.compile(r"core(\.\w+)+(:\w+)?$")
@@ -50,23 +50,23 @@ def imports(file: Path) -> set[Path]:
     texts = (node.value for node in ast.walk(house.tree(file)) if isinstance(node, ast.Constant))
     later = {text.partition(":")[0] for text in texts if isinstance(text, str) and MODULE.match(text)}
     names = {house.home(module, name, modules()) for module, name in house.taken(file)} | later
-    found = {modules()[name] for name in names if name in modules()}
-    if pattern := FOUND.get(file.relative_to(ROOT).as_posix()):
-        found |= set(file.parent.glob(pattern)) - {file}
+    imported = {modules()[name] for name in names if name in modules()}
+    if pattern := PLUGIN_PATTERNS.get(file.relative_to(ROOT).as_posix()):
+        imported |= set(file.parent.glob(pattern)) - {file}
     folder = file.relative_to(ROOT).parts[:2]
     if folder[0] == "tests":
-        found |= {place / "conftest.py" for place in file.parents if (place / "conftest.py").is_file()} - {file}
-        found |= set((ROOT / "pages").rglob("*.py")) if folder[1] in ("app", "golden", "browser") else set()
-    return found
+        imported |= {parent / "conftest.py" for parent in file.parents if (parent / "conftest.py").is_file()} - {file}
+        imported |= set((ROOT / "pages").rglob("*.py")) if folder[1] in ("app", "golden", "browser") else set()
+    return imported
 
 
 def distances(target: Path) -> dict[Path, int]:
     """Return how many imports lie between each file and one of the core."""
-    found, border = {target: 0}, {target}
+    lengths, border = {target: 0}, {target}
     while border:
-        border = {file for file in modules().values() if file not in found and imports(file) & border}
-        found |= dict.fromkeys(border, max(found.values()) + 1)
-    return found
+        border = {file for file in modules().values() if file not in lengths and imports(file) & border}
+        lengths |= dict.fromkeys(border, max(lengths.values()) + 1)
+    return lengths
 
 
 def tests_of(fault: Fault, file: str, browser: bool) -> list[str]:
@@ -79,9 +79,9 @@ def tests_of(fault: Fault, file: str, browser: bool) -> list[str]:
         if not path.name.startswith("test_") or (test.parts[1] == "browser" and not browser):
             continue
         mirror = test.parts[2:-1] == target.parts[1:-1]
-        alike = target.stem in path.stem or target.parent.name in path.stem
+        is_similar = target.stem in path.stem or target.parent.name in path.stem
         text = path.read_text(encoding="utf-8")
-        near = mirror + alike + len(set(name.findall(text))) - SECONDS.get(test.as_posix(), UNKNOWN) / 10
+        near = mirror + is_similar + len(set(name.findall(text))) - SECONDS.get(test.as_posix(), UNKNOWN) / 10
         away[test.as_posix()] = distance + LATER.get(test.parts[1], 2) - near
     return sorted(away, key=lambda test: (away[test], test))
 
@@ -89,8 +89,8 @@ def tests_of(fault: Fault, file: str, browser: bool) -> list[str]:
 def copied() -> Path:
     """Return a copy of the files that git knows."""
     root = Path(tempfile.mkdtemp(prefix="faults-"))
-    told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    for name in filter(None, told.split("\0")):
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    for name in filter(None, listing.split("\0")):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, root / name)
     return root
@@ -100,19 +100,19 @@ def failed(root: Path, tests: list[str], long: bool) -> tuple[str, str]:
     """Run tests in a copy; return the one that failed, by its node id, and its first words, or "" and ""."""
     command = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "-x", "--tb=short"]
     command += ["--long"] if long else ["-m", "not long"]
-    told = subprocess.run([*command, *tests], cwd=root, capture_output=True, text=True, timeout=ENDS, check=False)
-    if not re.search(r"^(=+ )?\d+ (passed|failed|error|skipped|deselected)", told.stdout, re.MULTILINE):
-        raise RuntimeError(f"pytest did not run {tests}:\n{told.stdout[-2000:]}{told.stderr[-2000:]}")
-    by = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", told.stdout, re.MULTILINE)
-    said = re.search(r"^E +(.+)$", told.stdout, re.MULTILINE)
-    return (by[1] if by else ""), (said[1][:160] if said else "")
+    process = subprocess.run([*command, *tests], cwd=root, capture_output=True, text=True, timeout=ENDS, check=False)
+    if not re.search(r"^(=+ )?\d+ (passed|failed|error|skipped|deselected)", process.stdout, re.MULTILINE):
+        raise RuntimeError(f"pytest did not run {tests}:\n{process.stdout[-2000:]}{process.stderr[-2000:]}")
+    by = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", process.stdout, re.MULTILINE)
+    error = re.search(r"^E +(.+)$", process.stdout, re.MULTILINE)
+    return (by[1] if by else ""), (error[1][:160] if error else "")
 
 
 def hunt(fault: Fault, root: Path, most: int, long: bool, last: str) -> dict[str, Any]:
     """Make a fault, run what reaches it until a test fails, the one that noticed it last first; return what came."""
-    if (place := find(fault)) is None:
+    if (location := find(fault)) is None:
         return {"gone": "What it changed was written anew after it was hunted."}
-    file, node = place
+    file, node = location
     before = (ROOT / file).read_text(encoding="utf-8")
     tests, unfit, size = tests_of(fault, file, long)[:most], [], 2
     last = last.partition("[")[0]
@@ -123,10 +123,10 @@ def hunt(fault: Fault, root: Path, most: int, long: bool, last: str) -> dict[str
         batch = tests[: 1 if tests[0] == last else size]
         try:
             (root / file).write_text(faulty(before, node, fault.after), encoding="utf-8")
-            by, said = failed(root, [*batch, *(f"--deselect={each}" for each in unfit)], long)
+            by, error = failed(root, [*batch, *(f"--deselect={test}" for test in unfit)], long)
             (root / file).write_text(before, encoding="utf-8")
             if by and not failed(root, [by.partition("[")[0]], long)[0]:
-                return {"outcome": "caught", "by": by, "said": said}
+                return {"outcome": "caught", "by": by, "said": error}
         except subprocess.TimeoutExpired:
             return {"outcome": "timeout", "by": batch[0]}
         finally:
@@ -140,20 +140,20 @@ def hunt(fault: Fault, root: Path, most: int, long: bool, last: str) -> dict[str
 
 def run(options: argparse.Namespace) -> None:
     """Hunt the faults that are wanted, and write down what came of each; notes stay."""
-    place = HERE / f"seed-{options.seed}-caught.json"
-    rows = {row["number"]: row for row in json.loads(place.read_text())} if place.is_file() else {}
+    path = FOLDER / f"seed-{options.seed}-caught.json"
+    rows = {row["number"]: row for row in json.loads(path.read_text())} if path.is_file() else {}
     root = copied()
     try:
         for fault in load(options.seed):
             if options.only and fault.number not in options.only:
                 continue
             old = rows.get(fault.number, {})
-            found = hunt(fault, root, options.files, options.long, old.get("by", ""))
-            kept = old if "gone" in found else {key: old[key] for key in ("note",) if key in old}
-            rows[fault.number] = {"number": fault.number, "operator": fault.operator} | kept | found
+            outcome = hunt(fault, root, options.files, options.long, old.get("by", ""))
+            notes = old if "gone" in outcome else {key: old[key] for key in ("note",) if key in old}
+            rows[fault.number] = {"number": fault.number, "operator": fault.operator} | notes | outcome
             print(rows[fault.number], flush=True)
             text = json.dumps([rows[number] for number in sorted(rows)], indent=1, ensure_ascii=False)
-            place.write_text(f"{text}\n", encoding="utf-8")
+            path.write_text(f"{text}\n", encoding="utf-8")
     finally:
         shutil.rmtree(root)
 
@@ -174,8 +174,8 @@ def main() -> None:
         run(options)
     else:
         for fault in load(options.seed):
-            place = find(fault)
-            print(f"{fault.number:3} {fault.operator} in {fault.scope} ({place[0] if place else 'gone'})")
+            location = find(fault)
+            print(f"{fault.number:3} {fault.operator} in {fault.scope} ({location[0] if location else 'gone'})")
             print(f"    {fault.before}  ->  {fault.after}")
 
 

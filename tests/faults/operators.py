@@ -46,12 +46,12 @@ def called(node: ast.AST) -> str:
     return node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
 
 
-def named(node: ast.AST) -> str:
+def dotted_name(node: ast.AST) -> str:
     """Return the last part of a name; "" of anything else."""
     return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
-def whole(node: ast.AST | None) -> bool:
+def is_integer(node: ast.AST | None) -> bool:
     """Return whether a node is a whole number."""
     return isinstance(node, ast.Constant) and type(node.value) is int
 
@@ -71,9 +71,9 @@ def more(node: ast.expr) -> ast.expr:
 def each_of(node: Node, field: str, change: Callable[[ast.expr], ast.expr | None]) -> Iterator[Node]:
     """Yield copies of a node in each of which one expression of a list is another."""
     values = getattr(node, field)
-    for place, value in enumerate(values):
-        if (other := change(value)) is not None:
-            yield changed(node, **{field: [*values[:place], other, *values[place + 1 :]]})
+    for index, value in enumerate(values):
+        if (replacement := change(value)) is not None:
+            yield changed(node, **{field: [*values[:index], replacement, *values[index + 1 :]]})
 
 
 def sign(node: ast.AST) -> Iterator[ast.AST]:
@@ -94,36 +94,36 @@ def off_by_one(node: ast.AST) -> Iterator[ast.AST]:
     """One more at the end of a slice or range, in an index, or in what a count is compared with."""
     if isinstance(node, ast.Subscript):
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        for number, place in enumerate(places):
-            if isinstance(place, ast.Slice) and (place.lower or place.upper):
-                end = "lower" if place.lower else "upper"
-                other: ast.expr = changed(place, **{end: more(getattr(place, end))})
-            elif isinstance(place, ast.UnaryOp) and whole(place.operand):
-                other = changed(place, operand=more(place.operand))
+        for number, part in enumerate(places):
+            if isinstance(part, ast.Slice) and (part.lower or part.upper):
+                end = "lower" if part.lower else "upper"
+                replacement: ast.expr = changed(part, **{end: more(getattr(part, end))})
+            elif isinstance(part, ast.UnaryOp) and is_integer(part.operand):
+                replacement = changed(part, operand=more(part.operand))
             else:
                 continue
-            several = [*places[:number], other, *places[number + 1 :]]
-            yield changed(node, slice=ast.Tuple(several, ast.Load()) if len(places) > 1 else other)
+            several = [*places[:number], replacement, *places[number + 1 :]]
+            yield changed(node, slice=ast.Tuple(several, ast.Load()) if len(places) > 1 else replacement)
     if called(node) in {"range", "arange"} and node.args:
         yield changed(node, args=[*node.args[:-1], more(node.args[-1])])
     if isinstance(node, ast.Compare) and not isinstance(node.ops[0], ast.Eq | ast.NotEq):
-        yield from each_of(node, "comparators", lambda value: more(value) if whole(value) else None)
+        yield from each_of(node, "comparators", lambda value: more(value) if is_integer(value) else None)
 
 
 def swapped_group(node: ast.AST) -> Iterator[ast.AST]:
     """Group 0 for group 1, or the first for the second."""
     flip = {0: 1, 1: 0}
 
-    def other(value: ast.AST) -> ast.expr | None:
-        return ast.Constant(flip[value.value]) if whole(value) and value.value in flip else None
+    def flipped(value: ast.AST) -> ast.expr | None:
+        return ast.Constant(flip[value.value]) if is_integer(value) and value.value in flip else None
 
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq) and called(node.left) != "len":
-        yield from each_of(node, "comparators", other)
+        yield from each_of(node, "comparators", flipped)
     if isinstance(node, ast.Subscript):
         if isinstance(node.slice, ast.Tuple):
-            yield from (changed(node, slice=each) for each in each_of(node.slice, "elts", other))
-        elif (place := other(node.slice)) is not None:
-            yield changed(node, slice=place)
+            yield from (changed(node, slice=elements) for elements in each_of(node.slice, "elts", flipped))
+        elif (replacement := flipped(node.slice)) is not None:
+            yield changed(node, slice=replacement)
 
 
 def swapped_arguments(node: ast.AST) -> Iterator[ast.AST]:
@@ -146,22 +146,22 @@ def dropped_baseline(node: ast.AST) -> Iterator[ast.AST]:
 def interval(node: ast.AST) -> Iterator[ast.AST]:
     """Another level of an interval: one-sided for two-sided, or a narrower one."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and ast.unparse(node.right) in ("2", "2.0"):
-        yield from [node.left] if any(LEVELS.search(named(part)) for part in ast.walk(node.left)) else []
+        yield from [node.left] if any(LEVELS.search(dotted_name(part)) for part in ast.walk(node.left)) else []
     if isinstance(node, ast.Constant) and node.value in NARROWER:
         yield ast.Constant(NARROWER[node.value])
     if isinstance(node, ast.Call):
-        for place, keyword in enumerate(node.keywords):
+        for index, keyword in enumerate(node.keywords):
             if keyword.arg and LEVELS.search(keyword.arg) and not isinstance(keyword.value, ast.Constant):
-                other = changed(keyword, value=ast.Constant(0.9))
-                yield changed(node, keywords=[*node.keywords[:place], other, *node.keywords[place + 1 :]])
+                replacement = changed(keyword, value=ast.Constant(0.9))
+                yield changed(node, keywords=[*node.keywords[:index], replacement, *node.keywords[index + 1 :]])
 
 
 def boundary(node: ast.AST) -> Iterator[ast.AST]:
     """< for <=, > for >=, and the other way round; not of numbers drawn from a continuum."""
     if isinstance(node, ast.Compare) and not any(called(part) in {"random", "uniform"} for part in ast.walk(node)):
-        for place, operator in enumerate(node.ops):
+        for index, operator in enumerate(node.ops):
             if type(operator) in STRICT:
-                yield changed(node, ops=[*node.ops[:place], STRICT[type(operator)](), *node.ops[place + 1 :]])
+                yield changed(node, ops=[*node.ops[:index], STRICT[type(operator)](), *node.ops[index + 1 :]])
 
 
 def and_or(node: ast.AST) -> Iterator[ast.AST]:
@@ -174,15 +174,15 @@ def and_or(node: ast.AST) -> Iterator[ast.AST]:
 
 def min_max(node: ast.AST) -> Iterator[ast.AST]:
     """The least for the largest, and the other way round."""
-    if (other := EXTREMES.get(called(node))) and isinstance(node, ast.Call):
+    if (replacement := EXTREMES.get(called(node))) and isinstance(node, ast.Call):
         field = "id" if isinstance(node.func, ast.Name) else "attr"
-        yield changed(node, func=changed(node.func, **{field: other}))
+        yield changed(node, func=changed(node.func, **{field: replacement}))
 
 
 def dropped_guard(node: ast.AST) -> Iterator[ast.AST]:
     """A value itself, for what is clipped, absolute or denied."""
     if isinstance(node, ast.Call) and called(node) in {"clip", "abs", "absolute", "fabs"}:
-        method = isinstance(node.func, ast.Attribute) and named(node.func.value) not in {"np", "math"}
+        method = isinstance(node.func, ast.Attribute) and dotted_name(node.func.value) not in {"np", "math"}
         if method or node.args:
             yield node.func.value if method else node.args[0]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.Invert):
@@ -192,10 +192,10 @@ def dropped_guard(node: ast.AST) -> Iterator[ast.AST]:
 def axis(node: ast.AST) -> Iterator[ast.AST]:
     """Along the other axis."""
     if isinstance(node, ast.Call):
-        for place, keyword in enumerate(node.keywords):
+        for index, keyword in enumerate(node.keywords):
             if keyword.arg == "axis" and isinstance(keyword.value, ast.Constant | ast.UnaryOp):
-                other = changed(keyword, value=ast.Constant(int(ast.unparse(keyword.value) == "0")))
-                yield changed(node, keywords=[*node.keywords[:place], other, *node.keywords[place + 1 :]])
+                replacement = changed(keyword, value=ast.Constant(int(ast.unparse(keyword.value) == "0")))
+                yield changed(node, keywords=[*node.keywords[:index], replacement, *node.keywords[index + 1 :]])
 
 
 def denominator(node: ast.AST) -> Iterator[ast.AST]:
@@ -240,7 +240,7 @@ def worth_a_fault(node: ast.AST, statement: ast.stmt, small: Collection[str]) ->
     if len(text) > 140 or "\n" in text or WAITS.search(text):
         return False
     for part in ast.walk(node):
-        if named(part) in small:
+        if dotted_name(part) in small:
             return False
         if isinstance(part, ast.Constant) and isinstance(part.value, float) and 0 < part.value <= 1e-6:
             return False
@@ -260,5 +260,5 @@ def _ends_in_the_same(choice: ast.If) -> bool:
 
 def default_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """Return what a function of this annotation returns of nothing; "" where that is no value of its own kind."""
-    told = ast.unparse(function.returns) if function.returns else ""
-    return "None" if told.endswith("| None") else DEFAULTS.get(told.partition("[")[0], "")
+    annotation = ast.unparse(function.returns) if function.returns else ""
+    return "None" if annotation.endswith("| None") else DEFAULTS.get(annotation.partition("[")[0], "")

@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.faults.operators import OPERATORS, default_of, worth_a_fault
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 SKIPPED = (ast.JoinedStr, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom)
 
@@ -38,7 +38,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A node that may be changed, the statement it belongs to, and the function or constant around it."""
 
     scope: str
@@ -53,22 +53,22 @@ class Place:
         return ast.unparse(self.statement).partition("\n")[0]
 
 
-def places(tree: ast.Module) -> Iterator[Place]:
+def places(tree: ast.Module) -> Iterator[Location]:
     """Yield every expression and return statement of a file that is computed with."""
     yield from _of_body(tree.body, "", False)
 
 
-def _of_body(body: list[ast.stmt], scope: str, inside: bool) -> Iterator[Place]:
+def _of_body(body: list[ast.stmt], scope: str, inside: bool) -> Iterator[Location]:
     for statement in body:
         if isinstance(statement, Function):
-            own = f"{scope}.{statement.name}".lstrip(".")
+            qualified_name = f"{scope}.{statement.name}".lstrip(".")
             if statement.name != "__repr__":
                 for value in [*statement.args.defaults, *filter(None, statement.args.kw_defaults)]:
-                    yield from _of_node(value, own, statement)
+                    yield from _of_node(value, qualified_name, statement)
                 for node in ast.walk(statement):
                     if isinstance(node, ast.Return):
                         node.default = getattr(node, "default", default_of(statement))  # type: ignore[attr-defined]
-                yield from _of_body(statement.body, own, True)
+                yield from _of_body(statement.body, qualified_name, True)
         elif isinstance(statement, ast.ClassDef):
             yield from _of_body(statement.body, f"{scope}.{statement.name}".lstrip("."), False)
         elif inside:
@@ -79,11 +79,11 @@ def _of_body(body: list[ast.stmt], scope: str, inside: bool) -> Iterator[Place]:
                 yield from _of_node(statement.value, f"{scope}.{name}".lstrip("."), statement)
 
 
-def _of_node(node: ast.AST, scope: str, statement: ast.stmt) -> Iterator[Place]:
+def _of_node(node: ast.AST, scope: str, statement: ast.stmt) -> Iterator[Location]:
     if isinstance(node, SKIPPED) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
         return
     if isinstance(node, ast.expr | ast.Return):
-        yield Place(scope, node, statement)
+        yield Location(scope, node, statement)
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list"):
             continue
@@ -106,16 +106,16 @@ def read(root: Path, file: str) -> str:
 
 
 @cache
-def places_of(root: Path, file: str) -> tuple[Place, ...]:
+def places_of(root: Path, file: str) -> tuple[Location, ...]:
     """Return the places of a file."""
     return tuple(places(ast.parse(read(root, file))))
 
 
 def small_names(root: Path, file: str) -> set[str]:
     """Return the names of amounts of rounding: a file's own, and the public ones of all files."""
-    named = re.compile(r"^([A-Za-z_]+)(?:: \w+)? = [0-9.]+e-(?:0?[6-9]|\d\d)", re.MULTILINE)
-    public = {name for each in sources(root) for name in named.findall(read(root, each)) if name[0] != "_"}
-    return public | set(named.findall(read(root, file)))
+    pattern = re.compile(r"^([A-Za-z_]+)(?:: \w+)? = [0-9.]+e-(?:0?[6-9]|\d\d)", re.MULTILINE)
+    public = {name for source in sources(root) for name in pattern.findall(read(root, source)) if name[0] != "_"}
+    return public | set(pattern.findall(read(root, file)))
 
 
 def draw(seed: int, count: int, root: Path = ROOT) -> list[Fault]:
@@ -132,28 +132,32 @@ def draw(seed: int, count: int, root: Path = ROOT) -> list[Fault]:
         operator = names[len(drawn) % len(names)]
         file = chance.choices(files, lines)[0]
         every, small = places_of(root, file), small_names(root, file)
-        found = [
-            (place, ast.unparse(other))
-            for place in every
-            if (file, place.scope) not in taken
-            for other in OPERATORS[operator](place.node)
-            if worth_a_fault(place.node, place.statement, small)
+        candidates = [
+            (location, ast.unparse(replacement))
+            for location in every
+            if (file, location.scope) not in taken
+            for replacement in OPERATORS[operator](location.node)
+            if worth_a_fault(location.node, location.statement, small)
         ]
-        if found:
-            place, after = chance.choice(found)
-            before = ast.unparse(place.node)
-            alike = [each.node for each in every if each.scope == place.scope and ast.unparse(each.node) == before]
-            taken.add((file, place.scope))
+        if candidates:
+            location, after = chance.choice(candidates)
+            before = ast.unparse(location.node)
+            occurrences = [
+                candidate.node
+                for candidate in every
+                if candidate.scope == location.scope and ast.unparse(candidate.node) == before
+            ]
+            taken.add((file, location.scope))
             drawn.append(
                 Fault(
                     number=len(drawn) + 1,
                     operator=operator,
                     file=file,
-                    scope=place.scope,
-                    line=place.line,
+                    scope=location.scope,
+                    line=location.line,
                     before=before,
                     after=after,
-                    occurrence=alike.index(place.node),
+                    occurrence=occurrences.index(location.node),
                 )
             )
     raise ValueError(f"only {len(drawn)} faults can be drawn")
@@ -171,23 +175,23 @@ def find(fault: Fault, root: Path = ROOT) -> tuple[str, ast.AST] | None:
         return moved[0] if len(moved) == 1 else None
     word = fault.scope.rpartition(".")[2].strip("_")
     renamed = [
-        (file, place.node)
+        (file, location.node)
         for file in files
         if f"{word}_" in read(root, file) or f"_{word}" in read(root, file)
-        for place in places_of(root, file)
-        if word in place.scope and ast.unparse(place.node) == fault.before and place.line == fault.line
+        for location in places_of(root, file)
+        if word in location.scope and ast.unparse(location.node) == fault.before and location.line == fault.line
     ]
     return renamed[0] if len(renamed) == 1 else None
 
 
 def _in_scope(fault: Fault, root: Path, file: str) -> ast.AST | None:
-    own = [place for place in places_of(root, file) if place.scope == fault.scope]
-    alike = [place for place in own if ast.unparse(place.node) == fault.before]
-    if len(own := [place for place in alike if place.line == fault.line]) == 1:
-        return own[0].node
-    if own and fault.occurrence < len(alike):
-        return alike[fault.occurrence].node
-    return alike[0].node if len(alike) == 1 else None
+    scoped = [location for location in places_of(root, file) if location.scope == fault.scope]
+    matches = [location for location in scoped if ast.unparse(location.node) == fault.before]
+    if len(scoped := [location for location in matches if location.line == fault.line]) == 1:
+        return scoped[0].node
+    if scoped and fault.occurrence < len(matches):
+        return matches[fault.occurrence].node
+    return matches[0].node if len(matches) == 1 else None
 
 
 def faulty(source: str, node: ast.AST, after: str) -> str:
@@ -196,18 +200,18 @@ def faulty(source: str, node: ast.AST, after: str) -> str:
     begin = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
     end = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
     text = b"".join(lines)
-    told = after if isinstance(node, ast.Return) else f"({after})"
-    return (text[:begin] + told.encode() + text[end:]).decode()
+    replacement = after if isinstance(node, ast.Return) else f"({after})"
+    return (text[:begin] + replacement.encode() + text[end:]).decode()
 
 
 def drawn_file(seed: int) -> Path:
     """Return the file of what a seed drew."""
-    return HERE / f"seed-{seed}.json"
+    return FOLDER / f"seed-{seed}.json"
 
 
 def load(seed: int) -> list[Fault]:
     """Return what a seed drew when it was drawn."""
-    return [Fault(**each) for each in json.loads(drawn_file(seed).read_text(encoding="utf-8"))]
+    return [Fault(**entry) for entry in json.loads(drawn_file(seed).read_text(encoding="utf-8"))]
 
 
 def save(seed: int, faults: list[Fault]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.operators import OPERATORS
-from tests.faults.places import HERE, ROOT, Fault, draw, faulty, find, load, places
+from tests.faults.places import FOLDER, ROOT, Fault, draw, faulty, find, load, places
 
 SOURCE = '''
 LEVEL = 0.95
@@ -36,18 +36,18 @@ def house(tmp_path: Path) -> Path:
 
 
 def gone() -> dict[int, str]:
-    kept = HERE / "seed-1-caught.json"
-    rows = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else []
+    path = FOLDER / "seed-1-caught.json"
+    rows = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     return {row["number"]: row.get("gone", "") for row in rows}
 
 
 @pytest.mark.parametrize("fault", load(1), ids=lambda fault: str(fault.number))
 def test_a_fault_is_found_or_said_to_be_gone(fault: Fault):
-    place = find(fault)
-    if place is None:
+    location = find(fault)
+    if location is None:
         assert gone().get(fault.number), f"say so: python -m tests.faults run --only {fault.number}"
         return
-    file, node = place
+    file, node = location
     source = (ROOT / file).read_text(encoding="utf-8")
     assert ast.dump(ast.parse(faulty(source, node, fault.after))) != ast.dump(ast.parse(source))
 
@@ -56,28 +56,32 @@ def test_a_fault_is_found_or_said_to_be_gone(fault: Fault):
 def test_an_operator_changes_a_node_and_leaves_the_tree_as_it_was(operator: str):
     tree = ast.parse(SOURCE)
     before = ast.dump(tree)
-    changes = [(place.node, other) for place in places(tree) for other in OPERATORS[operator](place.node)]
-    assert changes and all(ast.unparse(node) != ast.unparse(other) for node, other in changes)
+    changes = [
+        (location.node, replacement) for location in places(tree) for replacement in OPERATORS[operator](location.node)
+    ]
+    assert changes and all(ast.unparse(node) != ast.unparse(replacement) for node, replacement in changes)
     assert ast.dump(tree) == before
 
 
 def test_sentences_and_errors_are_left_alone():
-    assert not [place for place in places(ast.parse(SOURCE)) if ast.unparse(place.node) in ("1 - 2", "ValueError")]
+    assert not [
+        location for location in places(ast.parse(SOURCE)) if ast.unparse(location.node) in ("1 - 2", "ValueError")
+    ]
 
 
-def test_a_seed_draws_the_same_each_in_a_function_of_its_own(house: Path):
+def test_a_seed_draws_the_same_faults(house: Path):
     drawn = draw(3, 2, house)
-    assert drawn == draw(3, 2, house) and len({(each.file, each.scope) for each in drawn}) == 2
+    assert drawn == draw(3, 2, house) and len({(fault.file, fault.scope) for fault in drawn}) == 2
 
 
 def test_a_fault_is_found_where_its_file_has_another_name(house: Path):
     line = "rate = abs(max(group[0], n - 1) - n / 2)"
     fault = replace(draw(3, 1, house)[0], scope="Rates.gap", line=line, before="n / 2", after="n / 3", occurrence=0)
-    other = house.with_name("other")
-    (other / "core").mkdir(parents=True)
+    folder = house.with_name("other")
+    (folder / "core").mkdir(parents=True)
     for name in ("gaps.py", "means.py"):
-        (other / "core" / name).write_text(SOURCE if name == "gaps.py" else SOURCE.replace("n / 2", "n"))
-    file, node = find(fault, other) or ("", None)
+        (folder / "core" / name).write_text(SOURCE if name == "gaps.py" else SOURCE.replace("n / 2", "n"))
+    file, node = find(fault, folder) or ("", None)
     assert find(fault, house) is not None and file == "core/gaps.py"
     text = faulty(SOURCE, node, fault.after)
     assert "abs(max(group[0], n - 1) - (n / 3))" in text and text.count("\n") == SOURCE.count("\n")

@@ -13,7 +13,7 @@ __all__ = ["dashboard", "packages_looked_through_once", "points", "runs_of_pages
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder that commands are run in, and in which they find each other's files."""
     folder = tmp_path_factory.mktemp("golden")
     with pytest.MonkeyPatch.context() as patch:

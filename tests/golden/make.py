@@ -60,11 +60,11 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{7,}(e[-+]?\d+)?|-?\d+(\.\d+)?e-\d+")
 
 def normal(text: str, folder: Path | None = None) -> str:
     """Return a text with placeholders for paths, times, versions and digests, and numbers of six digits."""
-    for place in [] if folder is None else sorted({str(folder), str(folder.resolve())}, key=len, reverse=True):
-        text = text.replace(place, "<folder>")
+    for prefix in [] if folder is None else sorted({str(folder), str(folder.resolve())}, key=len, reverse=True):
+        text = text.replace(prefix, "<folder>")
     for pattern, stands_for in _VOLATILE:
         text = re.sub(pattern, stands_for, text)
-    text = _LONG_NUMBER.sub(lambda found: _short(float(found.group())), text)
+    text = _LONG_NUMBER.sub(lambda match: _short(float(match.group())), text)
     return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n")).strip("\n") + "\n"
 
 
@@ -123,8 +123,8 @@ def _helps(name: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, st
     yield name, normal(parser.format_help())
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for part, own in action.choices.items():
-                yield from _helps(f"{name}-{part}", own)
+            for part, subparser in action.choices.items():
+                yield from _helps(f"{name}-{part}", subparser)
 
 
 # Reports
@@ -132,11 +132,11 @@ def _helps(name: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, st
 
 def json_text(text: str, folder: Path | None = None) -> str:
     """Return JSON a value a line, without what differs between two runs."""
-    found = json.loads(text)
-    if "provenance" in found:
-        found["provenance"] |= {name: f"<{name}>" for name in ("python", "platform", "packages")}
-        found["times"] = dict.fromkeys(found["times"], "<time>")
-    return normal(json.dumps(found, indent=1, ensure_ascii=False), folder)
+    document = json.loads(text)
+    if "provenance" in document:
+        document["provenance"] |= {name: f"<{name}>" for name in ("python", "platform", "packages")}
+        document["times"] = dict.fromkeys(document["times"], "<time>")
+    return normal(json.dumps(document, indent=1, ensure_ascii=False), folder)
 
 
 class _Reader(HTMLParser):
@@ -186,7 +186,7 @@ def html_text(source: str, folder: Path | None = None) -> str:
 
 # Pages
 
-_WORDS = re.compile("alt|alt_text|body|caption|content|delta|help|label|options|placeholder|text|title|tooltip")
+_TEXT_FIELDS = re.compile("alt|alt_text|body|caption|content|delta|help|label|options|placeholder|text|title|tooltip")
 """Fields of Streamlit's elements that hold words."""
 
 
@@ -204,7 +204,7 @@ def _node(node: Any) -> Iterator[str]:
     kind = node.type
     if hasattr(node, "children"):  # a container, expander, tab
         if node.proto is not None:
-            yield from (f"[{kind}] {word}" for _, word in _words(node.proto))
+            yield from (f"[{kind}] {word}" for _, word in _texts(node.proto))
     elif kind in ("space", "divider") or getattr(node, "key", None) == "cancel_update":
         return  # this button is hidden but while something is computed, and drawn only after a first result
     elif kind == "html":
@@ -217,9 +217,9 @@ def _node(node: Any) -> Iterator[str]:
         yield f"[{kind}] {node.value}"
         yield from (f"    help: {node.proto.help}" for _ in [0] if getattr(node.proto, "help", ""))
     else:
-        words = list(_words(node.proto))
+        texts = list(_texts(node.proto))
         yield f"[{kind}]{' disabled' if getattr(node.proto, 'disabled', False) else ''}"
-        yield from (f"    {name}: {word}" for name, word in words)
+        yield from (f"    {name}: {word}" for name, word in texts)
         if kind in (
             "selectbox",
             "slider",
@@ -234,20 +234,20 @@ def _node(node: Any) -> Iterator[str]:
             yield f"    value: {node.value}"
 
 
-def _words(proto: Any) -> Iterator[tuple[str, str]]:
+def _texts(proto: Any) -> Iterator[tuple[str, str]]:
     """Yield the words in an element, whatever it is: name of the field and content."""
     for field, value in proto.ListFields():
-        for one in value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]:
-            if hasattr(one, "ListFields"):
-                yield from _words(one)
-            elif isinstance(one, str) and one and _WORDS.fullmatch(field.name):
-                yield field.name, one
+        for element in value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]:
+            if hasattr(element, "ListFields"):
+                yield from _texts(element)
+            elif isinstance(element, str) and element and _TEXT_FIELDS.fullmatch(field.name):
+                yield field.name, element
 
 
 def _chart(proto: Any) -> Iterator[str]:
     """Yield a chart's alternative text, titles, marks of its axes, legend and words."""
     yield "[chart]"
-    yield from (f"    {name}: {word}" for name, word in _words(proto))
+    yield from (f"    {name}: {word}" for name, word in _texts(proto))
     spec = json.loads(proto.spec or proto.figure.spec)
     layout = spec.get("layout", {})
     yield from (f"    {name}: {word}" for name, word in _titles(layout))
@@ -264,8 +264,8 @@ def _chart(proto: Any) -> Iterator[str]:
 def _titles(layout: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name in sorted(layout):
         if name == "title" or re.fullmatch(r"[xy]axis\d*", name):
-            own = layout[name] if name == "title" else layout[name].get("title")
-            text = own.get("text") if isinstance(own, dict) else own
+            title_node = layout[name] if name == "title" else layout[name].get("title")
+            text = title_node.get("text") if isinstance(title_node, dict) else title_node
             if text:
                 yield name, text
             if ticks := name != "title" and layout[name].get("ticktext"):

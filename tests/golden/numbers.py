@@ -29,10 +29,10 @@ Named = Iterator[tuple[str, Any]]
 """Results with their names."""
 
 
-def refused(work: Callable[..., Any], *given: Any, **more: Any) -> Any:
+def refused(work: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
     """Return what work returns, or what it says when it refuses."""
     try:
-        return work(*given, **more)
+        return work(*arguments, **more)
     except FairLeakError as error:
         return str(error)
 
@@ -63,28 +63,30 @@ def lines(name: str, value: Any) -> Iterator[str]:
 def _parts(name: str, value: Any) -> list[tuple[str, Any]] | None:
     """Return the parts of a record, mapping or list with their names; None where there are none."""
     if is_dataclass(value) and not isinstance(value, type):
-        return [(f"{name}.{each.name}", getattr(value, each.name)) for each in fields(value) if each.name != "seconds"]
+        return [
+            (f"{name}.{field.name}", getattr(value, field.name)) for field in fields(value) if field.name != "seconds"
+        ]
     if isinstance(value, Mapping):
         return [(f"{name}[{key}]", part) for key, part in value.items()]
     if isinstance(value, list | tuple) and len(value) > 0:
-        return [(f"{name}[{place}]", part) for place, part in enumerate(value)]
+        return [(f"{name}[{index}]", part) for index, part in enumerate(value)]
     return None
 
 
 def _sums(values: np.ndarray) -> str:
-    whole = values[np.isfinite(values)]
+    finite = values[np.isfinite(values)]
     places = np.flatnonzero(np.isfinite(values)) + 1.0
-    kept = [whole.min(), whole.max(), whole.sum(), (places * whole).sum() / places.sum()] if whole.size else []
-    return " ".join(map(_number, [*kept, values.size - whole.size]))
+    sums = [finite.min(), finite.max(), finite.sum(), (places * finite).sum() / places.sum()] if finite.size else []
+    return " ".join(map(_number, [*sums, values.size - finite.size]))
 
 
 def _number(value: float) -> str:
     return "0" if abs(value) < 1e-9 else f"{value:.9g}"
 
 
-def compare_numbers(name: str, found: Iterable[tuple[str, Any]]) -> None:
+def compare_numbers(name: str, entries: Iterable[tuple[str, Any]]) -> None:
     """Check results against their golden file; see `compare_lines`."""
-    compare_lines(name, [line for own, value in found for line in _brief(own, value)])
+    compare_lines(name, [line for label, value in entries for line in _brief(label, value)])
 
 
 def _brief(name: str, value: Any) -> Iterator[str]:
@@ -100,22 +102,24 @@ def _brief(name: str, value: Any) -> Iterator[str]:
         yield from every
 
 
-def compare_lines(name: str, found: list[str]) -> None:
+def compare_lines(name: str, new_lines: list[str]) -> None:
     """Check lines against their golden file, numbers to six digits, or write the file if that is asked for."""
     path = FILES / "numbers" / f"{name}.txt"
     if os.environ.get(RENEW):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n".join(found) + "\n", encoding="utf-8")
+        path.write_text("\n".join(new_lines) + "\n", encoding="utf-8")
         return
-    kept = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    now = [old if _alike(old, new) else new for old, new in zip(kept, found, strict=False)] + found[len(kept) :]
-    different = list(difflib.unified_diff(kept, now, "golden", "now", lineterm="", n=0))
+    old_lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    now = [old if _is_same_line(old, new) else new for old, new in zip(old_lines, new_lines, strict=False)] + new_lines[
+        len(old_lines) :
+    ]
+    different = list(difflib.unified_diff(old_lines, now, "golden", "now", lineterm="", n=0))
     assert not different, f"{path.name} is not as it was; `{RENEW}=1` writes it anew:\n" + "\n".join(
         different[:_MOST_DIFFERENT]
     )
 
 
-def _alike(old: str, new: str) -> bool:
+def _is_same_line(old: str, new: str) -> bool:
     before, after = old.split(" "), new.split(" ")
     return len(before) == len(after) and all(map(_same, before, after))
 

@@ -33,7 +33,7 @@ repeats = 3
 [membership]
 shadows = 4
 """
-GIVEN = """\
+GIVEN_PLAN = """\
 schema = 1
 title = "Given answers"
 policy = "predictions"
@@ -130,7 +130,7 @@ LONG: dict[str, tuple[str, ...]] = {
 
 
 @pytest.fixture(scope="module")
-def folder(place: Path) -> Path:
+def folder(workspace: Path) -> Path:
     """The folder, with the files that the commands are given."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -141,7 +141,7 @@ def folder(place: Path) -> Path:
     people.to_csv("people.csv", index=False)
     scores = people.assign(score=(people["skill"] > 0.1).astype(float))[["person", "score"]]
     scores.to_csv("model.csv", index=False)
-    for name, text in (("plan", PLAN), ("given", GIVEN), ("card", CARD)):
+    for name, text in (("plan", PLAN), ("given", GIVEN_PLAN), ("card", CARD)):
         Path(f"{name}.toml").write_text(text, encoding="utf-8")
     key = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
     pem = serialization.Encoding.PEM
@@ -149,7 +149,7 @@ def folder(place: Path) -> Path:
     public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
     Path("fixed.pem").write_bytes(private)
     Path("fixed.public.pem").write_bytes(public)
-    return place
+    return workspace
 
 
 @pytest.fixture(scope="module")
@@ -158,14 +158,14 @@ def audit(folder: Path) -> str:
     return printed(["audit", "plan.toml", "--out", "audit", "--no-self-test"], folder)
 
 
-def test_helps(place: Path):
+def test_helps(workspace: Path):
     from core.cli import commands
 
-    found = dict(helps())
-    assert {f"fairleak-{name}" for name in commands()} <= set(found)
-    for name, text in found.items():
+    texts = dict(helps())
+    assert {f"fairleak-{name}" for name in commands()} <= set(texts)
+    for name, text in texts.items():
         compare(f"help/{name}.txt", text)
-    assert {path.stem for path in (FILES / "help").iterdir()} == set(found)
+    assert {path.stem for path in (FILES / "help").iterdir()} == set(texts)
 
 
 def test_an_audit(audit: str, folder: Path):
@@ -174,10 +174,10 @@ def test_an_audit(audit: str, folder: Path):
 
 @pytest.mark.parametrize("kind", ["internal", "public"])
 def test_reports(kind: str, audit: str, folder: Path):
-    own = folder / "audit" / kind
-    there = {path.name.removesuffix(".txt") for path in (FILES / "report" / kind).iterdir()}
-    assert {*there, *([SUMMARY] if kind == "internal" else [])} == set(os.listdir(own))
-    for path in sorted(path for path in own.iterdir() if path.name != SUMMARY):
+    report_folder = folder / "audit" / kind
+    expected = {path.name.removesuffix(".txt") for path in (FILES / "report" / kind).iterdir()}
+    assert {*expected, *([SUMMARY] if kind == "internal" else [])} == set(os.listdir(report_folder))
+    for path in sorted(path for path in report_folder.iterdir() if path.name != SUMMARY):
         text = path.read_text(encoding="utf-8-sig")
         write: Callable[[str, Path], str] = {".json": json_text, ".html": html_text}.get(path.suffix, normal)
         compare(f"report/{kind}/{path.name}{'.txt' if path.suffix == '.html' else ''}", write(text, folder))
@@ -203,16 +203,16 @@ def test_every_command_has_a_golden_output():
     generic |= {"choose"}  # what trains many models has tests of its own
     names = {
         f"{name}-{part}" if part else name
-        for name, one in commands().items()
-        for part in (one.commands if isinstance(one, CommandGroup) and name not in elsewhere else [""])
+        for name, command in commands().items()
+        for part in (command.commands if isinstance(command, CommandGroup) and name not in elsewhere else [""])
     }
-    told = {*QUICK, *LONG, *elsewhere, "audit", "dashboard"}  # the tests of the wheel start the last one
-    assert names - generic <= told
+    covered = {*QUICK, *LONG, *elsewhere, "audit", "dashboard"}  # the tests of the wheel start the last one
+    assert names - generic <= covered
 
 
-def run(name: str, told: tuple[str, ...], folder: Path) -> None:
+def run(name: str, command_lines: tuple[str, ...], folder: Path) -> None:
     """Run some commands after one another, and compare what they print and the tables they write."""
-    lines = [line.split() for line in told]
+    lines = [line.split() for line in command_lines]
     compare(f"commands/{name}.txt", "\n".join(printed(line, folder) for line in lines))
     for line in lines:
         if "--csv" in line:

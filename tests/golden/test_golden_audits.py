@@ -33,8 +33,8 @@ from core.studies.study import Measurement, Outcome
 from core.studies.subject import OutputsPlan
 from tests.golden.make import compare, normal
 from tests.golden.numbers import compare_numbers
-from tests.judged_report import judged
-from tests.samples_report import gap_and_ratio, group, not_there, sample
+from tests.judged_report import judged_audit
+from tests.samples_report import absent_group, gap_and_ratio, group, sample
 
 SEEDS = range(12)
 
@@ -51,7 +51,9 @@ def audit(seed: int) -> ReleaseAudit:
     groups = tuple(
         _group(name, rng, large=large) for name in ("ash", "birch", "cedar", "elm")[: int(rng.choice([2, 2, 3, 4]))]
     )
-    groups = tuple(one if one.test_rate.n else not_there(one.group) for one in groups)
+    groups = tuple(
+        group_summary if group_summary.test_rate.n else absent_group(group_summary.group) for group_summary in groups
+    )
     measured = tuple(
         _measurement(check, rng, groups) for check in CHECKS if check == "unfairness" or rng.random() < 0.8
     )
@@ -88,15 +90,15 @@ def audit(seed: int) -> ReleaseAudit:
     data = replace(base.data, synthetic=seed % 3 == 0, features=("age", "religion", "sex")[: seed % 4])
     started = ("2026-11-20T09:15:00Z", "2026-02-28", "")[seed % 3]
     times = {"seconds": 0.25 * seed} | ({"started": started} if started else {})
-    made = replace(base, plan=plan, measurements=measured, model=model, data=data, times=times)
-    return judged(made, policy=policy, tests=tests[: int(rng.choice([0, 0, 1, 2]))])
+    draft = replace(base, plan=plan, measurements=measured, model=model, data=data, times=times)
+    return judged_audit(draft, policy=policy, tests=tests[: int(rng.choice([0, 0, 1, 2]))])
 
 
 def _group(name: str, rng: np.random.Generator, *, large: bool) -> GroupSummary:
     """Return a group whose smallest part is just large enough to be told, or any."""
     cells = tuple(rng.choice(COUNTS[3 * large :], 4).tolist())
-    labelled, others = (int(n) for n in rng.choice([10, 11, 400] if large else [0, 9, 10, 400], 2))
-    return group(name, cells, cells[0] + cells[1] + labelled, sum(cells) + labelled + others)
+    labelled, unlabelled = (int(n) for n in rng.choice([10, 11, 400] if large else [0, 9, 10, 400], 2))
+    return group(name, cells, cells[0] + cells[1] + labelled, sum(cells) + labelled + unlabelled)
 
 
 def _measurement(check: str, rng: np.random.Generator, groups: Any) -> Measurement:
@@ -112,11 +114,13 @@ def _measurement(check: str, rng: np.random.Generator, groups: Any) -> Measureme
             min(half, 0.03),
             sum(g.test_rate.n for g in groups),
         )
-    own = certain(value, 0) if not half else Estimate(value=value, low=max(0, value - half), high=value + half, n=n)
-    control = replace(own, value=own.low, high=own.high) if rng.random() < 0.5 else None
+    estimate = (
+        certain(value, 0) if not half else Estimate(value=value, low=max(0, value - half), high=value + half, n=n)
+    )
+    control = replace(estimate, value=estimate.low, high=estimate.high) if rng.random() < 0.5 else None
     return Measurement(
         check=check,
-        estimate=own,
+        estimate=estimate,
         freedom=int(rng.choice([1, 4, 19])) if half and rng.random() < 0.2 else None,
         control=control,
         control_name="chance" if control else "",
@@ -127,11 +131,22 @@ def _measurement(check: str, rng: np.random.Generator, groups: Any) -> Measureme
 
 
 def _limits(measured: tuple[Measurement, ...], rng: np.random.Generator) -> Iterator[Limit]:
-    found = {one.check: one.estimate for one in measured if one.estimate is not None}
+    estimates = {
+        measurement.check: measurement.estimate for measurement in measured if measurement.estimate is not None
+    }
     checks = [name for name in CHECKS if rng.random() < 0.6] or ["unfairness"]
     for check in rng.permutation(checks).tolist():
-        own = found.get(check) or certain(0.3, 0)
-        near = rng.choice([own.value, own.low, own.high, own.value - 0.01, own.value + 0.1, round(own.value, 2)])
+        estimate = estimates.get(check) or certain(0.3, 0)
+        near = rng.choice(
+            [
+                estimate.value,
+                estimate.low,
+                estimate.high,
+                estimate.value - 0.01,
+                estimate.value + 0.1,
+                round(estimate.value, 2),
+            ]
+        )
         value = float(near) if in_range(float(near), check) else 0.5
         source, author = (str(word) for word in rng.choice(["", "Law 3", "Anna"], 2))
         required, allowed = bool(rng.random() < 0.7), str(rng.choice(["blocks", "allowed"]))
@@ -148,34 +163,34 @@ def sealed(value: Any) -> str:
     return hashlib.sha256(normal(text).encode()).hexdigest()[:10]
 
 
-MADE = {seed: Reports(audit(seed)) for seed in SEEDS}
+REPORTS = {seed: Reports(audit(seed)) for seed in SEEDS}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_parts_of_reports(seed: int) -> None:
-    told = []
-    document = {**MADE[seed].document, "fingerprint": "f" * 64, "provenance": PROVENANCE}
-    told += [f"internal {name}: {sealed(document[name])}" for name in sorted(document)]
-    for one in document["measurements"]:
-        told.append(f"internal {one['check']}: {sealed(one)}")
+    entries = []
+    document = {**REPORTS[seed].document, "fingerprint": "f" * 64, "provenance": PROVENANCE}
+    entries += [f"internal {name}: {sealed(document[name])}" for name in sorted(document)]
+    for measurement in document["measurements"]:
+        entries.append(f"internal {measurement['check']}: {sealed(measurement)}")
     for table in tables.report_tables(document):
-        words = table.in_words
-        shown = sealed([words.columns, words.rows, sorted(table.numeric)])
-        told.append(f"internal {table.name}: {sealed([table.rows])} {shown}")
-    told.append(f"internal junit: {sealed(audit_junit(document).decode())}")
+        table_text = table.in_words
+        display = sealed([table_text.columns, table_text.rows, sorted(table.numeric)])
+        entries.append(f"internal {table.name}: {sealed([table.rows])} {display}")
+    entries.append(f"internal junit: {sealed(audit_junit(document).decode())}")
     drawn = re.sub(r"(?s)<style.*?</style>|<pre.*?</pre>", "", to_html(document))
-    told.append(f"internal html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
+    entries.append(f"internal html: {sealed(drawn)} {sealed(str(_contents_of(document)))}")
     content = page_content(document)
-    told += [f"internal page {name}: {sealed(content[name])}" for name in content]
-    summary = {**MADE[seed].summary, "fingerprint": "f" * 64, "fairleak": "1"}
-    told += [f"summary {name}: {sealed(summary[name])}" for name in sorted(summary)]
-    told.append(f"summary markdown: {sealed(summary_markdown(summary))}")
-    told.append(f"summary html: {sealed(re.sub(r'(?s)<style.*?</style>', '', summary_html(summary)))}")
-    shown = AuditResult(MADE[seed])
-    board = re.sub(r"(?s)<style.*?</style>", "", html.unescape(shown._repr_html_()))
-    parts = (shown._repr_markdown_(), board, f"{shown!r} {shown}", shown.verdict)
-    told += [f"notebook: {sealed(part)}" for part in parts]
-    compare(f"audits/{seed}.txt", "\n".join(told) + "\n")
+    entries += [f"internal page {name}: {sealed(content[name])}" for name in content]
+    summary = {**REPORTS[seed].summary, "fingerprint": "f" * 64, "fairleak": "1"}
+    entries += [f"summary {name}: {sealed(summary[name])}" for name in sorted(summary)]
+    entries.append(f"summary markdown: {sealed(summary_markdown(summary))}")
+    entries.append(f"summary html: {sealed(re.sub(r'(?s)<style.*?</style>', '', summary_html(summary)))}")
+    display = AuditResult(REPORTS[seed])
+    board = re.sub(r"(?s)<style.*?</style>", "", html.unescape(display._repr_html_()))
+    parts = (display._repr_markdown_(), board, f"{display!r} {display}", display.verdict)
+    entries += [f"notebook: {sealed(part)}" for part in parts]
+    compare(f"audits/{seed}.txt", "\n".join(entries) + "\n")
 
 
 PROVENANCE = {
@@ -186,14 +201,14 @@ PROVENANCE = {
 
 
 def _contents_of(document: Any) -> Any:
-    return page._shown(document)["contents"]
+    return page._template_values(document)["contents"]
 
 
 def _leaves(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the paths to all numbers, verdicts and yes or no in a part of a document."""
     if isinstance(part, dict | list):
-        for key, one in part.items() if isinstance(part, dict) else enumerate(part):
-            yield from _leaves(one, (*path, key))
+        for key, child in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from _leaves(child, (*path, key))
     elif isinstance(part, int | float) or path[-1] in ("verdict", "overall", "started", "metric", "why", "headline"):
         yield path
 
@@ -201,7 +216,7 @@ def _leaves(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 TEXTS = {"2026": "2026-02-30", "": "2026-02-30", "stat": "equal_opportunity"}
 
 
-def _other(value: Any, rng: np.random.Generator) -> Any:
+def _replacement(value: Any, rng: np.random.Generator) -> Any:
     """Return another value in the place of one, often next to it."""
     if isinstance(value, bool):
         return not value
@@ -218,35 +233,35 @@ ALTERED += 2 * ("measurements", "verdict", "groups")
 
 def _altered(document: Any, rng: np.random.Generator) -> tuple[str, Any]:
     """Return a document in which one value is another, and which."""
-    found = copy.deepcopy(document)
+    altered = copy.deepcopy(document)
     part = str(rng.choice(ALTERED))
-    paths = [path for path in _leaves(found[part], (part,)) if path[-1] not in ("level", "blocks")]
+    paths = [path for path in _leaves(altered[part], (part,)) if path[-1] not in ("level", "blocks")]
     path = paths[int(rng.integers(len(paths)))] if paths else ("times", "started")
-    inside = found
+    inside = altered
     for key in path[:-1]:
         inside = inside[key]
     old = inside.get(path[-1], "") if isinstance(inside, dict) else inside[path[-1]]
-    inside[path[-1]] = _other(old, rng)
-    return f"{'/'.join(map(str, path))} {old!s:.9} to {inside[path[-1]]!s:.9}", found
+    inside[path[-1]] = _replacement(old, rng)
+    return f"{'/'.join(map(str, path))} {old!s:.9} to {inside[path[-1]]!s:.9}", altered
 
 
 def test_reports_judged_again() -> None:
-    told = []
+    entries = []
     for seed in SEEDS:
-        document, rng = MADE[seed].document, np.random.default_rng(seed)
+        document, rng = REPORTS[seed].document, np.random.default_rng(seed)
         assert contradictions(document) == []
-        for name, found in (_altered(document, rng) for _ in range(18)):
-            told.append(f"{name}: {_said(contradictions, found)}")
-    compare("audits/judged_internal.txt", normal("\n".join(told)))
+        for name, altered in (_altered(document, rng) for _ in range(18)):
+            entries.append(f"{name}: {_sentences(contradictions, altered)}")
+    compare("audits/judged_internal.txt", normal("\n".join(entries)))
 
 
-def _said(judge: Callable[[Any], Any], document: Any) -> str:
+def _sentences(judge: Callable[[Any], Any], document: Any) -> str:
     """Return the first thing that is said of a document, and a digest of all."""
     try:
-        found = judge(document)
+        sentences = judge(document)
     except InputError as error:
-        found = [f"refused: {error}"]
-    every = [normal(one) for one in found]
+        sentences = [f"refused: {error}"]
+    every = [normal(sentence) for sentence in sentences]
     return f"{len(every)} {every[0].strip():.40} {sealed(every)}" if every else "fine"
 
 
@@ -257,13 +272,16 @@ def _canonical() -> Iterator[tuple[str, Any]]:
     """Yield numbers as reports have them: at ties, unknown and infinite."""
     values = (0.0, -0.0004, 0.0005, 0.12345, -0.12345, 0.9999, 1.0, 3.14159, float("inf"), float("nan"))
     for value in values:
-        yield f"strict {value}", [f"{one!r:.20}" for one in canonical.strict([value, 1e300 * value, value * 1000])]
-        yield f"shown {value}", [tables.shown(value), tables.shown(1e4 * value)]
+        yield (
+            f"strict {value}",
+            [f"{number!r:.20}" for number in canonical.strict([value, 1e300 * value, value * 1000])],
+        )
+        yield f"shown {value}", [tables.cell_text(value), tables.shown(1e4 * value)]
     for value, low, high in PRECISIONS:
-        own = Estimate(value=value, low=low, high=high, n=1234)
-        yield f"words {low}", [tables.rate_words(own), tables.rate_words(canonical.strict(own), of=True)]
+        estimate = Estimate(value=value, low=low, high=high, n=1234)
+        yield f"words {low}", [tables.rate_text(estimate), tables.rate_text(canonical.strict(estimate), of=True)]
     odd = ["inf", "-inf", "x", True, None, 1234, -1234, 999.96, -0.00001, 1e-5, 999.9, -1000.4]
-    yield "cells", [tables.shown(one) for one in odd]
+    yield "cells", [tables.cell_text(cell) for cell in odd]
     yield "fingerprint", canonical.report_fingerprint({"a": [1, "\u202e"], "times": {}, "b": None})
 
 
@@ -274,24 +292,24 @@ def test_numbers_of_reports() -> None:
 def _paths(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the paths to all values in a part of a document, objects and lists too."""
     if isinstance(part, dict | list):
-        for key, one in part.items() if isinstance(part, dict) else enumerate(part):
+        for key, child in part.items() if isinstance(part, dict) else enumerate(part):
             yield (*path, key)
-            yield from _paths(one, (*path, key))
+            yield from _paths(child, (*path, key))
 
 
 WRONG: tuple[Any, ...] = (None, True, -1, 0.5, 1, "x", "inf", [], {}, [None], {"x": 1})
 
 
 def test_reports_of_another_form() -> None:
-    told = []
-    document, rng = MADE[1].document, np.random.default_rng(1)
+    entries = []
+    document, rng = REPORTS[1].document, np.random.default_rng(1)
     assert not schema.schema_error(document)
     by_depth: dict[str, tuple[Any, ...]] = {}
     for path in _paths(document):
         by_depth.setdefault("/".join(str(key) for key in path if not isinstance(key, int)), path)
     for name, path in by_depth.items():
-        found = copy.deepcopy(document)
-        inside = found
+        altered = copy.deepcopy(document)
+        inside = altered
         for key in path[:-1]:
             inside = inside[key]
         wrong = WRONG[int(rng.integers(len(WRONG)))]
@@ -302,6 +320,6 @@ def test_reports_of_another_form() -> None:
             inside["more"] = wrong
         else:
             inside[path[-1]] = wrong
-        error = schema.schema_error(found).removeprefix("A report must follow its schema; ")
-        told.append(f"{name} {wrong}: {error or 'fine':.60}")
-    compare("audits/form_internal.txt", normal("\n".join(told)))
+        error = schema.schema_error(altered).removeprefix("A report must follow its schema; ")
+        entries.append(f"{name} {wrong}: {error or 'fine':.60}")
+    compare("audits/form_internal.txt", normal("\n".join(entries)))

@@ -28,7 +28,7 @@ from core.studies.membership.disparity import GapTest
 from core.studies.model_card import charts as model_card
 from tests.golden.make import compare, normal
 from tests.golden.numbers import compare_lines, compare_numbers, lines
-from tests.golden.test_golden_extremes import APART, SEEDS
+from tests.golden.test_golden_extremes import SEEDS, SEPARATE_CHARTS
 from tests.release_samples import card
 from tests.unit.charts import membership_samples as members
 from tests.unit.charts import nasty_studies as nasty
@@ -61,11 +61,11 @@ def _short(part: Any) -> Any:
 
 
 def test_charts_of_many_results() -> None:
-    told = []
+    entries = []
     for name, seed in product(nasty.CHARTS, MORE):
-        if name not in APART and seed < len(SEEDS) + DEAR.get(name, 99):
-            told.append(f"{name} {seed}: {digest(nasty.chart(name, seed), computed=name in LISTED)}")
-    compare("extremes/drawn.txt", normal("\n".join(told)))
+        if name not in SEPARATE_CHARTS and seed < len(SEEDS) + DEAR.get(name, 99):
+            entries.append(f"{name} {seed}: {digest(nasty.chart(name, seed), computed=name in LISTED)}")
+    compare("extremes/drawn.txt", normal("\n".join(entries)))
 
 
 def _numbers(part: Any) -> Iterator[float]:
@@ -74,19 +74,19 @@ def _numbers(part: Any) -> Iterator[float]:
         for key in sorted(part):
             yield from _numbers(part[key])
     elif isinstance(part, list | tuple | range):
-        for one in part:
-            yield from _numbers(one)
+        for child in part:
+            yield from _numbers(child)
     elif isinstance(part, int | float):
         yield float(part)
 
 
 def test_charts_of_computed_results() -> None:
-    told = []
-    for name, seed in product(sorted(APART | LISTED), MORE[:3]):
+    entries = []
+    for name, seed in product(sorted(SEPARATE_CHARTS | LISTED), MORE[:3]):
         drawing = nasty.chart(name, seed)
-        parts = [*drawing.data, drawing.layout["shapes"]] * (name in APART) + [drawing.table.to_dict("list")]
-        told += [line for part in parts for line in lines(f"{name} {seed}", np.array([*_numbers(part), *[0.0] * 9]))]
-    compare_lines("charts_computed", told)
+        parts = [*drawing.data, drawing.layout["shapes"]] * (name in SEPARATE_CHARTS) + [drawing.table.to_dict("list")]
+        entries += [line for part in parts for line in lines(f"{name} {seed}", np.array([*_numbers(part), *[0.0] * 9]))]
+    compare_lines("charts_computed", entries)
 
 
 X = Scale(title="x")
@@ -98,7 +98,7 @@ def _curves() -> Iterator[Drawing]:
     over = [Estimate(value=v, low=v - 0.3, high=v + 0.2, n=9) for v in (0.1, 0.5, 0.97)]
     bands = Curve(x=[1, 2, 3], of=over, color="leak", band=True, width=3, name="banded <b>", current=over[1])
     gap = Curve(x=[1, 2, 3, 4], of=[0.2, None, math.nan, 0.4], color="ink", name="with gaps", dash="dash")
-    short_one = Curve(x=[1, 2], of=[0.3, None], color="before", name="one value")
+    short_curve = Curve(x=[1, 2], of=[0.3, None], color="before", name="one value")
     two = Curve(
         x=[1, 2, 4], of=[0.3, 0.7, None], color="before", name="ends early", opacity=0.4, current=0.5, hollow=True
     )
@@ -112,7 +112,7 @@ def _curves() -> Iterator[Drawing]:
         ([gap, bands], {"at": 2}),
         ([gap, bands], {"at": 2, "head": "at 2", "gutter": 0}),
         ([bands, two], {"at": 4, "shaded": ("few", [(1, 2), (3, 4)])}),
-        ([short_one], {"shaded": ("few", [])}),
+        ([short_curve], {"shaded": ("few", [])}),
         ([two, dotted, at_two], {"holds": (-0.2, 1.3), "head": "head"}),
         ([*flat, gap], {"height": 200}),
         (flat, {"at": 1, "narrow": 500}),
@@ -140,8 +140,8 @@ def _membership() -> Iterator[Drawing]:
         tests = {name: replace(test, p_adjusted=p, significant=p < 0.05) for name in zero.tests}
         few = replace(members.attack("network").disparities, results=(replace(zero, tests=tests), members.compared()))
         yield membership.draw_group_gaps(members.attack("network", disparities=few, muted=muted))
-        found = members.findings([members.attack("network", disparities=few, muted=muted), members.attack("lira")])
-        yield membership.draw_gaps_between(nasty.MembershipSummary(found, replace(found.settings, group=int(p < 0.01))))
+        audit = members.findings([members.attack("network", disparities=few, muted=muted), members.attack("lira")])
+        yield membership.draw_gaps_between(nasty.MembershipSummary(audit, replace(audit.settings, group=int(p < 0.01))))
     for repeats, now in product((1, 2, 3, 4, 25), (0.01, 1.0, 1.0 + 1e-7, math.inf)):
         bands = members.bands(repeats=repeats)
         half = Estimate(value=0.51, low=0.5, high=0.52, n=9)
@@ -151,14 +151,14 @@ def _membership() -> Iterator[Drawing]:
         yield membership.draw_epsilon_curve(bands, now=now)
         yield membership.draw_accuracy_by_epsilon(bands[: repeats + 1], now=now, majority=RATE if repeats > 2 else None)
         yield membership.draw_attack_by_epsilon(bands[-repeats:], now=now)
-    for n, other in ((5, 5), (99, 100), (100, 100), (100, 99), (1000, 100), (10_000, 1000), (9999, 120)):
+    for n, group_size in ((5, 5), (99, 100), (100, 100), (100, 99), (1000, 100), (10_000, 1000), (9999, 120)):
         for names in (("men", "women"), ("a", "b", "c")):
             rocs = tuple(
-                replace(members.roc(0.4, size, 40, seed=size), n_members=n) for size in (other, n, n)[: len(names)]
+                replace(members.roc(0.4, size, 40, seed=size), n_members=n) for size in (group_size, n, n)[: len(names)]
             )
-            found = members.findings([members.attack("lira", roc=members.roc(0.6, n), roc_by_group=rocs)], names=names)
+            audit = members.findings([members.attack("lira", roc=members.roc(0.6, n), roc_by_group=rocs)], names=names)
             for group in (0, 1):
-                yield membership.draw_roc(found, group=group)
+                yield membership.draw_roc(audit, group=group)
     for steps in ([0.0] * 10, [0.004, -0.0004, 0.0005] * 3 + [-0.02], [-0.2] + [0.0] * 8 + [0.2]):
         for muted in (False, True):
             yield membership.draw_ranges(members.ranges(steps), muted=muted)
@@ -177,15 +177,15 @@ FORMS = {"curves": _curves, "membership": _membership, "cards": _cards}
 
 @pytest.mark.parametrize("form", FORMS)
 def test_forms_at_their_limits(form: str) -> None:
-    told = []
+    entries = []
     for i, drawing in enumerate(FORMS[form]()):
-        told.append(
+        entries.append(
             f"{i} {digest(drawing)} {sealed(str(svg(drawing, 500, 'wide'))) if form == 'curves' else ''}".strip()
         )
-    compare(f"extremes/form_{form}.txt", normal("\n".join(told)))
+    compare(f"extremes/form_{form}.txt", normal("\n".join(entries)))
 
 
-def _words() -> Iterator[tuple[str, Any]]:
+def _labels() -> Iterator[tuple[str, Any]]:
     """Yield how wide words are, how names are shortened, and where labels stand."""
     names = (
         "",
@@ -206,16 +206,23 @@ def _words() -> Iterator[tuple[str, Any]]:
             [short(name), short(name, 3), plain_name(name, 5), plain_name(name, len(" ".join(name.split())))],
         )
         yield f"lines {i}", [lines_of(name * 3, pixels=p, size=12, most=most) for p in (30, 90) for most in (1, 2, 3)]
-    for wanted in ([], [5.0], [0.0, 0.0, 0.0], [9.0, 1.0, 9.5, 1.0, 5.0], [10.0, 10.0, 2.0], [-3.0, 4.0, 12.0, 13.0]):
-        yield f"spread {wanted}", [separate_labels(wanted, gap, 0.0, 10.0) for gap in (0.5, 2.0, 3.0)]
+    for positions in (
+        [],
+        [5.0],
+        [0.0, 0.0, 0.0],
+        [9.0, 1.0, 9.5, 1.0, 5.0],
+        [10.0, 10.0, 2.0],
+        [-3.0, 4.0, 12.0, 13.0],
+    ):
+        yield f"spread {positions}", [separate_labels(positions, gap, 0.0, 10.0) for gap in (0.5, 2.0, 3.0)]
         yield (
-            f"kept {wanted}",
-            [visible_labels(wanted, [i % 2 == 1 for i in range(len(wanted))], room) for room in range(1, 7)],
+            f"kept {positions}",
+            [visible_labels(positions, [i % 2 == 1 for i in range(len(positions))], room) for room in range(1, 7)],
         )
-        places = [max(0.0, min(1.0, at / 10)) for at in wanted]
-        words = [f"{at:g}" for at in wanted]
-        named = ("".join(map(str, visible_ticks(places, words, pixels=pixels))) for pixels in range(4, 130, 3))
-        yield f"apart {wanted}", " ".join(named)
+        places = [max(0.0, min(1.0, at / 10)) for at in positions]
+        texts = [f"{at:g}" for at in positions]
+        ticks = ("".join(map(str, visible_ticks(places, texts, pixels=pixels))) for pixels in range(4, 130, 3))
+        yield f"apart {positions}", " ".join(ticks)
     yield "joined", joined([{"a": 1, **cells("b", RATE)}, {"c": None, **cells("b", None), **cells("d", 0.5)}])
 
 
@@ -229,7 +236,7 @@ def _axes() -> Iterator[tuple[str, Any]]:
         "zero": percents("t", zero=True),
         "gaps": gaps("t", parts=3),
     }
-    found = (
+    extents = (
         [],
         [math.nan],
         [0.0],
@@ -241,13 +248,16 @@ def _axes() -> Iterator[tuple[str, Any]]:
         [0.1, 0.30000001, math.nan],
     )
     large = ([4.0], [4.0001], [5.0, 25.0], [1e5], [-1e-4, 1e-4], [123_456.0, 7.0], [0.07, 0.35])
-    for (name, scale), (i, values) in product(scales.items(), enumerate((*found, *large))):
+    for (name, scale), (i, values) in product(scales.items(), enumerate((*extents, *large))):
         axis = scale.over(values)
         yield f"{name} {i}", " ".join(axis.words)
     for low, high in ((0.1, 0.2), (-0.1, 0.2), (0.0, 0.0), (math.nan, math.nan)):
-        one = Estimate(value=0.1, low=low, high=high, n=3)
+        estimate = Estimate(value=0.1, low=low, high=high, n=3)
         for axis in (percents("t").over([0, 1]), gaps("t").over([0]), Axis(ends=(0, 5), marks=(), words=(), title="")):
-            yield f"interval {low} {axis.ends}", [axis.interval(one), axis.with_interval(one), axis.with_interval(0.25)]
+            yield (
+                f"interval {low} {axis.ends}",
+                [axis.interval(estimate), axis.with_interval(estimate), axis.with_interval(0.25)],
+            )
     log = decades((-2, 1.5), (0.01, 1, 1000), "t")
     yield "decades", [log.words, log.marks, [log.place(n) for n in (0.0, 0.001, 0.01, 3.0, 31.0, 40.0, math.nan)]]
     yield "gap", [gap_text(n) for n in (0.0, -0.25, 0.12345, RATE)]
@@ -263,8 +273,8 @@ def _axes() -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("kind", ["words", "axes"])
 def test_words_and_axes(kind: str) -> None:
-    made = {"words": _words, "axes": _axes}[kind]()
-    compare_numbers(f"charts_{kind}", made)
+    numbers = {"words": _labels, "axes": _axes}[kind]()
+    compare_numbers(f"charts_{kind}", numbers)
 
 
 def _report() -> Iterator[tuple[str, str]]:
@@ -289,8 +299,8 @@ def _report() -> Iterator[tuple[str, str]]:
     }
     for name, some in tables.items():
         yield f"lines {name}", str(line_chart({"title": "t", "columns": columns, "rows": some}))
-    for other in (columns[1:], ["tolerance", "attacker", "before"]):
-        yield f"lines {len(other)}", str(line_chart({"title": "t", "columns": other, "rows": []}))
+    for column_names in (columns[1:], ["tolerance", "attacker", "before"]):
+        yield f"lines {len(column_names)}", str(line_chart({"title": "t", "columns": column_names, "rows": []}))
     yield "no interval", str(line_chart({"title": "t", "columns": columns[:4], "rows": [row[:4] for row in rows]}))
     rate = {"value": 0.3, "low": 0.2, "high": 0.45, "n": 30, "level": 0.95}
     none = {**rate, "value": None, "low": None, "high": None, "n": 0}
@@ -313,5 +323,5 @@ def _report() -> Iterator[tuple[str, str]]:
 
 
 def test_drawings_of_reports() -> None:
-    told = [f"{name}: {sealed(text) if len(text) > 400 else text}" for name, text in _report()]
-    compare("extremes/report_drawings.txt", normal("\n".join(told)))
+    entries = [f"{name}: {sealed(text) if len(text) > 400 else text}" for name, text in _report()]
+    compare("extremes/report_drawings.txt", normal("\n".join(entries)))

@@ -64,7 +64,7 @@ answers: Any = import_module("core.studies.bias_queries.findings")
 
 SEEDS = range(4)
 
-APART = {"draw_pinned", "draw_value_noise", "draw_mechanism", "draw_defences", "draw_budget"}
+SEPARATE_CHARTS = {"draw_pinned", "draw_value_noise", "draw_mechanism", "draw_defences", "draw_budget"}
 """Charts of results that are computed, whose last digits another machine may change."""
 
 
@@ -74,7 +74,7 @@ def test_charts(name: str) -> None:
     for seed in SEEDS:
         drawing = nasty.chart(name, seed)
         lines.append(f"{seed}: {drawing.alt}")
-        if name not in APART:
+        if name not in SEPARATE_CHARTS:
             drawn = json.dumps(_short(json.loads(drawing.figure(LIGHT).to_json())), sort_keys=True)
             lines.append(f"   drawn: {hashlib.sha256(drawn.encode()).hexdigest()[:12]}")
     compare(f"extremes/{name}.txt", normal("\n".join(lines)))
@@ -105,14 +105,14 @@ def _correction(rng: Generator) -> Iterator[Finding | str]:
     yield correction.stronger_disclosure(nasty.more_disclosed(rng), float(rng.choice([0.0, 0.1])))
 
 
-def _correction_of_one(rng: Generator) -> Iterator[Finding | str]:
+def _single_correction(rng: Generator) -> Iterator[Finding | str]:
     result, curve = nasty.corrected(rng), nasty.disclosures(rng)
-    for known in (curve[0], curve[-1]):
+    for point in (curve[0], curve[-1]):
         status, least = (
             str(rng.choice(["not_solved", "optimal", "infeasible"])),
             float(rng.choice([3e-5, 0.01234, 1, 2])),
         )
-        now = replace(known, smallest_tolerance=least, certificate=replace(known.certificate, status=status))
+        now = replace(point, smallest_tolerance=least, certificate=replace(point.certificate, status=status))
         yield correction.certificate(now)
         for adversary, published in (("features", False), ("features", True), ("strong", False), ("strong", True)):
             yield correction.headline(result, now, adversary=adversary, as_published=published)
@@ -126,10 +126,10 @@ def _correction_of_one(rng: Generator) -> Iterator[Finding | str]:
 
 def _correction_of_many(rng: Generator) -> Iterator[Finding | str]:
     points, config = nasty.leak_points(rng)
-    own = [point for point in points if point.config.method == config.method]
+    method_points = [point for point in points if point.config.method == config.method]
     yield correction.mitigation_truth(points, config)
-    yield from correction.control_findings(points, own, config)
-    leaks = [point.attributions["published"] for point in own[:2]]
+    yield from correction.control_findings(points, method_points, config)
+    leaks = [point.attributions["published"] for point in method_points[:2]]
     for title, rows in correction.tables(points, leaks, config).items():
         header, cells, _ = formatted_table(rows)
         yield "\n".join([title, *(" | ".join(cells) for cells in (header, *cells))])
@@ -139,8 +139,8 @@ def _attribute(rng: Generator) -> Iterator[Finding | str]:
     result = nasty.inferred(rng)
     edge = Estimate(value=0.04, low=0.0, high=0.08, n=99)
     for gain in (edge, replace(edge, low=1e-9), replace(edge, value=-0.04, low=-0.08, high=0.0)):
-        told = replace(result, gains=dict.fromkeys(result.gains, ("outside", gain)), closing=())
-        yield from attribute.findings(told, AttributeSettings(closed=0.08))
+        variant = replace(result, gains=dict.fromkeys(result.gains, ("outside", gain)), closing=())
+        yield from attribute.findings(variant, AttributeSettings(closed=0.08))
     for closed in (0.02, 0.3, 1.0):
         yield from attribute.findings(result, AttributeSettings(closed=closed))
     for check in attribute.checks(result, AttributeSettings()).values():
@@ -172,9 +172,9 @@ def _guarantees(rng: Generator) -> Iterator[Finding | str]:
 def _member_curves(rng: Generator) -> Iterator[Finding | str]:
     for _ in range(4):
         bands, _ = nasty._bands(rng)
-        named = [replace(band, values=members.bands()[0].values | band.values) for band in bands]
-        chance = [replace(band, values=band.values | {"auc": nasty.estimate(rng)}) for band in named[:3]]
-        for some in (named, chance, named[:1]):
+        merged_bands = [replace(band, values=members.bands()[0].values | band.values) for band in bands]
+        chance = [replace(band, values=band.values | {"auc": nasty.estimate(rng)}) for band in merged_bands[:3]]
+        for some in (merged_bands, chance, merged_bands[:1]):
             yield membership.epsilon_heading(some, ("women", "men"), growing=bool(rng.random() < 0.5))
         numbers = (*RATES, *GAPS)
         points = [
@@ -239,9 +239,9 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
     exposure, rate, m = nasty.exposure(rng), rng.random, int(rng.choice([2, 3]))
     budgets, balanced = (0.0, float(rng.choice([0.3, 2.4]))), bool(rate() < 0.5)
     for state, budget in zip(("growing", "stopped", "finished"), (*budgets, 0.7), strict=True):
-        told = {"defender": str(rng.choice(list(DEFENDERS))), "learning": str(rng.choice(["", "adversarial"]))}
-        yield from guard.findings(exposure, budget, state=state, balanced=balanced, **told)
-    yield guard.guide(exposure, told["defender"])
+        options = {"defender": str(rng.choice(list(DEFENDERS))), "learning": str(rng.choice(["", "adversarial"]))}
+        yield from guard.findings(exposure, budget, state=state, balanced=balanced, **options)
+    yield guard.guide(exposure, options["defender"])
     if len(exposure.values) < 9:
         yield json.dumps(_plain(guard.tables(exposure, (*exposure.at(budget), *exposure.at(0.2)))), ensure_ascii=False)
     yield guard.least_fooled(exposure, rng.random(len(exposure.attackers)), finished=balanced)
@@ -249,11 +249,11 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
     for shares in (share, np.full(4, 0.25), np.ones(1)):
         yield guard.concentrated(Concentration(entries=np.arange(8), share=shares, n_entries=1200), exposure.unit)
     sizes = {name: mean(rng.integers(0, 5, n)) for name, n in (("logistic", 9), ("logistic_margin", m - 2))}
-    fooled = {(name, "network"): mean_rate(rng.random(found.n)) for name, found in sizes.items()}
+    fooled = {(name, "network"): mean_rate(rng.random(sample.n)) for name, sample in sizes.items()}
     yield guard.margin_helps(Transfer(makers=tuple(sizes), attackers=("network",), share=fooled, size=sizes))
     for change in (mean(rng.normal(size=7)), certain(0.02, 7), certain(0.0, 7)):
-        here, was = (nasty.invent(UtilityPoint, rng, accuracy=mean_rate(rng.random(7)), change=change) for _ in "ab")
-        yield guard.decisions(was, here, certain(0.6, 7), "equalized_odds")
+        after, was = (nasty.invent(UtilityPoint, rng, accuracy=mean_rate(rng.random(7)), change=change) for _ in "ab")
+        yield guard.decisions(was, after, certain(0.6, 7), "equalized_odds")
     noise = RepresentativeNoise(
         noisy=None, size=rng.integers(0, 3, (6, m)), found=np.ones((6, m), bool), predicted=np.zeros(6, int)
     )
@@ -263,8 +263,8 @@ def _guard_beside(rng: Generator) -> Iterator[Finding | str]:
         "popular": rng.integers(0, 2, 6) / 10,
         "noisy": rng.random((6, m)),
     }
-    made = Recommendation(**precision, noise=noise, target=np.full(m, 1 / m), recommended=10)
-    yield from (guard.recommendations(made, budget) for budget in (0.0, 1.5))
+    recommendation = Recommendation(**precision, noise=noise, target=np.full(m, 1 / m), recommended=10)
+    yield from (guard.recommendations(recommendation, budget) for budget in (0.0, 1.5))
     compared = {"method": "qpm", "parameter": "slack 1", "knows_truth": False, "accuracy": {}}
     rows = [Compared(size=mean(rng.integers(0, 40, 9)), **compared) for _ in range(m)]
     yield guard.other_defences(exposure, 1.0, rows)
@@ -302,7 +302,7 @@ def _queries(rng: Generator) -> Iterator[Finding | str]:
         sizes = {kind: float(rng.choice([0.0, 0.00002, 0.05, 1.0, 1.01, 12.34, 149.6, 23456.0])) for kind in NOISES}
         rates = [nasty.estimate(rng) for _ in kinds]
         parts = zip(kinds, gains, rates, strict=True)
-        found = AnswersLeak(
+        result = AnswersLeak(
             attribute=str(rng.choice(["ash", "elm"])),
             sizes=(int(rng.integers(2, 2000)), 5),
             prior=nasty.estimate(rng),
@@ -313,20 +313,20 @@ def _queries(rng: Generator) -> Iterator[Finding | str]:
             targeted=float(rng.random()),
             ceiling=nasty.maybe(rng, lambda r: float(r.choice([0.6, 0.9995, 0.9994]))),
         )
-        yield from answers.findings(found, answering)
+        yield from answers.findings(result, answering)
         values = [0.5, 0.96, 0.94, 0.95, 1.0][: int(rng.integers(0, 6))]
-        leak, step = found.leaks[0], int(rng.choice([1, 1, 2]))
+        leak, step = result.leaks[0], int(rng.choice([1, 1, 2]))
         curve = [
-            replace(leak, m=place * step, leakage=replace(leak.leakage, value=value), complete=float(value == 1.0))
-            for place, value in enumerate(values)
+            replace(leak, m=index * step, leakage=replace(leak.leakage, value=value), complete=float(value == 1.0))
+            for index, value in enumerate(values)
         ]
-        for whole in (False, True):
-            yield answers.curve_finding(trials, curve, answering, whole=whole)
+        for complete in (False, True):
+            yield answers.curve_finding(trials, curve, answering, complete=complete)
         if noise in ("exact", "rounded", "cauchy"):
             planned = PlannedAnswers(questions=last, mechanism=noise, epsilon=answering.epsilon)
-            for one in (answers.answers_excess(found, planned), answers.targeted_bound(found, planned)):
-                yield f"{one.attacked} {one.knows} {' '.join(one.assumptions)}"
-    yield from answers.findings(replace(found, leaks=()), answering)
+            for measurement in (answers.answers_excess(result, planned), answers.targeted_bound(result, planned)):
+                yield f"{measurement.attacked} {measurement.knows} {' '.join(measurement.assumptions)}"
+    yield from answers.findings(replace(result, leaks=()), answering)
 
 
 def _desk(rng: Generator) -> Iterator[Finding | str]:
@@ -334,27 +334,34 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
     size = Estimate(value=41.2, low=30.0, high=52.5, n=100)
     group = nasty.maybe(rng, lambda _: "m")
     roles = desk_roles("sex", group=tuple(filter(None, [group])))
-    known = {"name": "loans", "registered": "2026-11-21T08:30:00Z", "roles": roles, "n_people": 1234}
+    details = {"name": "loans", "registered": "2026-11-21T08:30:00Z", "roles": roles, "n_people": 1234}
     rng.choice([1, 2])
-    made = nasty.invent(Registration, rng, **known, budget=budget, n_disadvantaged=size, count_epsilon=budget / 10)
+    registration = nasty.invent(
+        Registration, rng, **details, budget=budget, n_disadvantaged=size, count_epsilon=budget / 10
+    )
     for price, spent in ((0.0, 0.0), (budget / 8, budget / 10), (budget / 2 + budget / 10, budget)):
         reason = "It costs more." if rng.random() < 0.3 else None
         error, left = float(rng.choice([0.0, 1e-7, 0.0123, 0.999, 1.0])), round(budget - spent, 6)
         gap = members.estimate(float(rng.choice([0.0, 0.1, -0.2])), float(rng.choice([0.05, 0.1, 0.2])))
-        asked = {"charged": price, "remaining": left, "standard_error": error, "reason": reason}
+        charges = {"charged": price, "remaining": left, "standard_error": error, "reason": reason}
         for fresh in (None, error / 4, error / 3):
-            quote = Quote(**asked, fresh_error=fresh)
+            quote = Quote(**charges, fresh_error=fresh)
             yield f"{quote.coarse} {desk.coarse(quote, 1.0)}"
         yield from (*desk.price(quote, budget / 2), *desk.expected(quote), desk.button(quote), desk.sure(quote))
-        told = {"metric": str(rng.choice(METRICS)), "asker": "ann", "asked": "2026-11-22T09:05:07Z", "number": 7}
-        answer = LedgerAnswer(**asked, **told, gap=gap)
+        request = {"metric": str(rng.choice(METRICS)), "asker": "ann", "asked": "2026-11-22T09:05:07Z", "number": 7}
+        answer = LedgerAnswer(**charges, **request, gap=gap)
         yield from (desk.answered(answer, budget / 2), *desk.last_answer(answer), desk.row(answer))
         free = replace(answer, charged=0.0)
-        for given in ((), (answer,), (free, answer), (answer, free)):
+        for answer_list in ((), (answer,), (free, answer), (answer, free)):
             status = LedgerStatus(
-                registration=made, spent=spent, remaining=left, answers=given, wrong_files=len(given), seal="a1"
+                registration=registration,
+                spent=spent,
+                remaining=left,
+                answers=answer_list,
+                wrong_files=len(answer_list),
+                seal="a1",
             )
-            yield f"{desk.budget_text(status, refused=len(given) % 2)} {desk.finding(status).point}"
+            yield f"{desk.budget_text(status, refused=len(answer_list) % 2)} {desk.finding(status).point}"
         yield from (desk.finding(status), desk.ceiling(status))
         for least in (budget / 1000, left or 1.0, budget):
             yield f"{desk.prices(left, least=least)} {desk.suggested_price(left, least=least)}"
@@ -366,29 +373,29 @@ def _desk(rng: Generator) -> Iterator[Finding | str]:
     yield desk.example(status, 0.1234)
     yield from (
         desk.price_of_size(budget),
-        desk.sides(made),
+        desk.sides(registration),
         desk.button(None),
         desk.counted(0.3, 0.3),
         desk.counted(0.3, 0.1),
     )
     yield f"{[desk.prices(left, least=0.0) for left in (1.0, 1.003, 1.2, 0.0131, 0.5)]}"
-    for others in (
+    for group_counts in (
         {},
         {"a": 1},
         {"a": 5, "b": 1200},
         {letter: 9 for letter in "abcdef"},
         {letter: 9 for letter in "abcdefgh"},
     ):
-        yield f"{desk.together(others)}"
+        yield f"{desk.together(group_counts)}"
     frame = pandas.DataFrame({"sex": [1, 0, 1], "who": ["m", "f", "x"]})
     table = Table(name="upload", title="people.csv", frame=frame, source="")
     zero = desk.everybody_else(table, desk_roles("sex", group=("1",)))
     yield f"{zero} {desk.everybody_else(table, desk_roles('who', group=('m',)))}"
 
 
-SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
+SENTENCES: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
     "correction": _correction,
-    "correction_of_one": _correction_of_one,
+    "correction_of_one": _single_correction,
     "correction_of_many": _correction_of_many,
     "attribute": _attribute,
     "membership": _membership,
@@ -408,7 +415,7 @@ SAID: dict[str, Callable[[Generator], Iterator[Finding | str]]] = {
 """Study -> its sentences about results from a seed."""
 
 
-@pytest.mark.parametrize("study", SAID)
+@pytest.mark.parametrize("study", SENTENCES)
 def test_sentences(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def name(rng: Generator, longest: int = 0) -> str:  # that can be read
         return str(rng.choice(["ash", "birch", "cedar", "elm", "oak"]))
@@ -418,7 +425,9 @@ def test_sentences(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lines: list[str] = []
     for seed in range(2 * len(SEEDS)):
         lines.append(f"======== {seed}")
-        for said in SAID[study](np.random.default_rng(seed)):
-            texts = [said] if isinstance(said, str) else [said.point, said.evidence, said.so_what, said.to_do]
-            lines += [*filter(None, texts), *(() if isinstance(said, str) else said.caveats)]
+        for output in SENTENCES[study](np.random.default_rng(seed)):
+            texts = (
+                [output] if isinstance(output, str) else [output.point, output.evidence, output.so_what, output.to_do]
+            )
+            lines += [*filter(None, texts), *(() if isinstance(output, str) else output.caveats)]
     compare(f"extremes/{study}.txt", normal("\n".join(lines)))

@@ -38,8 +38,8 @@ def test_pages(page: str, dashboard: Dashboard, attacks: Attacks, tmp_path: Path
 
 def test_every_page_has_a_golden_text():
     pages = Path(__file__).resolve().parents[2] / "pages"
-    own = {path.stem for path in pages.glob("*.py")} - {"__init__", "study"}
-    assert own - {"choose", "people"} == {*QUICK, *LONG} - {"attribute"}  # these train many models: own tests
+    page_names = {path.stem for path in pages.glob("*.py")} - {"__init__", "study"}
+    assert page_names - {"choose", "people"} == {*QUICK, *LONG} - {"attribute"}  # these train many models: own tests
 
 
 def test_how_to_read_this_is_short():
@@ -56,5 +56,5 @@ def test_every_example(dashboard: Dashboard, tmp_path: Path):
     for title in box.options:
         dashboard.test.main.selectbox[0].select(title)
         dashboard.settle()
-        own = dashboard.test.main.selectbox[0].value
-        compare(f"pages/learn/{own}.txt", page_text(dashboard.test, tmp_path).partition("======== sidebar")[0])
+        example = dashboard.test.main.selectbox[0].value
+        compare(f"pages/learn/{example}.txt", page_text(dashboard.test, tmp_path).partition("======== sidebar")[0])

@@ -33,8 +33,8 @@ from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 from tests import samples
 from tests.golden.make import compare, normal, printed
-from tests.golden.test_golden_audits import MADE, SEEDS, _altered
-from tests.judged_report import judged
+from tests.golden.test_golden_audits import REPORTS, SEEDS, _altered
+from tests.judged_report import judged_audit
 from tests.release_samples import card
 from tests.samples_report import POLICY, SMALL_GROUPS, sample
 from tests.unit.charts import nasty_studies as nasty
@@ -61,34 +61,34 @@ def refused(call: Callable[[], Any]) -> str:
 
 def _audits() -> Iterator[tuple[str, str]]:
     for seed in SEEDS:
-        yield f"audit {seed}", text_of(audit._printed(MADE[seed]))
+        yield f"audit {seed}", text_of(audit._printed(REPORTS[seed]))
 
 
 def _compared() -> Iterator[tuple[str, str]]:
     for before in SEEDS:
         for margin in (None, 0.02):
-            old = MADE[before].document
+            old = REPORTS[before].document
             for name, new in (
-                ("next", MADE[(before + 1) % len(SEEDS)].document),
+                ("next", REPORTS[(before + 1) % len(SEEDS)].document),
                 ("altered", _altered(old, np.random.default_rng(before))[1]),
             ):
-                found = refused(lambda old=old, new=new, margin=margin: _comparison(old, new, margin))
-                yield f"{before} internal {margin} {name}", found
+                output = refused(lambda old=old, new=new, margin=margin: _comparison(old, new, margin))
+                yield f"{before} internal {margin} {name}", output
 
 
 def _comparison(old: Any, new: Any, margin: float | None) -> str:
-    found = compared(*({**one, "fingerprint": "f" * 64} for one in (old, new)), margin=margin)
-    return f"{found.verdict}\n{text_of(comparing._printed(found))}"
+    comparison = compared(*({**document, "fingerprint": "f" * 64} for document in (old, new)), margin=margin)
+    return f"{comparison.verdict}\n{text_of(comparing._printed(comparison))}"
 
 
 def _replayed() -> Iterator[tuple[str, str]]:
     for seed in SEEDS:
-        old, rng = MADE[seed].document, np.random.default_rng(seed)
+        old, rng = REPORTS[seed].document, np.random.default_rng(seed)
         new = old
         for times in range(4):
             new = _altered(new, rng)[1]
-            told = refused(lambda old=old, new=new: text_of(replay._printed(compare_runs(old, new))))
-            yield f"{seed} altered {times + 1} times", told
+            output = refused(lambda old=old, new=new: text_of(replay._printed(compare_runs(old, new))))
+            yield f"{seed} altered {times + 1} times", output
     for value in (None, True, 1.5, "x" * 40, "x" * 41):
         yield f"value {value!s:.9}", replay._value(value)
 
@@ -97,16 +97,21 @@ def _chosen() -> Iterator[tuple[str, str]]:
     data = SimpleNamespace(dataset=samples.dataset(300))
     for seed in range(16):
         choice = nasty.choice(np.random.default_rng([seed, 3]))
-        found = choose._outcome(choice, data, AuditPlan(), default_policy(), ChooseSettings())
-        yield f"choice {seed} {found.content['outcome']}", text_of(console._lines(found))
+        outcome = choose._outcome(choice, data, AuditPlan(), default_policy(), ChooseSettings())
+        yield f"choice {seed} {outcome.content['outcome']}", text_of(console._lines(outcome))
 
 
 def _swept() -> Iterator[tuple[str, str]]:
     for seed in range(6):
         rng, settings = np.random.default_rng(seed), SweepSettings()
-        own = {"metric": "statistical_parity", "adversary": "a", "protocol": settings.protocol, "cost": settings.cost}
+        labels = {
+            "metric": "statistical_parity",
+            "adversary": "a",
+            "protocol": settings.protocol,
+            "cost": settings.cost,
+        }
         methods = [*METHOD_TITLES][: 1 + seed]
-        rows = [replace(nasty.sweep_row(rng, name, 0.05 * i), **own) for i, name in enumerate(methods)]
+        rows = [replace(nasty.sweep_row(rng, name, 0.05 * i), **labels) for i, name in enumerate(methods)]
         rows += [replace(rows[0], protocol="other"), replace(rows[0], adversary="b")]
         yield f"sweep {seed}", text_of(sweep._printed(rows, settings, AuditConfig(epsilon=0.5, method="dp_id3")))
         yield f"map {seed}", text_of(tradeoff._printed(nasty.landscape(rng)))
@@ -123,16 +128,16 @@ def _cards() -> Iterator[tuple[str, str]]:
         yield f"card {study.n_numbers} {study.most_pinned} {study.draws is None}", model_card._verdict(study)
 
 
-def _words() -> Iterator[tuple[str, str]]:
+def _estimates() -> Iterator[tuple[str, str]]:
     rows = [["a", "1", "x\x1b[31m"], ["long name", "12,345", ""], ["\u202eab", "", "\u00a0z"]]
     for left in ((), (0,), (0, 2), range(3)):
         yield f"aligned {left}", str(console.aligned(["name", "n", "last"], rows, left=left))
     yield "table", console.table([{"a": "1", "b": "22"}, {"a": "3", "b": "4"}])
     yield "block", Block.of(["a\tb", "c"])
     for value, low in ((0.5, 0.4), (0.5, float("nan")), (float("nan"), 0.1), (-0.12345, -0.2)):
-        found = Estimate(value=value, low=low, high=0.6, n=9)
-        words = [console.estimate_words(found, signed=s, percent=p) for s in (False, True) for p in (False, True)]
-        yield f"estimate {value} {low}", "; ".join(words)
+        estimate = Estimate(value=value, low=low, high=0.6, n=9)
+        texts = [console.interval_text(estimate, signed=s, percent=p) for s in (False, True) for p in (False, True)]
+        yield f"estimate {value} {low}", "; ".join(texts)
     seconds = (0.4, 89.4, 89.6, 90.0, 5399.0, 5400.0, 9000.0)
     yield "durations", "; ".join(map(console._duration, seconds))
     for text in (
@@ -169,7 +174,7 @@ def _set() -> Iterator[tuple[str, str]]:
     parser.add_argument("-c", "--count-it", type=int)
     parser.add_argument("--yes", action="store_true")
     parser.add_argument("--on", action=argparse.BooleanOptionalAction)
-    for words in (
+    for arguments in (
         ("x", "--set", "count_it=3"),
         ("--set=name=x", "--set", "yes=true", "--set", "on=false"),
         ("x", "--set", "yes=false", "--set", "on=true"),
@@ -180,15 +185,15 @@ def _set() -> Iterator[tuple[str, str]]:
         ("x", "y"),
         ("x", "--count-it", "z"),
     ):
-        yield f"set {' '.join(words)}", _parsed(parser, words)
+        yield f"set {' '.join(arguments)}", _parsed(parser, arguments)
 
 
-def _parsed(parser: Any, words: tuple[str, ...]) -> str:
+def _parsed(parser: Any, arguments: tuple[str, ...]) -> str:
     err = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.stderr", err)
         try:
-            return str(sorted(vars(parser.parse_args(words)).items()))
+            return str(sorted(vars(parser.parse_args(arguments)).items()))
         except SystemExit as left:
             return f"{left.code}: {err.getvalue()}"
 
@@ -200,7 +205,7 @@ PRINTED: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], int]] = {
     "chosen": (_chosen, 2),
     "swept": (_swept, 2),
     "cards": (_cards, 99),
-    "words": (_words, 99),
+    "words": (_estimates, 99),
     "set": (_set, 99),
 }
 """What is printed, and how many are kept as they are; of the others the first line and a digest."""
@@ -208,12 +213,12 @@ PRINTED: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], int]] = {
 
 @pytest.mark.parametrize("name", PRINTED)
 def test_printed(name: str) -> None:
-    made, whole = PRINTED[name]
-    told = []
-    for i, (title, text) in enumerate(made()):
+    source, full_count = PRINTED[name]
+    entries = []
+    for i, (title, text) in enumerate(source()):
         first = normal(text).partition("\n")[0]
-        told.append(f"== {title}\n{text}" if i < whole else f"== {title}: {sealed(text)} {first:.70}")
-    compare(f"printed/{name}.txt", normal("\n".join(told)))
+        entries.append(f"== {title}\n{text}" if i < full_count else f"== {title}: {sealed(text)} {first:.70}")
+    compare(f"printed/{name}.txt", normal("\n".join(entries)))
 
 
 def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +231,7 @@ NOISE = (
 )
 """What the desk's noise decides."""
 
-KEPT = r"\d{4}-\d\d-\d\d(T[\d:]+Z)?|\b[0-9a-f]{4} [0-9a-f]{4}\b|\b[0-9a-f]{64}\b"
+HISTORY_MASK = r"\d{4}-\d\d-\d\d(T[\d:]+Z)?|\b[0-9a-f]{4} [0-9a-f]{4}\b|\b[0-9a-f]{64}\b"
 """When an audit was kept, and its fingerprint."""
 
 DESK = (
@@ -312,27 +317,32 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     scores.to_csv("scores.csv", index=False)
     people.assign(score=(people["skill"] > 0.1).astype(float))[["person", "score"]].to_csv("model.csv", index=False)
     later, few = {"started": "2026-12-01T23:59:00Z", "seconds": 1.0}, replace(POLICY, limits=POLICY.limits[4:6])
-    held = (judged(), judged(policy=few), judged(sample(SMALL_GROUPS)), judged(replace(sample(), times=later)))
-    for number, one in enumerate(held, start=1):
-        document = report_document(one)
+    held = (
+        judged_audit(),
+        judged_audit(policy=few),
+        judged_audit(sample(SMALL_GROUPS)),
+        judged_audit(replace(sample(), times=later)),
+    )
+    for number, report in enumerate(held, start=1):
+        document = report_document(report)
         Path(f"{number}.json").write_text(to_json(document), encoding="utf-8")
         Path(f"{number}e.json").write_text(to_json(public_summary(document)), encoding="utf-8")
     return tmp_path
 
 
-@pytest.mark.parametrize(("name", "commands", "mask"), [("desk", DESK, NOISE), ("history", AUDITED, KEPT)])
-def test_commands_one_after_the_other(name: str, commands: tuple[str, ...], mask: str, folder: Path) -> None:
-    told = [printed(line.split(), folder, mask) for line in commands]
-    compare(f"printed/{name}.txt", "\n".join(told))
+@pytest.mark.parametrize(("name", "commands", "mask"), [("desk", DESK, NOISE), ("history", AUDITED, HISTORY_MASK)])
+def test_commands_in_sequence(name: str, commands: tuple[str, ...], mask: str, folder: Path) -> None:
+    outputs = [printed(line.split(), folder, mask) for line in commands]
+    compare(f"printed/{name}.txt", "\n".join(outputs))
 
 
 def test_folders_that_hold_something_else(tmp_path: Path) -> None:
-    told = []
+    entries = []
     for wrong in ("", "note.txt", "internal/note.txt", "public", "internal/report.json", "internal/table-a.csv"):
         out = tmp_path / (wrong.replace("/", "-") or "none")
         for kind, name, document in (
-            ("internal", "report.json", MADE[1].document),
-            ("public", "summary.json", MADE[1].summary),
+            ("internal", "report.json", REPORTS[1].document),
+            ("public", "summary.json", REPORTS[1].summary),
         ):
             (out / kind).mkdir(parents=True)
             (out / kind / name).write_text(json.dumps(document), encoding="utf-8")
@@ -341,27 +351,27 @@ def test_folders_that_hold_something_else(tmp_path: Path) -> None:
         if wrong:
             (out / wrong).write_text("{}", encoding="utf-8")
         for force in (False, True):
-            told.append(
+            entries.append(
                 f"{wrong} {force}: {refused(lambda out=out, force=force: audit.check_folder(out, force=force))}"
             )
-    compare("printed/folders.txt", normal("\n".join(told), tmp_path))
+    compare("printed/folders.txt", normal("\n".join(entries), tmp_path))
 
 
 def test_plans_of_several_models(folder: Path) -> None:
     plan = 'schema = 1\n[data]\ndataset = "demo"\n[model]\nmethod = "{}"\ntolerance = {}\n'
     for name, method, tolerance in (("a", "unmitigated", 0.05), ("b", "unmitigated", 0.05), ("c", "dp_id3", 0.1)):
         Path(f"{name}.toml").write_text(plan.format(method, tolerance), encoding="utf-8")
-    given = 'schema = 1\n[data]\nfile = "{}.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
-    given += 'sensitive = "origin"\n'
-    given += 'group = ["north"]\nprediction = "said"\n[model]\nkind = "predictions"\n'
-    said = samples.frame(300).assign(said=np.resize(["yes", "no", "no"], 300))
+    plan_template = 'schema = 1\n[data]\nfile = "{}.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
+    plan_template += 'sensitive = "origin"\n'
+    plan_template += 'group = ["north"]\nprediction = "said"\n[model]\nkind = "predictions"\n'
+    frame = samples.frame(300).assign(said=np.resize(["yes", "no", "no"], 300))
     (folder / "under").mkdir()
-    for place in ("p", "q", "under/p"):
-        said.to_csv(f"{place}.csv", index=False)
-        Path(f"{place}.toml").write_text(given.format(place[-1]), encoding="utf-8")
+    for stem in ("p", "q", "under/p"):
+        frame.to_csv(f"{stem}.csv", index=False)
+        Path(f"{stem}.toml").write_text(plan_template.format(stem[-1]), encoding="utf-8")
     parser = argparse.ArgumentParser()
     choose.add_arguments(parser)
-    told = []
+    entries = []
     for line in (
         "a.toml",
         "a.toml b.toml",
@@ -374,10 +384,13 @@ def test_plans_of_several_models(folder: Path) -> None:
         "a.toml --dataset adult",
     ):
         arguments = parser.parse_args(line.split())
-        told.append(f"{line}: {refused(lambda own=arguments: _asked(own))}")
-    compare("printed/plans.txt", normal("\n".join(told), folder))
+        entries.append(f"{line}: {refused(lambda current=arguments: _choice_lines(current))}")
+    compare("printed/plans.txt", normal("\n".join(entries), folder))
 
 
-def _asked(arguments: argparse.Namespace) -> list[str]:
-    made = choose._of_plans(arguments, from_arguments(arguments, ChooseSettings))
-    return [f"{one.name or 'trained'} {len(one.configs)} {one.configs[0].method}" for one in made]
+def _choice_lines(arguments: argparse.Namespace) -> list[str]:
+    candidate_sets = choose._of_plans(arguments, from_arguments(arguments, ChooseSettings))
+    return [
+        f"{candidate_set.name or 'trained'} {len(candidate_set.configs)} {candidate_set.configs[0].method}"
+        for candidate_set in candidate_sets
+    ]

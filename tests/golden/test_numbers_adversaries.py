@@ -44,41 +44,46 @@ CATEGORICAL = np.array([False, True, False])
 
 def _trained() -> Named:
     for k in (2, 3):
-        own = people(k=k)
-        for seen in (None, own["answers"]):
-            known = own["x"][:60], own["labels"][:60], own["groups"][:60], None if seen is None else seen[:60]
-            asked = own["x"][60:], own["labels"][60:], own["answers"][60:]
+        sample = people(k=k)
+        for seen in (None, sample["answers"]):
+            training = (
+                sample["x"][:60],
+                sample["labels"][:60],
+                sample["groups"][:60],
+                None if seen is None else seen[:60],
+            )
+            held_out = sample["x"][60:], sample["labels"][60:], sample["answers"][60:]
             for kind in adversary.ADVERSARIES:
                 few = {"n_estimators": 7, "max_depth": 3}
-                forest = adversary.train_adversary(kind, *known, seed=3, parameters=few)
-                found = forest.probability(*asked)
-                yield f"{k} groups, {kind}, {seen is not None}", (forest.sees_predictions, found)
-                scale = adversary.calibrate(found, own["groups"][60:])
+                forest = adversary.train_adversary(kind, *training, seed=3, parameters=few)
+                probability = forest.probability(*held_out)
+                yield f"{k} groups, {kind}, {seen is not None}", (forest.sees_predictions, probability)
+                scale = adversary.calibrate(probability, sample["groups"][60:])
                 yield (
                     f"{k} groups, {kind}, {seen is not None}: calibrated",
                     (
                         scale.slope.round(3),
                         scale.intercept.round(3),
-                        scale.apply(found).round(3),
+                        scale.apply(probability).round(3),
                     ),
                 )
             for categorical in (None, CATEGORICAL, ~CATEGORICAL & False):
-                strong = adversary.train_strong(*known, categorical=categorical, seed=3)
+                strong = adversary.train_strong(*training, categorical=categorical, seed=3)
                 name = f"{k} groups, strong, {seen is not None}, {categorical}"
-                yield name, (strong.estimator.n_iter_, strong.probability(*asked).round(4))
+                yield name, (strong.estimator.n_iter_, strong.probability(*held_out).round(4))
         records = adversary.AttackedRecords(
-            probability=found,
-            calibrated=scale.apply(found),
-            predictions=asked[2],
-            labels=asked[1],
-            truth=own["groups"][60:],
+            probability=probability,
+            calibrated=scale.apply(probability),
+            predictions=held_out[2],
+            labels=held_out[1],
+            truth=sample["groups"][60:],
         )
         yield f"{k} groups: records", (records.guess, records.calibrated_guess, records.confidence, records.n_groups)
     for counts in ((5, 5), (5, 6), (7, 7, 6), (7, 7, 7), (20, 1), (19, 2)):
         groups = np.repeat(np.arange(len(counts)), counts)
         strong = adversary.train_strong(np.arange(groups.size)[:, None] % 7, groups % 2, groups, seed=1)
         yield f"stops early with {counts}", bool(strong.estimator.do_early_stopping_)
-    many = np.column_stack([np.arange(600) % each for each in (255, 256, 3)])
+    many = np.column_stack([np.arange(600) % modulus for modulus in (255, 256, 3)])
     for categorical in ([True, True, False], [False, False, True]):
         strong = adversary.train_strong(many, many[:, 2] % 2, many[:, 0] % 2, categorical=np.array(categorical))
         yield f"categories {categorical}", strong.estimator.is_categorical_
@@ -93,38 +98,48 @@ def _scaled() -> Named:
     yield "of two", two.apply(np.array([[0.2, 0.8], [1.0, 0.0], [0.5, 0.5]]))
     wrong = ({"max_depth": None}, {"max_depth": 0}, {"max_depth": 64}, {"max_depth": 65}, {"n_estimators": None})
     more = ({"n_estimators": 3001}, {"n_estimators": 3000}, {"min_samples_split": 1}, {"min_samples_leaf": 10_001})
-    for given in (None, *wrong, *more, {"max_features": None}, {"criterion": None}, {"max_features": 3}, {"depth": 3}):
-        yield f"forest of {given}", refused(adversary.forest_parameters, given)
+    for parameters in (
+        None,
+        *wrong,
+        *more,
+        {"max_features": None},
+        {"criterion": None},
+        {"max_features": 3},
+        {"depth": 3},
+    ):
+        yield f"forest of {parameters}", refused(adversary.forest_parameters, parameters)
     for groups in ([0, 0], [0, 1], [0, 2], [1, 2], [2, 1, 0], [1, 1]):
         yield f"groups {groups}", refused(adversary.check_groups, np.array(groups))
     yield "a group is missing", refused(adversary.calibrate, three, np.array([0, 1, 1, 0]))
-    own = np.arange(6.0).reshape(3, 2), np.array([1, 1, 0])
-    yield "columns", adversary.known_columns(*own, np.array([1, 0, 0]))
-    yield "columns without answers", adversary.known_columns(*own)
+    records = np.arange(6.0).reshape(3, 2), np.array([1, 1, 0])
+    yield "columns", adversary.known_columns(*records, np.array([1, 0, 0]))
+    yield "columns without answers", adversary.known_columns(*records)
 
 
 def _crossed() -> Named:
-    own = people()
-    for score in (None, own["scores"], np.where(own["answers"] == 1, 1.0, own["x"][:, 1] / 4)):
-        yield "columns", cross_fitting.released_columns(own["answers"], own["labels"], score)
+    sample = people()
+    for score in (None, sample["scores"], np.where(sample["answers"] == 1, 1.0, sample["x"][:, 1] / 4)):
+        yield "columns", cross_fitting.released_columns(sample["answers"], sample["labels"], score)
     for counts in ((3, 4), (1, 1), (0, 5), (6, 3)):
         member = np.repeat([0, 1], counts).astype(np.uint8)
         yield f"halves of {counts}", str(cross_fitting.halves(member, seed=2).astype(int).tolist())
     for value, low, high in ((0.6, 0.52, 0.7), (0.6, 0.55, 0.65), (0.5, 0.45, 0.55), (0.4, 0.3, 0.6)):
-        found = Estimate(value=value, low=low, high=high, n=30)
+        estimate = Estimate(value=value, low=low, high=high, n=30)
         for chance in (0.5, value - math.sqrt(1 + 2 / math.pi) * (value - low), 0.2):
-            yield f"taught {value} {low}, {chance:.3f}", cross_fitting.cross_fitted_interval(found, chance)
-    score, verdict = cross_fitting.cross_fitted([own["x"][:, 0], own["x"][:, 1]], own["groups"], seed=1, name="x")
+            yield f"taught {value} {low}, {chance:.3f}", cross_fitting.cross_fitted_interval(estimate, chance)
+    score, verdict = cross_fitting.cross_fitted(
+        [sample["x"][:, 0], sample["x"][:, 1]], sample["groups"], seed=1, name="x"
+    )
     yield "cross-fitted", (score, verdict)
 
 
 def _released() -> Named:
-    own, three = people(), people(120, 3, 2)
-    scores = own["scores"].copy()
+    sample, three = people(), people(120, 3, 2)
+    scores = sample["scores"].copy()
     scores[[3, 40]] = np.nan
     scores[[5, 6]] = 0.0, 1.0
     for decimals in (0, 1, 2, 3, 6, 12, 15):
-        rounded = Outputs(labels=own["answers"], scores=np.round(scores, decimals), decimals=decimals)
+        rounded = Outputs(labels=sample["answers"], scores=np.round(scores, decimals), decimals=decimals)
         yield (
             f"{decimals} decimals",
             (
@@ -134,22 +149,25 @@ def _released() -> Named:
         )
         logits = output_evidence.Logits.of(rounded)
         yield f"{decimals} decimals: logits", (logits.values, logits.variance)
-    yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=own["answers"][:3])
-    for asked, kind in product((people(), three), (None, CATEGORICAL)):
-        k = int(asked["groups"].max()) + 1
-        outputs = Outputs(labels=asked["answers"], scores=asked["scores"], decimals=3)
+    yield "of some", replace(rounded.of(np.array([3, 5, 7])), labels=sample["answers"][:3])
+    for queried, kind in product((people(), three), (None, CATEGORICAL)):
+        k = int(queried["groups"].max()) + 1
+        outputs = Outputs(labels=queried["answers"], scores=queried["scores"], decimals=3)
         categorical = CATEGORICAL & (kind is not None)
-        before = _imputation(asked, categorical)
-        name, rows = f"{k} groups, {kind is not None}", np.arange(asked["groups"].size)
+        before = _imputation(queried, categorical)
+        name, rows = f"{k} groups, {kind is not None}", np.arange(queried["groups"].size)
         yield (
             f"{name}: imputation",
-            (before.combination, before.odds[:20].round(4), before.about(asked["x"][:9]).odds.round(4)),
+            (before.combination, before.odds[:20].round(4), before.about(queried["x"][:9]).odds.round(4)),
         )
-        evidence = output_evidence.OutputEvidence.of(asked["x"], outputs, asked["groups"], before, rows[-20:])
+        evidence = output_evidence.OutputEvidence.of(queried["x"], outputs, queried["groups"], before, rows[-20:])
         for about, columns in (("learners", evidence.columns()), ("asked", evidence.columns(rows[-9:]))):
-            found = [getattr(columns, each.name) for each in fields(columns)]
-            yield f"{name}: {about}", [each[:9].round(4) if isinstance(each, np.ndarray) else each for each in found]
-    for tied, asked in (
+            output = [getattr(columns, field.name) for field in fields(columns)]
+            yield (
+                f"{name}: {about}",
+                [value[:9].round(4) if isinstance(value, np.ndarray) else value for value in output],
+            )
+    for tied, queried in (
         ([0.1, 0.1, 0.3, 0.3, 0.3, 0.7], [0.1, 0.2, 0.3, 0.9]),
         (np.arange(20) / 20, [0.05]),
         ([*np.arange(19) / 20, 0.0], [0.05]),
@@ -158,39 +176,41 @@ def _released() -> Named:
         table = output_evidence.ValueTable.of(column, groups, 3)
         yield (
             f"values {len(tied)}",
-            (table.odds(np.array(asked)), table.odds_out_of_fold(column, groups, np.arange(len(tied)) % 2)),
+            (table.odds(np.array(queried)), table.odds_out_of_fold(column, groups, np.arange(len(tied)) % 2)),
         )
-    cut = imputation.known_records(np.arange(20, 60), own["groups"], seed=1)
-    yield "cut", [str(each.tolist()) for each in (cut.learners, cut.fold, cut.validation)]
-    for given, columns in ((own, None), (own, scores), (three, three["scores"]), (three, None)):
-        outputs = Outputs(labels=given["answers"], scores=columns, decimals=3)
-        n, k = given["groups"].size, int(given["groups"].max()) + 1
-        before, judged = _imputation(given, CATEGORICAL), np.arange(n // 2, n)
-        found = released_outputs.attack_released(given["x"], outputs, given["groups"], before, judged)
+    cut = imputation.known_records(np.arange(20, 60), sample["groups"], seed=1)
+    yield "cut", [str(row_set.tolist()) for row_set in (cut.learners, cut.fold, cut.validation)]
+    for cohort, columns in ((sample, None), (sample, scores), (three, three["scores"]), (three, None)):
+        outputs = Outputs(labels=cohort["answers"], scores=columns, decimals=3)
+        n, k = cohort["groups"].size, int(cohort["groups"].max()) + 1
+        before, targets = _imputation(cohort, CATEGORICAL), np.arange(n // 2, n)
+        output = released_outputs.attack_released(cohort["x"], outputs, cohort["groups"], before, targets)
         yield (
             f"attack on {k} groups",
-            (found.before.round(4), found.after.round(4), found.attack, found.share, found.n_known),
+            (output.before.round(4), output.after.round(4), output.attack, output.share, output.n_known),
         )
 
 
-def _imputation(asked: dict[str, Any], categorical: Any) -> imputation.Imputation:
+def _imputation(cohort: dict[str, Any], categorical: Any) -> imputation.Imputation:
     """Return what half of the people teach."""
-    groups = asked["groups"]
+    groups = cohort["groups"]
     records = imputation.known_records(np.arange(groups.size // 2), groups, seed=2)
     k = int(groups.max()) + 1
-    return imputation.impute(asked["x"], groups, records, n_groups=k, categorical=categorical, seed=2)
+    return imputation.impute(cohort["x"], groups, records, n_groups=k, categorical=categorical, seed=2)
 
 
-class _Asked:
+class _RecordingLearner:
     """A learner that keeps what it was asked to be, and is nearly certain of the likelier label."""
 
     made: dict[str, Any]
     likely: float
 
-    def __init__(self, **asked: Any) -> None:
-        _Asked.made = {name: value for name, value in asked.items() if not isinstance(value, np.ndarray)}
+    def __init__(self, **parameters: Any) -> None:
+        _RecordingLearner.made = {
+            name: value for name, value in parameters.items() if not isinstance(value, np.ndarray)
+        }
 
-    def fit(self, x: Any, y: Any) -> _Asked:
+    def fit(self, x: Any, y: Any) -> _RecordingLearner:
         self.likely = 1e-7 if np.mean(y) < 0.4 else 1.0 - 1e-7 if np.mean(y) > 0.6 else 0.5
         return self
 
@@ -204,66 +224,66 @@ class _Asked:
 def _boosters() -> Named:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"):
-            patch.setattr(f"sklearn.ensemble.{name}", _Asked)
+            patch.setattr(f"sklearn.ensemble.{name}", _RecordingLearner)
         for n, rare in product((39, 40, 120, 299, 300, 499, 500, 1050), (4, 5, 9, 10, 35)):
             groups = (np.arange(n) < rare).astype(np.uint8)
             x, flags = np.column_stack([np.arange(n), groups]).astype(float), np.array([False, True])
             for slow in (False, True):
                 imputation.boosting(x, groups, flags, seed=5, slow=slow)
-                yield f"group of {rare} in {n}, slow {slow}", _Asked.made
-            _Asked.made = {}
+                yield f"group of {rare} in {n}, slow {slow}", _RecordingLearner.made
+            _RecordingLearner.made = {}
             before = SimpleNamespace(countable=flags, seed=5)
             model = output_evidence.value_model(x, groups == 1, before)  # type: ignore[arg-type]
             chance = output_evidence.value_chance(model, x[:1])
-            yield f"label of {rare} in {n}", (chance, _Asked.made)
+            yield f"label of {rare} in {n}", (chance, _RecordingLearner.made)
         for n in (19, 20, 40, 499, 500, 999, 1000):
             groups = np.arange(n) % 2
             x = np.zeros((n, 2))
             cross_fitting._fitted(x.astype(np.float32), groups.astype(np.uint8), 4)
-            yield f"half of {n}", _Asked.made
+            yield f"half of {n}", _RecordingLearner.made
             output_evidence.BoostedMeans.fit(x, groups, groups / 4.0, np.zeros(2, bool), n_groups=2, seed=6)
-            yield f"scores of {n}", _Asked.made
+            yield f"scores of {n}", _RecordingLearner.made
 
 
 def _many() -> Named:
-    own = people()
-    n = own["groups"].size
+    sample = people()
+    n = sample["groups"].size
     for enough in range(n - 1, n + 2):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(imputation, "_MANY", enough)
-            found = imputation.with_folds(np.arange(n), np.arange(0), own["groups"], seed=2)
-        yield f"{enough} are many", str(found.fold.tolist())
+            output = imputation.with_folds(np.arange(n), np.arange(0), sample["groups"], seed=2)
+        yield f"{enough} are many", str(output.fold.tolist())
     for most in (44, 45, 46):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cross_fitting, "MAX_TEACHERS", most)
-            found = cross_fitting.cross_fitted([own["x"][:, 0]], own["groups"], seed=1, name="x")
-        yield f"{most} teach", found
+            output = cross_fitting.cross_fitted([sample["x"][:, 0]], sample["groups"], seed=1, name="x")
+        yield f"{most} teach", output
 
 
-def _judged() -> Named:
+def _evaluated() -> Named:
     rng = np.random.default_rng(4)
     truth = np.array([0, 0, 1, 0, 1, 2, 0, 1, 0, 0, 2, 0])
     before, after = (rng.dirichlet(np.ones(3), 12) * 0.5 + 0.5 * weight * np.eye(3)[truth] for weight in (0.3, 1.0))
-    before, after = (each / each.sum(axis=1, keepdims=True) for each in (before, after))
+    before, after = (weights / weights.sum(axis=1, keepdims=True) for weights in (before, after))
     after[3] = [0.0, 1.0, 0.0]
-    one = AttackerPosteriors(
+    posteriors = AttackerPosteriors(
         truth=truth, before=before, after=after, share=np.array([0.6, 0.3, 0.1]), attack="all", n_known=30
     )
     for measure in study.MEASURES:
-        yield f"{measure}: level", [one.level(measure, each) for each in (before, after)]
-        yield f"{measure}: gain", one.gain(measure)
-    yield "guesses", [str(one.guess(after, balanced=balanced).tolist()) for balanced in (False, True)]
-    yield "bits", one.bits(after)
+        yield f"{measure}: level", [posteriors.level(measure, probability) for probability in (before, after)]
+        yield f"{measure}: gain", posteriors.gain(measure)
+    yield "guesses", [str(posteriors.guess(after, balanced=balanced).tolist()) for balanced in (False, True)]
+    yield "bits", posteriors.bits(after)
     for rows in (np.arange(12), np.arange(3, 10)):
-        yield f"halves of {rows.size}", [str(each.tolist()) for each in study._halves(rows, truth, 3)]
-    found = released_outputs.ReleasedAttack(
-        before=before[:5], after=after[:5], attack="label", share=one.share, n_known=8
+        yield f"halves of {rows.size}", [str(half.tolist()) for half in study._halves(rows, truth, 3)]
+    attack = released_outputs.ReleasedAttack(
+        before=before[:5], after=after[:5], attack="label", share=posteriors.share, n_known=8
     )
-    other = replace(found, attack="all", before=before[5:9], n_known=9)
+    second_attack = replace(attack, attack="all", before=before[5:9], n_known=9)
     for attacks in (
-        [(found, np.arange(5))],
-        [(found, np.arange(5)), (other, np.arange(5, 10))],
-        [(found, np.arange(5))] * 2,
+        [(attack, np.arange(5))],
+        [(attack, np.arange(5)), (second_attack, np.arange(5, 10))],
+        [(attack, np.arange(5))] * 2,
     ):
         yield f"together {len(attacks)}", study._together(attacks, truth)
     for low, high, closed in ((0.0, 0.02, 0.02), (0.01, 0.02, 0.0199), (-0.1, 0.1, 0.1), (0.001, 0.5, 1.0)):
@@ -281,34 +301,37 @@ def _studied() -> Named:
         subject, settings = study._released(seed, seed != 2)
         train = subject.splits.train
         sensitive, predictions = subject.dataset.sensitive, subject.model.predictions
-        own = sensitive.size, np.bincount(sensitive[train]), predictions[train].mean()
+        summary = sensitive.size, np.bincount(sensitive[train]), predictions[train].mean()
         yield (
             f"released {seed}",
-            (*own, None if subject.dataset.scores is None else subject.dataset.scores[train], settings),
+            (*summary, None if subject.dataset.scores is None else subject.dataset.scores[train], settings),
         )
     subject, settings = study._tabled(1, True)
-    (found,) = study.STUDY.run(subject, settings)
-    yield "tabled", (found.gains, found.judged["outside"].before, found.judged["outside"].after)
+    (result,) = study.STUDY.run(subject, settings)
+    yield "tabled", (result.gains, result.judged["outside"].before, result.judged["outside"].after)
     rng = np.random.default_rng(6)
     drawn = draw_people(330, rng)
     scores = (0.1 + 0.5 * drawn.sensitive + 0.3 * rng.random(330)).round(2)
     subject = subject_of(drawn, (scores >= 0.5).astype(np.uint8), (130, 160, 40), seed=1, scores=scores)
-    (found,) = study.STUDY.run(subject, AttributeSettings())
-    yield "gains", {measure: (place, gain.value.__round__(4)) for measure, (place, gain) in found.gains.items()}
-    yield "closing", [(name, round(gain.value, 4), round(other.value, 4)) for name, gain, other in found.closing]
-    yield "places", [str(found.judged), found.released][1:]
+    (result,) = study.STUDY.run(subject, AttributeSettings())
+    yield "gains", {measure: (position, gain.value.__round__(4)) for measure, (position, gain) in result.gains.items()}
+    yield (
+        "closing",
+        [(name, round(gain.value, 4), round(balanced_gain.value, 4)) for name, gain, balanced_gain in result.closing],
+    )
+    yield "places", [str(result.judged), result.released][1:]
     yield (
         "checks",
         [
-            (each.check, each.attacked, each.knows, *each.assumptions)
-            for each in study.STUDY.checks(found, AttributeSettings()).values()
+            (measurement.check, measurement.attacked, measurement.knows, *measurement.assumptions)
+            for measurement in study.STUDY.checks(result, AttributeSettings()).values()
         ],
     )
 
 
-def _asked(*given: Any, **_: Any) -> released_outputs.ReleasedAttack:
-    before, judged = given[3:]
-    even = np.full((judged.size, 2), 0.5)
+def _even_attack(*arguments: Any, **_: Any) -> released_outputs.ReleasedAttack:
+    before, targets = arguments[3:]
+    even = np.full((targets.size, 2), 0.5)
     return released_outputs.ReleasedAttack(
         before=even, after=even, attack="label", share=np.array([0.5, 0.5]), n_known=before.records.n
     )
@@ -322,17 +345,23 @@ def _placed() -> Named:
         )
         subject = subject_of(drawn, np.arange(200, dtype=np.uint8) % 2, (120, 60, 20), seed=1)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(study, "attack_released", _asked)
-            found = study._posteriors(subject, subject.outputs)
-        yield f"{rare} of 120", {place: (own.n_known, own.truth.size, own.truth.sum()) for place, own in found.items()}
+            patch.setattr(study, "attack_released", _even_attack)
+            posteriors = study._posteriors(subject, subject.outputs)
+        yield (
+            f"{rare} of 120",
+            {
+                position: (posterior.n_known, posterior.truth.size, posterior.truth.sum())
+                for position, posterior in posteriors.items()
+            },
+        )
 
 
 def _tuned() -> Named:
-    own = people(70, 3, 9)
-    found = tuning.tune_forest(
-        "predictions", own["x"], own["labels"], own["groups"], own["answers"], evaluations=2, seed=1
+    sample = people(70, 3, 9)
+    parameters = tuning.tune_forest(
+        "predictions", sample["x"], sample["labels"], sample["groups"], sample["answers"], evaluations=2, seed=1
     )
-    yield "tuned", {field.name: getattr(found, field.name) for field in fields(found)}
+    yield "tuned", {field.name: getattr(parameters, field.name) for field in fields(parameters)}
 
 
 CASES: dict[str, Callable[[], Named]] = {
@@ -342,7 +371,7 @@ CASES: dict[str, Callable[[], Named]] = {
     "released": _released,
     "boosters": _boosters,
     "many": _many,
-    "judged": _judged,
+    "judged": _evaluated,
     "studied": _studied,
     "placed": _placed,
     "tuned": _tuned,

@@ -27,22 +27,22 @@ def _search() -> Named:
     rng = np.random.default_rng(1)
     weights = {m: np.round(rng.normal(size=(1 if m == 2 else m, 40)), 2) for m in (2, 3, 4)}
     for m, rows in weights.items():
-        one = classifier_of(rows, np.linspace(0.3, -0.6, len(rows)), multinomial=m == 3)
-        yield f"{m} values, scores", read_scores(one)
+        classifier = classifier_of(rows, np.linspace(0.3, -0.6, len(rows)), multinomial=m == 3)
+        yield f"{m} values, scores", read_scores(classifier)
         yield f"{m} values, tie", read_scores(classifier_of(-np.abs(rows), rows[:, 0], multinomial=m == 3)).tie * 1e9
     for m in (2, 3):
         records, network = fitted(m)
         for policy in POLICIES:
             yield f"network, {m} values, {policy}", representatives(records[:8], network, policy=policy).size
     for outputs in (1, 3):
-        made = SimpleNamespace(
+        model = SimpleNamespace(
             coefs_=[np.arange(12.0).reshape(4, 3) - 5, np.linspace(-2, 1, 3 * outputs).reshape(3, outputs)],
             intercepts_=[np.array([0.1, -0.2, 0.3]), np.linspace(0.4, 0.6, outputs)],
             activation="relu",
             out_activation_="logistic" if outputs == 1 else "softmax",
             classes_=np.arange(max(outputs, 2)),
         )
-        scores = read_scores(made)
+        scores = read_scores(model)
         state = scores.enter(np.array([[0.0, 0.5, 1.0, 0.2], [1.0, 0.0, 0.0, 0.7]]))
         gradient = scores.gradient(state, np.array([1, 0]))
         yield f"layers, {outputs}", (scores, scores.tie * 1e9, scores.scores(state), gradient, scores.n_columns)
@@ -64,18 +64,18 @@ def _small(seed: int = 0, **settings: Any) -> TableGuard:
 
 
 def _table() -> Named:
-    known = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 0, 40], [1, 0, 40], [-1, 1, 7.5]])
-    columns = tuple(table._column(f"{j}", known[:, j], j < 2, ("x", "y"), False, 0.2) for j in range(3))
+    records = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 0, 40], [1, 0, 40], [-1, 1, 7.5]])
+    columns = tuple(table._column(f"{j}", records[:, j], j < 2, ("x", "y"), False, 0.2) for j in range(3))
     yield "hand", columns
     for expected in (0.0, 1 / 3, 0.34, 2 / 3, 1.0):
-        yield f"rules, {expected:.2f}", table.find_rules(known, columns, least_expected=expected)
+        yield f"rules, {expected:.2f}", table.find_rules(records, columns, least_expected=expected)
 
 
 def _columns() -> Named:
     scores = np.array([[0.0, 1.0, 3.0], [0.0, -1.0, 2.0], [0.5, -1.0, 1.0]])
     for target, lead in ((0, 0.0), (1, 1.0), (2, 0.5)):
-        yield f"odds, {target}", [found.tolist() for found in log_odds(scores, target, lead=lead)]
-        yield f"odds of two, {target}", [found.tolist() for found in log_odds(scores[:2], target % 2, lead=lead)]
+        yield f"odds, {target}", [odds.tolist() for odds in log_odds(scores, target, lead=lead)]
+        yield f"odds of two, {target}", [odds.tolist() for odds in log_odds(scores[:2], target % 2, lead=lead)]
     many = [(5 + seed, 2 + seed % 3, 0.4 * (seed % 4)) for seed in range(12)]
     for seed, m, margin in ((0, 2, 0.0), (1, 3, 0.0), (2, 3, 1.5), (3, 4, 0.25), (4, 2, 2.0), *many):
         rng = np.random.default_rng(seed)
@@ -84,8 +84,8 @@ def _columns() -> Named:
         encoder = table.fit_encoder(people.known, columns, ranges=seed == 2)
         starts = np.cumsum([0, *(encoder.block(j, np.zeros(1)).shape[1] for j in range(5))])
         weights, offsets = np.round(rng.normal(size=(m, starts[-1])), 2), np.linspace(-0.4, 0.5, m)
-        named = SimpleNamespace(predict=lambda x, w=weights, b=offsets: (x @ w.T + b).argmax(axis=1))
-        defender = Defender(encoder=encoder, classifier=named, weights=weights, offsets=offsets, starts=starts)
+        classifier = SimpleNamespace(predict=lambda x, w=weights, b=offsets: (x @ w.T + b).argmax(axis=1))
+        defender = Defender(encoder=encoder, classifier=classifier, weights=weights, offsets=offsets, starts=starts)
         if seed > 4:  # many pairs in each other's way
             values = table._listed(columns)
             drawn = rng.integers(len(values), size=(40, 2))
@@ -94,8 +94,8 @@ def _columns() -> Named:
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
             yield f"{seed}, blocked", (noise.size, noise.noisy, noise.found)
             continue
-        found = table.find_rules(people.known, columns, least_expected=(2.0, 0.2)[seed % 2])
-        for which, rules in (("free", table.pair_rules(columns)), ("rules", table.pair_rules(columns, found))):
+        frequent_rules = table.find_rules(people.known, columns, least_expected=(2.0, 0.2)[seed % 2])
+        for which, rules in (("free", table.pair_rules(columns)), ("rules", table.pair_rules(columns, frequent_rules))):
             noise = TableSearch(columns, defender, rules, margin=margin).noise(people.public)
             yield f"{seed}, {which}", noise
             yield f"{seed}, {which}, plausible", table.judge_plausibility(people, noise, columns)
@@ -107,81 +107,91 @@ def _columns() -> Named:
 
 def _attackers() -> Named:
     some = ratings_samples.ratings(people=80, items=12, values=3, seed=4)
-    known = attackers.Known(records=some.people_train, values=some.values_train, n_values=3)
-    network = attackers.fit_network(known, seed=1)
+    knowledge = attackers.KnownPeople(records=some.people_train, values=some.values_train, n_values=3)
+    network = attackers.fit_network(knowledge, seed=1)
     yield "network", network.predict_proba(some.people_test)
-    noise = representatives(known.records, classifier_of(np.eye(3, 12), np.zeros(3), multinomial=True))
-    trained = attackers.fit_adversarial(known, noise, noise.mechanism(np.full(3, 1 / 3), 0.5), seed=1)
+    noise = representatives(knowledge.records, classifier_of(np.eye(3, 12), np.zeros(3), multinomial=True))
+    trained = attackers.fit_adversarial(knowledge, noise, noise.mechanism(np.full(3, 1 / 3), 0.5), seed=1)
     yield "adversarial", trained.predict_proba(some.people_test)
-    yield "distilled", attackers.fit_distilled(known, network, seed=1).predict_proba(some.people_test)
+    yield "distilled", attackers.fit_distilled(knowledge, network, seed=1).predict_proba(some.people_test)
     for kind in ("one_vs_rest", "logistic_smooth", "forest"):
-        yield kind, np.round(attackers.fit_unaware(known, kind, seed=3).predict_proba(some.people_test), 3)
-    one = attackers.Known(records=known.records[:1], values=known.values[:1], n_values=3)
-    yield "of one person", attackers.fit_network(one, seed=0).predict_proba(some.people_test)
+        yield kind, np.round(attackers.fit_unaware(knowledge, kind, seed=3).predict_proba(some.people_test), 3)
+    person = attackers.KnownPeople(records=knowledge.records[:1], values=knowledge.values[:1], n_values=3)
+    yield "of one person", attackers.fit_network(person, seed=0).predict_proba(some.people_test)
     guard = _small(1)
     for name in guard.attackers:
         for guess in guard.guesses(name):
             yield f"table, {name}", guess
-    kept = np.array([0, 3, 4])
+    column_indices = np.array([0, 3, 4])
     for learner, n in (*((learner, 9) for learner in attackers.LEARNERS), ("boosting", 41)):
         truth = np.arange(n) % 3 if n < 10 else np.arange(n) % 2 + 2 * (np.arange(n) == 40)
-        few = attackers.fit_on_table(learner, guard.people.known[:n], truth, guard.columns, kept=kept, seed=2)
+        few = attackers.fit_on_table(
+            learner, guard.people.known[:n], truth, guard.columns, selected=column_indices, seed=2
+        )
         yield f"few, {learner}, {n}", few.guess(guard.people.public)
 
 
 def _comparators() -> Named:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
-    known = attackers.Known(records=some.people_train, values=some.values_train, n_values=3)
-    records, own = some.people_test, np.eye(3)[some.values_train]
-    yield "usual", comparators.usual_ratings(known.records)
-    yield "statistic", comparators._statistic(known.records, own)
+    knowledge = attackers.KnownPeople(records=some.people_train, values=some.values_train, n_values=3)
+    records, one_hot = some.people_test, np.eye(3)[some.values_train]
+    yield "usual", comparators.usual_ratings(knowledge.records)
+    yield "statistic", comparators._statistic(knowledge.records, one_hot)
     for m in (2, 3):
         weights = np.round(np.random.default_rng(m).normal(size=(1 if m == 2 else 3, 14)), 1)
         judge = SimpleNamespace(coef_=weights)
         for n in (1, 3, 20):
-            made = comparators.blurme(records, np.minimum(some.values_test, m - 1), known, judge, n_added=n)
-            yield f"blurme, {m} values, {n}", made
+            obfuscated = comparators.blurme(records, np.minimum(some.values_test, m - 1), knowledge, judge, n_added=n)
+            yield f"blurme, {m} values, {n}", obfuscated
     for n in (1, 5):
-        yield f"chisquare, {n}", comparators.chisquare(records, some.values_test, known, n_added=n)
+        yield f"chisquare, {n}", comparators.chisquare(records, some.values_test, knowledge, n_added=n)
     for epsilon in (0.1, 2.0, 7.0, 900.0):
         yield f"local dp, {epsilon:g}", comparators.local_dp(records, epsilon=epsilon, rng=np.random.default_rng(3))
     yield "nearest", comparators._nearest(np.array([0.0, 0.1, 0.11, 0.29, 0.5, 0.9, 1.0]))
-    distance = np.round(np.random.default_rng(0).random((known.records.shape[0], 2)), 1)
-    yield "representatives", comparators._representatives(known.records, distance)
-    which = np.arange(known.records.shape[0]) % 3 // 2 * 2  # the cluster between has nobody
-    yield "distances", comparators._distances(known.records, which, known.records[:3], 3)
+    distance = np.round(np.random.default_rng(0).random((knowledge.records.shape[0], 2)), 1)
+    yield "representatives", comparators._representatives(knowledge.records, distance)
+    which = np.arange(knowledge.records.shape[0]) % 3 // 2 * 2  # the cluster between has nobody
+    yield "distances", comparators._distances(knowledge.records, which, knowledge.records[:3], 3)
     joint, far = np.array([[0.3, 0.1, 0.05], [0.05, 0.1, 0.4]]), np.array([[0.0, 2, 4], [3, 0, 1], [5, 2, 0]])
     for slack in (0.25, 0.5, 1.0):
         mapping = comparators._mapping(joint, far, slack)
         shared, spent = joint @ mapping, (joint.sum(axis=0)[:, None] * far * mapping).sum()
-        told = (shared * np.log(shared / np.outer(shared.sum(axis=1), shared.sum(axis=0)))).sum()
-        yield f"mapping, {slack}", (round(1000 * told), round(100 * spent) * (slack < 1), mapping.sum())
-    yield "qpm", comparators.qpm(records, known, slack=1e-6, rng=np.random.default_rng(5), clusters=50)
+        information = (shared * np.log(shared / np.outer(shared.sum(axis=1), shared.sum(axis=0)))).sum()
+        yield f"mapping, {slack}", (round(1000 * information), round(100 * spent) * (slack < 1), mapping.sum())
+    yield "qpm", comparators.qpm(records, knowledge, slack=1e-6, rng=np.random.default_rng(5), clusters=50)
 
 
 def _ratings() -> Named:
     some = ratings_samples.ratings(people=60, items=14, values=3, seed=2)
     guard = Guarded(some, GuardSettings(trained_at=(0.2, 2.5), attackers=("logistic", "adversarial", "forest")))
-    told: list[tuple[int, int]] = []
-    for found in guard.expose(lambda *done: told.append(done)):
-        yield f"{len(found.guesses)} attackers", found.at(1.0)
-    yield "told", told
+    progress: list[tuple[int, int]] = []
+    for exposure in guard.expose(lambda *done: progress.append(done)):
+        yield f"{len(exposure.guesses)} attackers", exposure.at(1.0)
+    yield "told", progress
     yield "without", guard.unattacked()
     yield "card", guard.card(3).to_csv(index=False).split("\n")
     yield "transfer", transfer(guard, makers=("logistic", "logistic_margin"), people=10)
-    yield "other defences", [one[:3] for one in comparators._defences(guard)]
+    yield "other defences", [defence[:3] for defence in comparators._defences(guard)]
     for row in islice(comparators.comparison(guard), 3):
         yield f"{row.method}, {row.parameter}", row
     rich = np.flatnonzero(np.diff(some.people_train.indptr) > 4)[:3]
-    kept, aside = utility._set_aside(some.people_train[rich], np.random.default_rng(1))
-    yield "set aside", (kept, aside)
+    retained, aside = utility._set_aside(some.people_train[rich], np.random.default_rng(1))
+    yield "set aside", (retained, aside)
     scores = np.random.default_rng(0).permutation(15 * 14).reshape(15, 14).astype(float)
     for n in (1, 4, 20):
         taken = np.arange(75).reshape(15, 5) % 14
         yield f"precision, {n}", utility._precision(some.people_test, taken, lambda rows: scores.copy(), n)
-    made = utility.recommendation(guard, people=9, recommended=3, rank=5)
-    yield "recommended", (made.popular.size, made.noise.size, made.noisy.shape, made.recommended)
-    flat = replace(made, clean=np.linspace(0, 0.4, 9), noisy=np.linspace(0, 1, 27).reshape(9, 3) ** 2)
+    recommendation = utility.recommendation(guard, people=9, recommended=3, rank=5)
+    yield (
+        "recommended",
+        (
+            recommendation.popular.size,
+            recommendation.noise.size,
+            recommendation.noisy.shape,
+            recommendation.recommended,
+        ),
+    )
+    flat = replace(recommendation, clean=np.linspace(0, 0.4, 9), noisy=np.linspace(0, 1, 27).reshape(9, 3) ** 2)
     yield "precision by budget", [(flat.at(b), flat.change(b), flat.before) for b in (0.0, 0.7, 3.0)]
     few = build_ratings(
         (some.people_train[:5], some.people_test[:3]),
@@ -192,19 +202,21 @@ def _ratings() -> Named:
         items=some.items,
     )
     yield "few", Guarded(few, GuardSettings(defender="network", margin=0.1)).noise.size
-    asked: list[float] = []
+    budgets: list[float] = []
 
     def mechanism(budget: float, *, known: bool) -> Any:
-        asked.append(budget)
-        return guard.search(known=known).mechanism(guard.target, budget)
+        budgets.append(budget)
+        return guard.search(training=known).mechanism(guard.target, budget)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(guard, "mechanism", mechanism)
-        patch.setattr("core.studies.attriguard.guard.fit_dropping", lambda known, kept, seed: kept)
-        yield "left", [kept for _, kept in guard.fitted("dropping")]
-    yield "at", asked
+        patch.setattr(
+            "core.studies.attriguard.guard.fit_dropping", lambda knowledge, column_indices, seed: column_indices
+        )
+        yield "left", [subset for _, subset in guard.fitted("dropping")]
+    yield "at", budgets
     for name in ("dropping", "low_rank", "region"):
-        yield name, [(budget, each.guess(some.people_test)) for budget, each in guard.fitted(name)]
+        yield name, [(budget, attacker.guess(some.people_test)) for budget, attacker in guard.fitted(name)]
     yield "readers", [guard.reader(name).predict(some.people_test) for name in READERS]
 
 
@@ -214,8 +226,11 @@ def _decisions() -> Named:
 
     labels = (np.arange(14) % 3 > 0).astype(np.uint8)
     for seed, metric in ((0, "statistical_parity"), (0, "equalized_odds"), (1, "statistical_parity")):
-        made = utility.utility_of(_small(seed), accepts, labels=labels, metric=metric)
-        yield f"{seed}, {metric}", (made.clean, made.noisy, made.without_noise(), made.at(0.0), made.at(0.7))
+        outcome = utility.utility_of(_small(seed), accepts, labels=labels, metric=metric)
+        yield (
+            f"{seed}, {metric}",
+            (outcome.clean, outcome.noisy, outcome.without_noise(), outcome.at(0.0), outcome.at(0.7)),
+        )
     values, groups = np.array([0.1, 0.9, 0.4, 0.4, 1.0, 0.0, 0.7]), np.array([0, 0, 1, 2, 2, 2, 2])
     two = np.array([0, 0, 0, 0, 0, 1, 1])
     for name, parts, after in (

@@ -91,7 +91,7 @@ def _half(rng: np.random.Generator, n: int, near: float, *, safe: bool = False) 
 def _points(seed: int) -> list[CandidatePoint]:
     """Return one to eight candidates of one to three seeds each."""
     rng = np.random.default_rng(seed)
-    found, near = [], float(rng.choice([0.5, 2.0, 8.0]))
+    points, near = [], float(rng.choice([0.5, 2.0, 8.0]))
     for number in range(int(rng.integers(1, 9))):
         method, depth, name = RECIPES[int(rng.integers(4)) if seed % 3 else int(rng.integers(4, 6))]
         safe, same = rng.random() < (0.1, 0.3, 0.7)[seed // 2 % 3], rng.random() < 0.8
@@ -105,7 +105,7 @@ def _points(seed: int) -> list[CandidatePoint]:
                 seed=replicate + number % 2,
             )
             n = (17, 40, 200)[(config.seed + seed) % 3]
-            found.append(
+            points.append(
                 CandidatePoint(
                     config=config,
                     name=name and f"{name} {number}",
@@ -116,22 +116,26 @@ def _points(seed: int) -> list[CandidatePoint]:
                 )
             )
     if seed % 3 == 1:  # as accurate as one answer for everybody, at the least
-        found = [replace(point, majority=certain(point.judging.accuracy.low, 9)) for point in found]
-    return found
+        points = [replace(point, majority=certain(point.judging.accuracy.low, 9)) for point in points]
+    return points
 
 
-def _told(choice: Choice) -> Named:
+def _choice_numbers(choice: Choice) -> Named:
     yield (
         "outcome",
         (choice.outcome.value, choice.least_accuracy, choice.left_out, choice.trained, choice.untried, choice.spent),
     )
-    yield "order", [each.title for each in choice.candidates]
+    yield "order", [candidate.title for candidate in choice.candidates]
     yield (
         "numbers",
         np.array(
             [
-                [getattr(side, what) for side in (each.choosing, each.judging) for what in ("leak", "low", "high")]
-                for each in choice.candidates
+                [
+                    getattr(side, what)
+                    for side in (candidate.choosing, candidate.judging)
+                    for what in ("leak", "low", "high")
+                ]
+                for candidate in choice.candidates
             ]
         ),
     )
@@ -140,32 +144,38 @@ def _told(choice: Choice) -> Named:
         np.array(
             [
                 [
-                    each.choosing.accuracy.value,
-                    each.judging.accuracy.low,
-                    each.judging.accuracy.high,
-                    min(each.reach, 9e9),
+                    candidate.choosing.accuracy.value,
+                    candidate.judging.accuracy.low,
+                    candidate.judging.accuracy.high,
+                    min(candidate.reach, 9e9),
                 ]
-                for each in choice.candidates
+                for candidate in choice.candidates
             ]
         ),
     )
     yield (
         "who",
         [
-            (each.choosing.leaking, str(each.choosing.status), str(each.judging.status), each.unfair, each.constant)
-            for each in choice.candidates
+            (
+                candidate.choosing.leaking,
+                str(candidate.choosing.status),
+                str(candidate.judging.status),
+                candidate.unfair,
+                candidate.constant,
+            )
+            for candidate in choice.candidates
         ],
     )
-    yield "sets", [[each.title for each in some] for some in (choice.able, choice.frontier, choice.leak_more)]
+    yield "sets", [[candidate.title for candidate in some] for some in (choice.able, choice.frontier, choice.leak_more)]
     yield "flags", (choice.leaks_least, choice.fair_and_biased, choice.flattery if choice.able else None)
-    for other in (choice.unconstrained, choice.runner_up, choice.candidates[-1]):
-        if other is not None:
-            yield "lead", (other.title, choice.chosen.lead(other), choice.chosen.as_leaky(other))
+    for rival in (choice.unconstrained, choice.runner_up, choice.candidates[-1]):
+        if rival is not None:
+            yield "lead", (rival.title, choice.chosen.lead(rival), choice.chosen.as_leaky(rival))
 
 
-def _said(choice: Choice) -> Iterator[str]:
-    made = findings.finding(choice, running=choice.untried > 0)
-    yield from (made.point, made.evidence, made.so_what, made.to_do, *made.caveats)
+def _choice_sentences(choice: Choice) -> Iterator[str]:
+    finding = findings.finding(choice, running=choice.untried > 0)
+    yield from (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats)
     yield findings.choice_reason(choice)
     section = findings.report_section(choice, choice.candidates[-1])
     yield from (section.findings[1].point, section.findings[1].evidence, *section.findings[1].caveats)
@@ -186,24 +196,24 @@ def _choices() -> Iterator[tuple[str, Choice]]:
 
 def _numbers() -> Named:
     for name, choice in _choices():
-        for what, value in _told(choice):
+        for what, value in _choice_numbers(choice):
             yield f"{name}, {what}", value
 
 
 def _sentences() -> Named:
     for name, choice in itertools.islice(_choices(), 16):
-        yield name, list(_said(choice))
+        yield name, list(_choice_sentences(choice))
     rng = np.random.default_rng(3)
     safe, leaky = _half(rng, 40, 1.0, safe=True), _half(rng, 40, 8.0)
     same = CandidatePoint(
         config=AuditConfig(depth=2), name="", choosing=safe, judging=safe, majority=proportion(20, 40)
     )
     same = replace(same, constant=True)
-    other = replace(same, config=AuditConfig(depth=3), constant=False, choosing=leaky, judging=leaky)
+    rival = replace(same, config=AuditConfig(depth=3), constant=False, choosing=leaky, judging=leaky)
     exact = safe.accuracy.value
     for least, accurate in itertools.product((exact, exact + 0.01), (0.2, exact, 0.99)):
         more = replace(leaky, accuracy=proportion(round(40 * accurate), 40))
-        points = [same, replace(other, choosing=more)]
+        points = [same, replace(rival, choosing=more)]
         choice = choose(points, POLICY, ChooseSettings(least_accuracy=least), attribute="sex")
         yield f"same answer, {least:.2f} and {accurate:.2f}", findings.finding(choice).point
 
@@ -215,8 +225,8 @@ def _candidates() -> Named:
         (("dp_id3", "unmitigated"), (2,), (1.0, math.inf)),
     ):
         settings = ChooseSettings(methods=methods, depths=depths, epsilons=epsilons, tolerances=(0.0, 0.125))
-        made = candidates(base, settings, (3, 1))
-        yield f"{len(methods)} methods", [f"{title_of(one)}, {one.epsilon}, {one.seed}" for one in made]
+        configs = candidates(base, settings, (3, 1))
+        yield f"{len(methods)} methods", [f"{title_of(config)}, {config.epsilon}, {config.seed}" for config in configs]
     for n in (20, 21):
         many = ChooseSettings(methods=("dp_id3",), epsilons=tuple(range(1, n + 1)), depths=tuple(range(1, 6)))
         yield f"{n} budgets", refused(lambda many=many: len(candidates(base, many, range(5))))
@@ -228,8 +238,8 @@ def _candidates() -> Named:
         right = np.arange(n) % 3 == 0
         half = replace(_half(np.random.default_rng(n), n, 1.0), right=np.packbits(right).tobytes().hex())
         yield f"{n} right", half.correct.tolist()
-    one, other = (Estimate(value=v, low=v - 0.1, high=v + 0.2, n=n) for v, n in ((0.3, 5), (0.7, 9)))
-    yield "mean", mean_of([one, other, other])
+    low, high = (Estimate(value=v, low=v - 0.1, high=v + 0.2, n=n) for v, n in ((0.3, 5), (0.7, 9)))
+    yield "mean", mean_of([low, high, high])
     for check in (*LIMITS, "", "zzz"):
         yield f"short {check}", findings.short_check(check, "origin")
     first = CandidateSet([base], data, catalogue_plan("demo"), "a")
@@ -260,15 +270,15 @@ def _measured() -> Named:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["core.experiments.choose.candidates"], "measured", measured)
-        made = _half_of(audited)  # type: ignore[arg-type]
-    yield "half", (made, made.correct.tolist())
+        outcome = _half_of(audited)  # type: ignore[arg-type]
+    yield "half", (outcome, outcome.correct.tolist())
     plan = quick(catalogue_plan("demo"))
     yield "parts", CandidateMeasure(plan, "forest").parts
     yield "quick", (plan.membership.shadows, [name for name, _ in plan.studies], str(plan.config))
 
 
-def _refused(*asked: CandidateSet) -> str:
-    return str(refused(lambda: next(measure_all(asked))))
+def _refused(*candidate_sets: CandidateSet) -> str:
+    return str(refused(lambda: next(measure_all(candidate_sets))))
 
 
 CASES: dict[str, Callable[[], Named]] = {

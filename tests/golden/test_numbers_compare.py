@@ -31,14 +31,34 @@ AFTER: dict[str, dict[str, Any]] = {
 
 def in_reports() -> Named:
     """Two reports beside each other, with a margin: what pages and JUnit say of every check."""
-    for name, found in AFTER.items():
-        both = compare(report(), report(found, started="2027-01-08T09:00:00Z"), margin=0.02)
+    for name, measurements in AFTER.items():
+        both = compare(report(), report(measurements, started="2027-01-08T09:00:00Z"), margin=0.02)
         yield f"{name}, 0.02, internal", [both.verdict, both.headline, both.detail, both.same_people, both.since]
-        for one in both.checks:
-            said = [one.check, one.turn, one.required, one.was, one.now, one.within, one.why, change_text(one)]
-            numbers = [one.change and (one.change.low, one.change.high), one.p_adjusted, _rank(one), since(one)]
-            yield f"{name}, 0.02, internal, {one.check}", [*said, change_range(one, decided=True), numbers]
-            yield f"{name}, {one.check}, in JUnit", [_case(one).outcome, _case(one).message, _evidence(one)]
+        for check_change in both.checks:
+            texts = [
+                check_change.check,
+                check_change.turn,
+                check_change.required,
+                check_change.was,
+                check_change.now,
+                check_change.within,
+                check_change.why,
+                change_text(check_change),
+            ]
+            numbers = [
+                check_change.change and (check_change.change.low, check_change.change.high),
+                check_change.p_adjusted,
+                _rank(check_change),
+                since(check_change),
+            ]
+            yield (
+                f"{name}, 0.02, internal, {check_change.check}",
+                [*texts, change_range(check_change, decided=True), numbers],
+            )
+            yield (
+                f"{name}, {check_change.check}, in JUnit",
+                [_case(check_change).outcome, _case(check_change).message, _evidence(check_change)],
+            )
 
 
 def in_settings() -> Named:
@@ -49,9 +69,17 @@ def in_settings() -> Named:
     def changed(name: str, change: Callable[[dict[str, Any]], Any]) -> tuple[str, Any]:
         after = copy.deepcopy(before)
         change(after)
-        found = compare(before, after)
-        rows = [[one.part, one.what, one.before, one.after] for one in found.changed]
-        return name, [rows, found.same_people, found.verdict, [one.turn for one in found.checks]]
+        comparison = compare(before, after)
+        rows = [
+            [setting_change.part, setting_change.what, setting_change.before, setting_change.after]
+            for setting_change in comparison.changed
+        ]
+        return name, [
+            rows,
+            comparison.same_people,
+            comparison.verdict,
+            [check_change.turn for check_change in comparison.checks],
+        ]
 
     yield changed("nothing", lambda after: None)
     yield changed("data", lambda after: after["data"].update(fingerprint="9" * 64, n=12345, title="Other"))
@@ -69,8 +97,14 @@ def in_settings() -> Named:
     yield changed("limit", lambda after: after["policy"]["limits"][0].update(value=0.5, required=False, source=""))
     yield changed("limit gone", lambda after: after["policy"]["limits"].pop())
     yield changed("level", lambda after: after["policy"].update(level=0.9, version="4"))
-    other = replace(POLICY, limits=POLICY.limits[2:])
-    yield "fewer limits", [[one.check, one.turn, one.limit] for one in compare(before, report(policy=other)).checks]
+    policy = replace(POLICY, limits=POLICY.limits[2:])
+    yield (
+        "fewer limits",
+        [
+            [check_change.check, check_change.turn, check_change.limit]
+            for check_change in compare(before, report(policy=policy)).checks
+        ],
+    )
 
 
 def in_changes() -> Named:
@@ -83,11 +117,20 @@ def in_changes() -> Named:
         "at 90%": Estimate(value=0.3, low=0.2, high=0.35, n=60, level=0.9),
     }
     for was, before in numbers.items():
-        yield f"{was}, brought", [_brought(before, own, freedom) for own, freedom in ((None, None), (None, 3), (5, 3))]
+        yield (
+            f"{was}, brought",
+            [_brought(before, own_freedom, freedom) for own_freedom, freedom in ((None, None), (None, 3), (5, 3))],
+        )
         for now, after in numbers.items():
             for freedoms in ((None, None), (4, None), (2, 7)):
                 moved = [change_between(before, after, freedoms=freedoms, folded=folded) for folded in (False, True)]
-                yield f"{was} to {now}, {freedoms}", [[one.value, one.low, one.high, one.n, own] for one, own in moved]
+                yield (
+                    f"{was} to {now}, {freedoms}",
+                    [
+                        [estimate.value, estimate.low, estimate.high, estimate.n, own_freedom]
+                        for estimate, own_freedom in moved
+                    ],
+                )
             yield f"{was} to {now}, equal", _equal(before, after)
     yield "equal", [_equal(certain(0.1, 1), certain(0.1 + off, 1)) for off in (1e-13, 1e-11, -1e-13, -1e-11)]
     rng = np.random.default_rng(2)
@@ -99,14 +142,14 @@ def in_changes() -> Named:
                 rng.choice([0.0, 0.01, 0.02, 0.08], 2),
             )
             change = Estimate(value=value, low=value - below, high=value + above, n=40)
-            told = {"check": check, "title": check, "required": bool(rng.random() < 0.7), "turn": "new check"}
-            found = CheckChange(before=certain(0.2, 1), after=certain(0.2 + value, 1), change=change, **told)
+            options = {"check": check, "title": check, "required": bool(rng.random() < 0.7), "turn": "new check"}
+            check_change = CheckChange(before=certain(0.2, 1), after=certain(0.2 + value, 1), change=change, **options)
             claim = LimitTest(estimate=change, limit=0.0, at_least=check == "four_fifths")
-            pairs.append((found, claim if rng.random() < 0.9 else None))
+            pairs.append((check_change, claim if rng.random() < 0.9 else None))
         for margin in (None, 0.02, 0.1):
             rows = _decided(pairs, margin)
-            yield f"{turn}, {margin}", [[one.turn, one.within, one.p_adjusted] for one in rows]
-            yield f"{turn}, {margin}, in all", [*_overall(rows, margin), [change_text(one, unit=False) for one in rows]]
+            yield f"{turn}, {margin}", [[row.turn, row.within, row.p_adjusted] for row in rows]
+            yield f"{turn}, {margin}, in all", [*_overall(rows, margin), [change_text(row, unit=False) for row in rows]]
 
 
 CASES: dict[str, Callable[[], Named]] = {

@@ -62,10 +62,10 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else None if is_scalar(value) and pd.isna(value) else value
 
 
-def told(call: Callable[..., Any], *given: Any, **more: Any) -> str:
+def outcome_text(call: Callable[..., Any], *arguments: Any, **more: Any) -> str:
     """Return what a call returns, or the sentence with which it refuses, as a text."""
     try:
-        return str(plain(call(*given, **more)))
+        return str(plain(call(*arguments, **more)))
     except (InputError, DataUnavailableError) as error:
         return f"{type(error).__name__}: {error}"
 
@@ -159,12 +159,12 @@ CELLS = (
 
 
 def _text() -> Named:
-    for place, text in enumerate(TEXTS):
+    for index, text in enumerate(TEXTS):
         for office, header in ((True, True), (False, True), (True, False)):
             notes: list[str] = []
             limits = {"max_columns": 9, "max_rows": 9, "notes": notes if office else None, "header": header}
-            found = told(text_columns, text.encode(), "t.csv", **limits)
-            yield f"{place} {'office' * office}{' headless' * (not header)}", f"{found} {notes}"
+            output = outcome_text(text_columns, text.encode(), "t.csv", **limits)
+            yield f"{index} {'office' * office}{' headless' * (not header)}", f"{output} {notes}"
     for name, content in (
         ("utf-16", "a,b\n1,é\n".encode("utf-16")),
         ("cp1252", "a,b\né,2\nx,3\n".encode("cp1252")),
@@ -174,8 +174,8 @@ def _text() -> Named:
     ):
         for office in (True, False):
             notes = []
-            found = told(text_columns, content, "t.csv", 9, 9, notes=notes if office else None)
-            yield f"{name} {office}", f"{found} {notes}"
+            output = outcome_text(text_columns, content, "t.csv", 9, 9, notes=notes if office else None)
+            yield f"{name} {office}", f"{output} {notes}"
 
 
 def _cut() -> Named:
@@ -196,7 +196,7 @@ def _cut() -> Named:
                 patch.setattr(text_table, name, value)
             yield (
                 f"{text[-9:]!r}, {size} letters, {records} records",
-                told(text_columns, text.encode(), "t.csv", 9, 9, notes=[]),
+                outcome_text(text_columns, text.encode(), "t.csv", 9, 9, notes=[]),
             )
 
 
@@ -205,8 +205,10 @@ def _cells() -> Named:
         for separator, beside in ((";", ""), (";", "0,5"), (";", "0.5"), ("\t", "1.000,5"), (",", "")):
             rows = "\n".join(f'"{cell}"{separator}"{beside}"{separator}x' for cell in cells)
             notes: list[str] = []
-            found = told(text_columns, f"v{separator}w{separator}z\n{rows}\n".encode(), "t.csv", 9, 9, notes=notes)
-            yield f"{cells} {separator!r} {beside}", f"{found} {notes}"
+            output = outcome_text(
+                text_columns, f"v{separator}w{separator}z\n{rows}\n".encode(), "t.csv", 9, 9, notes=notes
+            )
+            yield f"{cells} {separator!r} {beside}", f"{output} {notes}"
         plainly = text_columns(f'v;z\n"{cells[0]}";x\n"{cells[1]}";x\n'.encode(), "t.csv", 9, 9)[1][0]
         yield f"{cells} without notes", plain(plainly)
         yield f"{cells} may be numbers", [columns.could_be_number(cell) for cell in cells]
@@ -216,9 +218,12 @@ def _files() -> Named:
     more = {"max_columns": 4, "max_rows": 90, "header": True}
     for bad in BAD_UPLOADS:
         if isinstance(bad.content, bytes) and len(bad.content) < 50_000:
-            yield (bad.kind, told(columns_of, None, content=bad.content, name=bad.file_name, office=True, **more))
+            yield (
+                bad.kind,
+                outcome_text(columns_of, None, content=bad.content, name=bad.file_name, office=True, **more),
+            )
     for name in ("a.csv", "a.pq", "a.pkl", "a.npz", "a", "a.xlsx"):
-        yield f"named {name}", told(_check_name, name, name[1:])
+        yield f"named {name}", outcome_text(_check_name, name, name[1:])
     for size in (0, 1, 1024**2 // 10, 1024**2 // 10 + 1, 2_000_000_000):
         yield f"{size} bytes", columns.megabytes(size)
 
@@ -251,7 +256,7 @@ NAMES = (
     ),
     *("nationality status", "ageGroup", "in_training", "Trained", "y_hat", "(x)"),
 )
-WORDS = (
+COLUMN_NAMES = (
     "yes",
     "No",
     "TRUE",
@@ -290,8 +295,8 @@ def _names() -> Named:
             name,
             (columns.bare_name(name), says, is_attribute, sets, _never_label(name)),
         )
-    for word in WORDS:
-        asked = (
+    for word in COLUMN_NAMES:
+        predicates = (
             columns.parse_bool,
             columns.is_number,
             columns.quoted,
@@ -299,7 +304,7 @@ def _names() -> Named:
             splits.named_set,
             roles.spelling_key,
         )
-        yield f"{word[:9]!r} {len(word)}", [ask(word) for ask in asked]
+        yield f"{word[:9]!r} {len(word)}", [ask(word) for ask in predicates]
     for n in (1, 4, 5, 6):
         yield f"{n} listed", columns.listed([f"c{i}" for i in range(n)])
     for cells in (
@@ -315,7 +320,7 @@ def _names() -> Named:
         notes: list[str] = []
         yield (
             f"{cells[0]} {len(cells)}",
-            told(roles.one_spelling, ["c"], [pa.chunked_array([cells])], notes) + str(notes),
+            outcome_text(roles.one_spelling, ["c"], [pa.chunked_array([cells])], notes) + str(notes),
         )
 
 
@@ -372,33 +377,36 @@ COLUMNS: dict[str, Any] = {
 
 def _columns() -> Named:
     frame = pd.DataFrame(COLUMNS)
-    for name, known in itertools.product(frame, (np.ones(60, bool), np.arange(60) != 30)):
-        yield f"{name} {known.sum()}", told(columns.usable_columns, frame[[name]].assign(other=frame["float"]), known)
+    for name, mask in itertools.product(frame, (np.ones(60, bool), np.arange(60) != 30)):
+        yield (
+            f"{name} {mask.sum()}",
+            outcome_text(columns.usable_columns, frame[[name]].assign(other=frame["float"]), mask),
+        )
     for name in frame:
-        yield f"{name}, set aside", told(columns.set_aside, frame[name], name)
-        yield f"{name}, names records", told(columns.names_records, frame[name], name)
+        yield f"{name}, set aside", outcome_text(columns.set_aside, frame[name], name)
+        yield f"{name}, names records", outcome_text(columns.names_records, frame[name], name)
         yield f"{name}, text", str(columns.as_text(frame[name]).dropna().unique()[:3].tolist())
-        yield f"{name}, roles", told(column_roles._summary, frame[name], name)
-        asked = name_patterns.may_be_labels, name_patterns.is_share, name_patterns.is_score
-        yield f"{name}, number or labels", [ask(frame[name]) for ask in asked]
+        yield f"{name}, roles", outcome_text(column_roles._summary, frame[name], name)
+        predicates = name_patterns.may_be_labels, name_patterns.is_share, name_patterns.is_score
+        yield f"{name}, number or labels", [ask(frame[name]) for ask in predicates]
         yield (
             f"{name}, limit",
-            (told(role_suggestion.suggested_limit, frame[name]), role_suggestion.suggested_group(frame[name])),
+            (outcome_text(role_suggestion.suggested_limit, frame[name]), role_suggestion.suggested_group(frame[name])),
         )
     notes: list[str] = []
     kinds = ["wholes", "few", "text or gap", "gaps", "category", "one", "bool", "number"]
     kinds += ["maybe", "true or gap", "noughts", "huge", "unsigned", "halves", "turned", "wholes named"]
-    made = columns.encode(frame[kinds], notes)
-    yield "described", told(columns.describe_columns, frame[[*kinds, "moments", "mixed", "empty"]])
-    yield "encoded", (list(made[0][:6].T), *made[1:3], made[3].tolist(), notes)
-    yield "nothing left", told(columns.encode, frame[["one"]], [])
+    encoded = columns.encode(frame[kinds], notes)
+    yield "described", outcome_text(columns.describe_columns, frame[[*kinds, "moments", "mixed", "empty"]])
+    yield "encoded", (list(encoded[0][:6].T), *encoded[1:3], encoded[3].tolist(), notes)
+    yield "nothing left", outcome_text(columns.encode, frame[["one"]], [])
     yield "cleaned", plain(columns.cleaned(pa.chunked_array([[" a", "NA ", "na", "Na", "", " - ", "--", "null"]])))
 
 
 def _grouped(sizes: dict[str, int], **how: Any) -> Named:
     column = pd.Series([value for value, size in sizes.items() for _ in range(size)] + [None])
-    made = told(roles.groups_of, column, Roles(label="y", positive="1", favourable="1", sensitive="g", **how))
-    yield f"{sizes} {how}"[:150], made
+    groups = outcome_text(roles.groups_of, column, Roles(label="y", positive="1", favourable="1", sensitive="g", **how))
+    yield f"{sizes} {how}"[:150], groups
 
 
 def _groups() -> Named:
@@ -437,10 +445,10 @@ def _groups() -> Named:
         {"at_most": 3, "each": True},
         {"cuts": (3,), "group": ("1",)},
     ):
-        asked = Roles(label="y", positive="1", favourable="1", sensitive="n", **how)
-        yield f"numbers {how}"[:99], told(roles.groups_of, numbers, asked)
-        yield f"whole {how}"[:99], told(roles.groups_of, numbers.dropna().round().astype("Int64"), asked)
-        yield f"texts {how}"[:99], told(roles.groups_of, numbers.astype(str), asked)
+        number_roles = Roles(label="y", positive="1", favourable="1", sensitive="n", **how)
+        yield f"numbers {how}"[:99], outcome_text(roles.groups_of, numbers, number_roles)
+        yield f"whole {how}"[:99], outcome_text(roles.groups_of, numbers.dropna().round().astype("Int64"), number_roles)
+        yield f"texts {how}"[:99], outcome_text(roles.groups_of, numbers.astype(str), number_roles)
 
 
 def _table(n: int = 130, seed: int = 0) -> Table:
@@ -540,20 +548,20 @@ def _build() -> Named:
     ):
         yield (
             f"{names[:4]} {len(names)}",
-            told(build.several_predictions, table, replace(BASE, prediction="bits"), names)[-300:],
+            outcome_text(build.several_predictions, table, replace(BASE, prediction="bits"), names)[-300:],
         )
     for label, positive in (("hired", "yes"), ("bits", "0"), ("origin", "s"), ("torn", "no"), ("none", "yes")):
-        asked = replace(BASE, label=label, positive=positive)
+        label_roles = replace(BASE, label=label, positive=positive)
         yield (
             f"as predictions {label} {positive}",
-            plain(build.as_predictions(np.array([0, 1, 1], np.uint8), table.frame, asked)),
+            plain(build.as_predictions(np.array([0, 1, 1], np.uint8), table.frame, label_roles)),
         )
 
 
 def _guesses() -> Named:
     table = _table(400, 1)
     frame = table.frame.assign(noise=np.random.default_rng(3).random(400))
-    shown = ["age", "job", "sex", "origin"]
+    column_names = ["age", "job", "sex", "origin"]
     for names in (
         ["hired"],
         ["hired", "said", "score"],
@@ -567,7 +575,7 @@ def _guesses() -> Named:
         [],
         ["gapped", "hired", "percent"],
     ):
-        some = frame[[*shown, *names]]
+        some = frame[[*column_names, *names]]
         for renamed in (
             {},
             {"said": "prediction"},
@@ -579,36 +587,41 @@ def _guesses() -> Named:
         ):
             if renamed and not set(renamed) & set(some):
                 continue
-            here = some.rename(columns=renamed)
-            guess = role_suggestion.suggest_roles(here)
-            roles_found = {key: part for key, part in plain(guess.roles).items() if key not in ("missing", "threshold")}
-            yield f"{names} {renamed}", f"{roles_found} {plain(guess.reasons)} {plain(guess.left_out)}"
+            renamed_frame = some.rename(columns=renamed)
+            guess = role_suggestion.suggest_roles(renamed_frame)
+            guessed_roles = {
+                key: part for key, part in plain(guess.roles).items() if key not in ("missing", "threshold")
+            }
+            yield f"{names} {renamed}", f"{guessed_roles} {plain(guess.reasons)} {plain(guess.left_out)}"
             if not renamed and len(names) > 2:
-                summary = column_roles.summarise_columns(here)
-                asked = {each.name: column_roles.role_of(each.name, guess.roles) for each in summary}
-                yield f"{names} roles", asked
-                for each in summary:
+                summary = column_roles.summarise_columns(renamed_frame)
+                assigned = {column.name: column_roles.role_of(column.name, guess.roles) for column in summary}
+                yield f"{names} roles", assigned
+                for column in summary:
                     reasons = [
-                        column_roles.reason_of(each, asked[each.name], guess, keep=keep) for keep in (True, False)
+                        column_roles.reason_of(column, assigned[column.name], guess, keep=keep)
+                        for keep in (True, False)
                     ]
-                    feature = column_roles.reason_of(each, "feature", guess, keep=True)
-                    possible = each.possible_roles(with_outputs="said" in names)
-                    yield f"{names} {each.name}", f"{asked[each.name]}: {reasons} {feature} {possible}"
-                    others = [("excluded", guess), (asked[each.name], None)]
-                    told_of = [column_roles.reason_of(each, role, known, keep=True) for role, known in others]
-                    yield f"{names} {each.name}, left out or known", told_of
-                yield f"{names} usable", column_roles.usable_features(summary, asked)
+                    feature = column_roles.reason_of(column, "feature", guess, keep=True)
+                    possible = column.possible_roles(with_outputs="said" in names)
+                    yield f"{names} {column.name}", f"{assigned[column.name]}: {reasons} {feature} {possible}"
+                    alternatives = [("excluded", guess), (assigned[column.name], None)]
+                    told_of = [
+                        column_roles.reason_of(column, role, context, keep=True) for role, context in alternatives
+                    ]
+                    yield f"{names} {column.name}, left out or known", told_of
+                yield f"{names} usable", column_roles.usable_features(summary, assigned)
                 yield (
                     f"{names} assigned",
-                    plain(column_roles.assign_roles(guess.roles, {**asked, "age": "crossed", "job": "excluded"})),
+                    plain(column_roles.assign_roles(guess.roles, {**assigned, "age": "crossed", "job": "excluded"})),
                 )
-    for known in (
+    for known_roles in (
         {"attribute": "sex × origin"},
         {"attribute": "origin", "label": "other"},
         {"prediction": "said"},
         {"model": True},
     ):
-        yield f"{known}", plain(role_suggestion.suggest_roles(frame, **known))
+        yield f"{known_roles}", plain(role_suggestion.suggest_roles(frame, **known_roles))
     yield (
         "crossed",
         [column_roles.role_of(name, BASE, ("job", "sex")) for name in ("job", "sex", "torn", "hired", "age")],
@@ -637,7 +650,7 @@ def _cautions() -> Named:
         }
     )
     frame.loc[:4, "hired"] = None
-    asked = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
+    base_roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
     for more in (
         {},
         {"score": "score"},
@@ -649,10 +662,10 @@ def _cautions() -> Named:
         {"sensitive": "third", "group": ("x")},
         {"label": "under", "positive": "x"},
     ):
-        yield f"{more}", told(table_cautions.cautions, frame, replace(asked, **more))
+        yield f"{more}", outcome_text(table_cautions.cautions, frame, replace(base_roles, **more))
     for names in (["20", "F", "b"], ["20", "F", "b", "c"], ["20", "F", "b", "c", "d"], ["a", "1,5"], ["1", "1e3"]):
         header = pd.DataFrame({name: ["F", "x"] for name in names})
-        yield f"header {names}", told(table_cautions._header, header)
+        yield f"header {names}", outcome_text(table_cautions._header, header)
     for cells in (
         rng.integers(0, 9, 400),
         np.arange(400) / 7,
@@ -666,14 +679,14 @@ def _cautions() -> Named:
             yield f"balanced {cells[5]:.3f} {len(cells)} {k}", table_cautions._balanced_accuracy(codes, truth)
     yield "one group", table_cautions._balanced_accuracy(np.arange(4), np.zeros(4))
     yield "absent", table_cautions._balanced_accuracy(np.zeros(4, int), np.array([0.0, 0, 1, 1]))
-    for scores, said in (
+    for scores, letters in (
         ([0.1] * 10 + [0.5] * 10, "ab"),
         ([0.1] * 9 + [0.5] * 11, "ab"),
         ([0.5] * 20, "ab"),
         ([*[0.1] * 9, 0.5, *[0.5] * 10], "ab"),
         ([*[0.1] * 9, 0.6, *[0.5] * 10], "ba"),
     ):
-        ordered = pd.DataFrame({"s": scores, "v": list(said[0] * 10 + said[1] * 10), "w": list("cd" * 10)})
+        ordered = pd.DataFrame({"s": scores, "v": list(letters[0] * 10 + letters[1] * 10), "w": list("cd" * 10)})
         yield (
             f"ordered {scores[8:11]}",
             [name * score_evidence.is_ordered(ordered[name], ordered["s"]) for name in "vw"],
@@ -692,16 +705,16 @@ def _splits() -> Named:
         (6, 0.81, {}),
     ):
         data = build.build_dataset(table, replace(BASE, **more))
-        made = refused(splits.split, data, train_share=share, seed=seed)
-        yield f"{seed}, {share}, {more}", made
-        if isinstance(made, str):
+        parts = refused(splits.split, data, train_share=share, seed=seed)
+        yield f"{seed}, {share}, {more}", parts
+        if isinstance(parts, str):
             continue
         yield (
             f"{seed} known",
             (
-                splits.known_shares(data, made),
-                splits.attacker_sample(made.known, seed),
-                splits.shared_records(data, made),
+                splits.known_shares(data, parts),
+                splits.attacker_sample(parts.known, seed),
+                splits.shared_records(data, parts),
             ),
         )
     for train, test in ((5, 30), (6, 30), (30, 5), (30, 6), (9, 11), (30, 12)):
@@ -710,7 +723,7 @@ def _splits() -> Named:
             few,
             sets=np.where(np.arange(few.n) < train, "train", np.where(np.arange(few.n) < train + test, "test", "none")),
         )
-        yield f"{train} and {test} named", told(splits.split, few, seed=1)[:300]
+        yield f"{train} and {test} named", outcome_text(splits.split, few, seed=1)[:300]
     for n in (100_000, 100_001):
         yield f"{n} taught", splits.attacker_sample(np.arange(n)[::-1], 3)
 
@@ -728,10 +741,17 @@ def _rated(users: int, values: int) -> pd.DataFrame:
 def _ratings() -> Named:
     for users, values in ((29, 2), (30, 3), (101, 3), (106, 3), (30, 21), (31, 21), (36, 12)):
         frame = _rated(users, values % 13)
-        made = refused(ratings._split, frame, "t.csv", 7)
-        if not isinstance(made, str):
-            made = made.people_train, made.people_test, made.values_train, made.values_test, made.items, made.shares
-        yield f"{users} users, {values} values", made
+        outcome = refused(ratings._split, frame, "t.csv", 7)
+        if not isinstance(outcome, str):
+            outcome = (
+                outcome.people_train,
+                outcome.people_test,
+                outcome.values_train,
+                outcome.values_test,
+                outcome.items,
+                outcome.shares,
+            )
+        yield f"{users} users, {values} values", outcome
     for cells, items in (
         ([1, 5], "ab"),
         ([0.5, 1], "ab"),
@@ -743,7 +763,7 @@ def _ratings() -> Named:
         ([-0.1, 1], "ab"),
         ([0, 0], "ab"),
     ):
-        yield f"stars {cells}", told(ratings._stars, pd.Series(cells), pd.Series(list(items)))
+        yield f"stars {cells}", outcome_text(ratings._stars, pd.Series(cells), pd.Series(list(items)))
 
 
 def _catalogue() -> Named:

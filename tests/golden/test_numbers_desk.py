@@ -31,8 +31,8 @@ def seeded(seed: int) -> Callable[[int], int]:
 def _noise() -> Named:
     amounts: list[Any] = [1, "0.1", 1e-7, 0, -1, 1000, 1000.000001, "1e3", "x", math.nan, math.inf, "0.1234567"]
     for amount in amounts:
-        whole = refused(noise.millionths, amount, name="epsilon")
-        yield f"amount {amount}", [whole, noise.amount_text(whole)] if isinstance(whole, int) else whole
+        units = refused(noise.millionths, amount, name="epsilon")
+        yield f"amount {amount}", [units, noise.amount_text(units)] if isinstance(units, int) else units
     for reach, epsilon, unit in product((1, 7, 1 << 24), (1, 250_000, 3_000_000, 10**9), (1.0, 0.5 / noise.GRID)):
         law = noise.Noise(reach, epsilon, unit)
         yield f"law {reach} {epsilon} {unit:g}", [law.deviation, *map(law.bound, (0.5, 0.95, 0.975))]
@@ -41,13 +41,13 @@ def _noise() -> Named:
     yield "release", [noise.release(*some, law, seeded(s)) for s in range(4)]
     for scores, n0 in (([0.0, 1.0, 1.0, 0.5], 1), ([0.25, 0.0, 0.0, 0.75, 1.0, 0.125], 4), ([0.5] * 3, 2)):
         h, n = np.array(scores) - 0.5, len(scores)
-        part, found = float(h[:n0].sum()), []
+        part, rows = float(h[:n0].sum()), []
         for size, off, reach, sizes in product((0.0, n0 + 0.3, n + 2.0), (0.0, 0.6), (0.0, 0.4), (0.0, 1.2, n)):
-            one = noise.gap_interval(h, part=part + off, reach=reach, count=size, count_reach=sizes)
+            interval = noise.gap_interval(h, part=part + off, reach=reach, count=size, count_reach=sizes)
             how = {"total": float(h.sum()), "part": part + off, "count": size}
             error = noise.standard_error(n, **how, deviation=reach, count_deviation=sizes / 4)
-            found.append([one.value, one.low, one.high, noise.gap_value(*how.values(), n), error])
-        for kind, numbers in zip(("value", "low", "high", "gap", "error"), np.array(found).T, strict=True):
+            rows.append([interval.value, interval.low, interval.high, noise.gap_value(*how.values(), n), error])
+        for kind, numbers in zip(("value", "low", "high", "gap", "error"), np.array(rows).T, strict=True):
             yield f"{kind} {scores} {n0}", numbers
 
 
@@ -60,82 +60,82 @@ SCORES = np.array([0.9, 0.1, 0.8, 0.7, 0.2, 1.0])
 
 def filled(seed: int) -> Ledger:
     """Return a ledger with noise from a seed, in which everything was asked that can be."""
-    made = example_ledger(seed)
+    ledger = example_ledger(seed)
     roles = desk_roles("sex", group=("m",))
-    made.register("loans", PEOPLE, budget=8, roles=roles, count_epsilon=3)
-    made.register("few", FEW, budget="0.01", roles=desk_roles("sex"))
-    made.register("race", PEOPLE, budget=2, roles=desk_roles("race"), another_attribute=True)
-    made.register("one", ONE_GROUP, budget=50, roles=roles, count_epsilon=50)
-    asked = {"asker": " ann ", "epsilon": 1}
-    made.ask("loans", PEOPLE, SCORES, **asked)
-    made.ask("loans", TURNED, SCORES[::-1], **asked | {"asker": "bob"})
-    made.ask("loans", PEOPLE, SCORES, **asked | {"epsilon": 0.25}, again=True)
-    made.ask("loans", PEOPLE, np.full(6, 0.3), **asked, again=True)
-    made.ask("loans", PEOPLE, SCORES > 0.5, **asked | {"epsilon": 0.5}, metric="equal_opportunity")
-    refused(made.ask, "loans", TestSet(ids=PEOPLE.ids, attribute=1 - PEOPLE.attribute), SCORES, **asked)
-    made.ask("few", FEW, [1, 0, 0], **asked | {"epsilon": 0.009})
-    made.ask("race", PEOPLE, SCORES, **asked | {"epsilon": 0.002})
-    return made
+    ledger.register("loans", PEOPLE, budget=8, roles=roles, count_epsilon=3)
+    ledger.register("few", FEW, budget="0.01", roles=desk_roles("sex"))
+    ledger.register("race", PEOPLE, budget=2, roles=desk_roles("race"), another_attribute=True)
+    ledger.register("one", ONE_GROUP, budget=50, roles=roles, count_epsilon=50)
+    request = {"asker": " ann ", "epsilon": 1}
+    ledger.ask("loans", PEOPLE, SCORES, **request)
+    ledger.ask("loans", TURNED, SCORES[::-1], **request | {"asker": "bob"})
+    ledger.ask("loans", PEOPLE, SCORES, **request | {"epsilon": 0.25}, again=True)
+    ledger.ask("loans", PEOPLE, np.full(6, 0.3), **request, again=True)
+    ledger.ask("loans", PEOPLE, SCORES > 0.5, **request | {"epsilon": 0.5}, metric="equal_opportunity")
+    refused(ledger.ask, "loans", TestSet(ids=PEOPLE.ids, attribute=1 - PEOPLE.attribute), SCORES, **request)
+    ledger.ask("few", FEW, [1, 0, 0], **request | {"epsilon": 0.009})
+    ledger.ask("race", PEOPLE, SCORES, **request | {"epsilon": 0.002})
+    return ledger
 
 
 def _ledger() -> Named:
     for seed in range(3):
-        made = filled(seed)
-        for status in made.statuses():
+        ledger = filled(seed)
+        for status in ledger.statuses():
             yield f"{seed} {status.registration.name}", lean(status)
-        content, _ = made.record()
+        content, _ = ledger.record()
         for line in content.decode().splitlines()[1:]:
             body = json.loads(line)["entry"]
             keys = ("part", "total", "size", "sum", "count", "spent")
             yield f"{seed} entry", {key: body[key] for key in keys if key in body}
         if seed < 2:
             continue
-        asked: dict[str, Any] = {"epsilon": 0.6}
+        request: dict[str, Any] = {"epsilon": 0.6}
         scores = [SCORES, np.full(6, 0.3), SCORES[::-1], np.eye(6)[0], (SCORES > 0.5) * 1.0]
         for h, metric, again in product(scores, ("statistical_parity", "equal_opportunity"), (False, True)):
-            yield f"quote {h} {metric} {again}", made.quote("loans", PEOPLE, h, metric=metric, again=again, **asked)
+            yield f"quote {h} {metric} {again}", ledger.quote("loans", PEOPLE, h, metric=metric, again=again, **request)
         for epsilon in (0.0079999, 0.008, 3.249999, 3.25, 3.250001, 0.25, 0.250001):
-            yield f"price {epsilon}", refused(made.quote, "loans", PEOPLE, np.eye(6)[1], epsilon=epsilon)
-        yield "spent", lean(made.ask("loans", PEOPLE, np.eye(6)[1], epsilon=0.25, asker="x"))
-        yield "refused", lean(made.ask("loans", PEOPLE, np.eye(6)[2], epsilon=0.008, asker="x"))
+            yield f"price {epsilon}", refused(ledger.quote, "loans", PEOPLE, np.eye(6)[1], epsilon=epsilon)
+        yield "spent", lean(ledger.ask("loans", PEOPLE, np.eye(6)[1], epsilon=0.25, asker="x"))
+        yield "refused", lean(ledger.ask("loans", PEOPLE, np.eye(6)[2], epsilon=0.008, asker="x"))
         quoted = [("few", FEW, [1, 0, 0]), ("race", PEOPLE, SCORES[::-1]), ("one", ONE_GROUP, [1, 0, 1])]
         for name, who, h in quoted:
             for metric in ("statistical_parity", "equal_opportunity"):
-                yield f"{name} {metric}", refused(made.quote, name, who, h, epsilon=1.0, metric=metric)
+                yield f"{name} {metric}", refused(ledger.quote, name, who, h, epsilon=1.0, metric=metric)
         for name, h, more in (
             ("no", [1, 0, 0], {}),
             *(("few", h, {}) for h in ([[1, 0, 0]], [1, 0], [1, 0, 2])),
             ("few", [1, 0, 0], {"metric": "x"}),
         ):
-            yield f"not {name} {h} {more}", refused(made.quote, name, FEW, h, epsilon=1.0, **more)
+            yield f"not {name} {h} {more}", refused(ledger.quote, name, FEW, h, epsilon=1.0, **more)
         few = ("", 1, None), ("x" * 81, 1, None), ("y", 1, 1.000001), ("z" * 80, 1, 1), ("tiny", 0.000005, None)
         for name, budget, price in few:
             two = TestSet(ids=(f"{name}1", f"{name}2"), attribute=[0, 1])
             terms: dict[str, Any] = {"budget": budget, "count_epsilon": price, "roles": desk_roles("sex")}
-            yield f"register {name[:3]} {budget} {price}", lean(refused(made.register, name, two, **terms))
+            yield f"register {name[:3]} {budget} {price}", lean(refused(ledger.register, name, two, **terms))
 
-    yield "wrong files", [status.wrong_files for status in made.statuses()]
-    content, last = made.record()
+    yield "wrong files", [status.wrong_files for status in ledger.statuses()]
+    content, last = ledger.record()
     yield "last", [last == json.loads(content.splitlines()[-1])["hash"], verify_export(content).ok]
     for noted in (last, last[:32].upper(), last[:31], "z" * 40, "0" * 32):
-        found = refused(verify_export, content, noted=noted)
-        yield "noted", found[:47] if isinstance(found, str) else [found.ok, found.reason]
+        verification = refused(verify_export, content, noted=noted)
+        yield "noted", verification[:47] if isinstance(verification, str) else [verification.ok, verification.reason]
     for k in range(8):
         two = TestSet(ids=(f"x{k}", f"y{k}"), attribute=[0, 1])
-        made.register(f"more {k}", two, budget=1, roles=desk_roles("a"))
-    yield "named", refused(made.status, "none")
+        ledger.register(f"more {k}", two, budget=1, roles=desk_roles("a"))
+    yield "named", refused(ledger.status, "none")
 
 
 def lean(result: Any) -> Any:
     """Return a result without what a key or the time decides."""
     if not hasattr(result, "to_dict"):
         return result
-    kept = result.to_dict()
-    for one in (kept, *kept.get("answers", ())):
+    content = result.to_dict()
+    for record in (content, *content.get("answers", ())):
         for name in ("seal", "asked", "question", "registered"):
-            one.pop(name, None)
-    kept.pop("registration", None)
-    return kept
+            record.pop(name, None)
+    content.pop("registration", None)
+    return content
 
 
 def changed(value: Any) -> Iterator[tuple[str, Any]]:
@@ -155,22 +155,24 @@ def changed(value: Any) -> Iterator[tuple[str, Any]]:
 
 AMOUNTS = ("budget", "count", "count_epsilon", "charged", "spent", "n", "n_positive")
 RELEASED = ("sum", "epsilon", "total", "part", "size", "gap", "low", "high", "standard_error")
-TOLD = ("size_from", "metric", "name", "format", "time")
+TEXT_FIELDS = ("size_from", "metric", "name", "format", "time")
 """What an entry holds that can be forged."""
 
 
 def _forged() -> Named:
     bodies = [json.loads(line)["entry"] for line in filled(1).record()[0].decode().splitlines()[1:]]
     for number, body in enumerate(bodies):
-        for key in (*AMOUNTS, *RELEASED, *TOLD):
+        for key in (*AMOUNTS, *RELEASED, *TEXT_FIELDS):
             inner = body.get(key)
             places = [(inner, part) for part in inner] if isinstance(inner, dict) else [(body, key)]
             for holder, part in places if key in body else ():
-                kept, said = holder[part], defaultdict(list)
-                for what, holder[part] in changed(kept):
-                    said[_verdict(bodies)].append(what)
-                holder[part] = kept
-                verdicts = " | ".join(f"{verdict} {' '.join(sorted(own))}" for verdict, own in sorted(said.items()))
+                original, changes_by_verdict = holder[part], defaultdict(list)
+                for what, holder[part] in changed(original):
+                    changes_by_verdict[_verdict(bodies)].append(what)
+                holder[part] = original
+                verdicts = " | ".join(
+                    f"{verdict} {' '.join(sorted(changes))}" for verdict, changes in sorted(changes_by_verdict.items())
+                )
                 yield f"{number + 1} {key} {part if holder is not body else ''}", verdicts
 
     for price in (0, -1, 8_000_000, 8_000_001):
@@ -197,7 +199,7 @@ def _registration() -> Named:
     two = {"ids": ("a", "b"), "attribute": [1, 1]}
     wrong: list[dict[str, Any]] = [{"ids": ("a",), "attribute": [1]}, two | {"ids": ("a", " a"), "attribute": [1, 0]}]
     wrong += [two | {"attribute": [1]}, two | {"attribute": [1, 2]}, two | {"labels": [1]}, two]
-    yield "refused", [refused(lambda given=given: TestSet(**given).n) for given in wrong]
+    yield "refused", [refused(lambda arguments=arguments: TestSet(**arguments).n) for arguments in wrong]
     yield from _files()
 
 

@@ -44,48 +44,55 @@ def records(n: int, *, groups: int = 2, seed: int = 0, lean: float = 0.2) -> Att
     )
 
 
-SMALL, OWN = records(24, seed=3), records(17, seed=4)
-MANY, MANY_OWN = records(40, groups=3, seed=5), records(30, groups=3, seed=6)
+SMALL, HELD_OUT = records(24, seed=3), records(17, seed=4)
+MANY, MANY_HELD_OUT = records(40, groups=3, seed=5), records(30, groups=3, seed=6)
 
 
-def _of(one: disclosure.Disclosure, *names: str) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in names}
+def _of(record: disclosure.Disclosure, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def _disclosed() -> Named:
     for metric, cost, tolerance in product(METRICS, disclosure.COSTS, (0.0, 0.06)):
         for raised in (False, True)[: 1 + (cost == "published")]:
-            asked: dict[str, Any] = {"tolerance": tolerance, "metric": metric, "cost": cost, "raise_until_true": raised}
-            one = disclosure.disclose(SMALL, OWN, **asked, draws=12, seed=1)
+            options: dict[str, Any] = {
+                "tolerance": tolerance,
+                "metric": metric,
+                "cost": cost,
+                "raise_until_true": raised,
+            }
+            outcome = disclosure.disclose(SMALL, HELD_OUT, **options, draws=12, seed=1)
             name = f"{metric}, {cost}, {tolerance}{', raised' * raised}"
-            yield name, _of(one, "used", "achieved", "reached", "before", "balanced_before")
-            yield f"{name}: after", (one.after, one.gain, one.balanced_after)
-            yield f"{name}: counted", _of(one, "n_changed", "n_right", "exponent", "smallest_tolerance", "is_true")
-            yield f"{name}: groups", [(each.group, each.before.value, each.after) for each in one.groups]
+            yield name, _of(outcome, "used", "achieved", "reached", "before", "balanced_before")
+            yield f"{name}: after", (outcome.after, outcome.gain, outcome.balanced_after)
+            yield f"{name}: counted", _of(outcome, "n_changed", "n_right", "exponent", "smallest_tolerance", "is_true")
+            yield f"{name}: groups", [(group.group, group.before.value, group.after) for group in outcome.groups]
     for draws in (0, 9, None):
-        one = disclosure.disclose(SMALL, OWN, tolerance=0.05, draws=draws)
-        yield f"{draws} draws", (one.gain, one.after, one.majority)
-    three = disclosure.disclose(MANY, MANY_OWN, tolerance=0.05, cost="count", draws=0)
+        outcome = disclosure.disclose(SMALL, HELD_OUT, tolerance=0.05, draws=draws)
+        yield f"{draws} draws", (outcome.gain, outcome.after, outcome.majority)
+    three = disclosure.disclose(MANY, MANY_HELD_OUT, tolerance=0.05, cost="count", draws=0)
     yield "three groups", _of(three, "achieved", "n_changed", "majority", "certificate")
-    yield "three groups, by group", [(each.group, each.before.value) for each in three.groups]
+    yield "three groups, by group", [(group.group, group.before.value) for group in three.groups]
     attackers = {"one": SMALL, "other": replace(SMALL, probability=SMALL.calibrated)}
     for tolerance, metric in product((0.0, 0.1), METRICS[:2]):
-        found = {
-            name: disclosure.disclose(each, OWN, tolerance=tolerance, metric=metric, raise_until_true=True, draws=0)
-            for name, each in attackers.items()
+        disclosures = {
+            name: disclosure.disclose(
+                attacker, HELD_OUT, tolerance=tolerance, metric=metric, raise_until_true=True, draws=0
+            )
+            for name, attacker in attackers.items()
         }
-        yield f"best at {tolerance}, {metric}", disclosure.gain_of_best(attackers, found, seed=2)
+        yield f"best at {tolerance}, {metric}", disclosure.gain_of_best(attackers, disclosures, seed=2)
 
 
 def _priced() -> Named:
     for metric, cost, tolerance in product(METRICS, disclosure.COSTS, (0.0, 0.1)):
-        yield f"{metric}, {cost}, {tolerance}", disclosure.prices_of(SMALL, OWN, tolerance, metric, cost)
+        yield f"{metric}, {cost}, {tolerance}", disclosure.prices_of(SMALL, HELD_OUT, tolerance, metric, cost)
     for cost in ("log_odds", "count"):
-        yield f"three groups, {cost}", disclosure.prices_of(MANY, MANY_OWN, 0.1, METRICS[0], cost)
+        yield f"three groups, {cost}", disclosure.prices_of(MANY, MANY_HELD_OUT, 0.1, METRICS[0], cost)
     for confidence, exponent in (([1.1], 1), ([0.0], 1), ([0.7], -1), ([0.7], math.inf)):
         yield f"{confidence} to {exponent}", refused(disclosure.published_cost, confidence, exponent)
     for metric in METRICS:
-        yield f"permuted, {metric}", disclosure.permuted_records(OWN, metric=metric, seed=1).predictions
+        yield f"permuted, {metric}", disclosure.permuted_records(HELD_OUT, metric=metric, seed=1).predictions
 
 
 def _resampled() -> Named:
@@ -98,8 +105,8 @@ def _resampled() -> Named:
         yield f"{name}: blocks", (blocks.cells, blocks.price)
         for tolerance, raised in ((0.0, False), (0.05, False), (0.05, True), (0.4, False)):
             if people is SMALL:
-                named = blocks.corrected(counts, tolerance, raise_until_true=raised)
-                yield f"{name}: {tolerance}{' raised' * raised}", named
+                intervals = blocks.corrected(counts, tolerance, raise_until_true=raised)
+                yield f"{name}: {tolerance}{' raised' * raised}", intervals
         sizes = counts.reshape(3, -1, 2, people.n_groups, 32 * people.n_groups).sum(axis=4)
         yield f"{name}: unfairness", bootstrap._unfairness(sizes)
     for tolerance in (0.0, 0.03, 0.3):
@@ -108,22 +115,22 @@ def _resampled() -> Named:
         yield f"who at {tolerance}", bootstrap._of_two(price, size, np.full(4, tolerance))
     for large in (1.0, 1e9):
         price = np.array([[[1.0, 2.0], [1.0, large]], [[large, 4.0 * large], [3.0, large]]])
-        people_there = np.array([[[3.0, 9.0], [7.0, 1.0]], [[5.0, 2.0], [8.0, 9.0]]])
-        scaled = bootstrap._scaled(price, people_there, 0.01)
-        leave, _ = bootstrap._program(scaled, people_there, 0.01)
+        people_counts = np.array([[[3.0, 9.0], [7.0, 1.0]], [[5.0, 2.0], [8.0, 9.0]]])
+        scaled = bootstrap._scaled(price, people_counts, 0.01)
+        leave, _ = bootstrap._program(scaled, people_counts, 0.01)
         yield f"prices up to {large}", float((leave * price).sum())
         yield f"scaled up to {large}", bool(scaled.max() <= 4.0)
-    own = Estimate(value=0.6, low=0.5, high=0.72, n=40)
+    estimate = Estimate(value=0.6, low=0.5, high=0.72, n=40)
     for value, shift, draws in product((0.6, 0.7, math.nan), (0.0, 0.2), (9, 10, 25)):
-        found = np.concatenate([[value], 0.55 + shift + 0.03 * rng.standard_normal(draws)])
-        yield f"widened {value} {shift} {draws}", bootstrap.combine_intervals(own, found)
-    found[3:5] = np.nan
-    yield "widened, cut", bootstrap.combine_intervals(replace(own, level=0.8), found, within=(0.58, 0.61))
-    yield "widened, nothing", bootstrap.combine_intervals(replace(own, value=math.nan), found)
+        values = np.concatenate([[value], 0.55 + shift + 0.03 * rng.standard_normal(draws)])
+        yield f"widened {value} {shift} {draws}", bootstrap.combine_intervals(estimate, values)
+    values[3:5] = np.nan
+    yield "widened, cut", bootstrap.combine_intervals(replace(estimate, level=0.8), values, within=(0.58, 0.61))
+    yield "widened, nothing", bootstrap.combine_intervals(replace(estimate, value=math.nan), values)
     blocks = bootstrap.Blocks.of(SMALL, SMALL.guess, None, metric=METRICS[0])
     for draws, raised in ((None, False), (4, True)):
-        named = bootstrap.bootstrap_correction(blocks, 0.03, raise_until_true=raised, draws=draws, seed=3)
-        yield f"{draws} draws", named
+        intervals = bootstrap.bootstrap_correction(blocks, 0.03, raise_until_true=raised, draws=draws, seed=3)
+        yield f"{draws} draws", intervals
     drawn = bootstrap.bootstrap_correction(bootstrap.Blocks.of(MANY, MANY.truth, None, metric=METRICS[0]), 0.9)
     yield "draws of three groups", (drawn.size, drawn.before, drawn.after)
     guesses = SMALL.guess, SMALL.calibrated_guess
@@ -135,40 +142,52 @@ def _softly() -> Named:
     count = np.array([5, 3, 2, 7])
     for tolerance, parts in product((None, 0.0, 0.04, 0.35, 0.99, 1.0), ((None,), (0,), (1,), (0, 1))):
         rows = soft.soft_statistics(count, parts=parts, n_groups=3, tolerance=tolerance, group_shares=None)
-        yield f"{tolerance} within {parts}", [str(np.round(each.astype(float), 9).tolist()) for each in rows]
+        yield f"{tolerance} within {parts}", [str(np.round(row.astype(float), 9).tolist()) for row in rows]
     shares = [None, [0.3, None, 0.2], [(0.1, 0.5), (0.0, 0.4), (0.6, 1.0)], [0.2, 0.2, 0.6000004], [0.5, 0.5]]
-    for told in [*shares, [0.4, 0.4, (0.1, 0.15)], [0.9, 0.2, None]]:
-        yield f"shares {told}", refused(soft._share_rows, told, 17, np.eye(3))
-        yield f"intervals {told}", refused(soft._intervals, told, 3)
+    for disclosed in [*shares, [0.4, 0.4, (0.1, 0.15)], [0.9, 0.2, None]]:
+        yield f"shares {disclosed}", refused(soft._share_rows, disclosed, 17, np.eye(3))
+        yield f"intervals {disclosed}", refused(soft._intervals, disclosed, 3)
     for share, n in ((0.1, 30), (1 / 3, 21), (1 / 3, 20), (0.35, 20), (0.3500001, 20)):
         yield f"{share} of {n}", soft._records(share, n)
     for people, metric, tolerance in product((SMALL, MANY), METRICS, (None, 0.0, 0.07)):
-        for whole in (None, [0.5] * 2 if people is SMALL else [0.3, 0.2, 0.5]):
-            if tolerance is None and whole is None:
+        for group_shares in (None, [0.5] * 2 if people is SMALL else [0.3, 0.2, 0.5]):
+            if tolerance is None and group_shares is None:
                 continue
-            asked = {"tolerance": tolerance, "metric": metric, "labels": people.labels, "group_shares": whole}
-            moved = soft.soft_correct(people.probability, people.predictions, **asked)
-            yield f"{people.n_groups} groups, {metric}, {tolerance}, {whole}", moved
+            options = {"tolerance": tolerance, "metric": metric, "labels": people.labels, "group_shares": group_shares}
+            moved = soft.soft_correct(people.probability, people.predictions, **options)
+            yield f"{people.n_groups} groups, {metric}, {tolerance}, {group_shares}", moved
     for shape, more in (((24, 2, 1), {}), ((24, 1), {}), ((23,), {}), ((24,), {"metric": METRICS[2]})):
-        given = np.full(shape, 0.4), SMALL.predictions
-        yield f"{shape} {list(more)}", refused(soft.soft_correct, *given, tolerance=0.05, **more)
+        inputs = np.full(shape, 0.4), SMALL.predictions
+        yield f"{shape} {list(more)}", refused(soft.soft_correct, *inputs, tolerance=0.05, **more)
 
 
 def _stepwise() -> Named:
     people = {
-        name: (one, *(replace(one, probability=w * one.calibrated + (1 - w) / one.n_groups) for w in (0.8, 0.4)))
-        for name, one in (("two", SMALL), ("three", MANY))
+        name: (
+            sample,
+            *(replace(sample, probability=w * sample.calibrated + (1 - w) / sample.n_groups) for w in (0.8, 0.4)),
+        )
+        for name, sample in (("two", SMALL), ("three", MANY))
     }
     for (name, (now, before, shuffled)), metric, tolerance in product(people.items(), METRICS[:3:2], (0.0, 0.1)):
         prior = [0.7, 0.3] if name == "two" else [0.2, 0.3, 0.5]
-        asked: dict[str, Any] = {"prior": prior, "metric": metric, "tolerance": tolerance, "permuted": shuffled}
-        found = attribution.attribute_leak(name, before, now, **asked, seed=4)
-        yield f"{name}, {metric}, {tolerance}", (found.n_true, found.n_seeds)
-        for step in found.steps:
-            own = f"{name}, {metric}, {tolerance}, {step.step}"
-            yield f"{own}: values", [(each.value, each.low, each.high) for each in step.values.values()]
-            yield f"{own}: changes", [(each.value, each.low, each.high) for each in step.changes.values()]
-    estimates = [knowledge.estimate_constraint(one.predictions, one.truth, one.labels) for one in (SMALL, OWN, MANY)]
+        options: dict[str, Any] = {"prior": prior, "metric": metric, "tolerance": tolerance, "permuted": shuffled}
+        leak = attribution.attribute_leak(name, before, now, **options, seed=4)
+        yield f"{name}, {metric}, {tolerance}", (leak.n_true, leak.n_seeds)
+        for step in leak.steps:
+            title = f"{name}, {metric}, {tolerance}, {step.step}"
+            yield (
+                f"{title}: values",
+                [(estimate.value, estimate.low, estimate.high) for estimate in step.values.values()],
+            )
+            yield (
+                f"{title}: changes",
+                [(estimate.value, estimate.low, estimate.high) for estimate in step.changes.values()],
+            )
+    estimates = [
+        knowledge.estimate_constraint(sample.predictions, sample.truth, sample.labels)
+        for sample in (SMALL, HELD_OUT, MANY)
+    ]
     yield "named", [knowledge.share_identified(estimates, metric) for metric in METRICS]
 
 
@@ -179,10 +198,10 @@ def _result() -> CorrectionResult:
     predictions = (rng.random(sum(sizes)) < 0.3 + 0.25 * people.sensitive).astype(np.uint8)
     subject = subject_of(people, predictions, sizes, seed=5)
     attacks = {}
-    for place, (kind, protocol) in enumerate(attacks_of(as_published=True)):
-        p = posterior(people, noise=(0.2 + 0.3 * place) * rng.standard_normal(sum(sizes)))
-        said, rows = np.column_stack([1.0 - p, p]), (subject.splits.train, subject.splits.validation)
-        about = said[rows[0]], said[rows[1]]
+    for index, (kind, protocol) in enumerate(attacks_of(as_published=True)):
+        p = posterior(people, noise=(0.2 + 0.3 * index) * rng.standard_normal(sum(sizes)))
+        probabilities, rows = np.column_stack([1.0 - p, p]), (subject.splits.train, subject.splits.validation)
+        about = probabilities[rows[0]], probabilities[rows[1]]
         attacks[kind, protocol] = attack_saying(about, about, rows, subject.dataset, predictions)
     return CorrectionResult(subject=subject, attacks=attacks)
 
@@ -190,11 +209,25 @@ def _result() -> CorrectionResult:
 def _trained() -> Named:
     subject = _result().subject
     config = replace(subject.config, forest=(("max_depth", 3), ("n_estimators", 9)), seed=3)
-    found = knowledge.measure_leak(config, subject.dataset)
-    yield "held out", {kind: estimate.value for kind, estimate in found.held_out.items()}
-    for name, one in {"real": found.real, "permuted": found.permuted, "estimated": found.unknown.estimated}.items():
-        yield name, (one.metric, one.told, one.used, one.achieved, one.before.value, one.after)
-    for name, leak in found.attributions.items():
+    result = knowledge.measure_leak(config, subject.dataset)
+    yield "held out", {kind: estimate.value for kind, estimate in result.held_out.items()}
+    for name, disclosed in {
+        "real": result.real,
+        "permuted": result.permuted,
+        "estimated": result.unknown.estimated,
+    }.items():
+        yield (
+            name,
+            (
+                disclosed.metric,
+                disclosed.told,
+                disclosed.used,
+                disclosed.achieved,
+                disclosed.before.value,
+                disclosed.after,
+            ),
+        )
+    for name, leak in result.attributions.items():
         yield name, [round(step.values["accuracy"].value, 4) for step in leak.steps]
     reported: list[tuple[int, int]] = []
     every = CorrectionResult.of(
@@ -204,9 +237,9 @@ def _trained() -> Named:
     for pair, attack in every.attacks.items():
         yield " ".join(pair), (attack.held_out_accuracy, attack.attacked.probability.round(4), attack.held_out.guess)
     configs = knowledge.leak_configs(replace(config, method="dp_id3"), [4, 2])
-    yield "configurations", [(each.method, each.seed) for each in configs]
+    yield "configurations", [(candidate.method, candidate.seed) for candidate in configs]
     alone = knowledge.leak_configs(replace(config, method="unmitigated"), [1])
-    yield "of the unmitigated", [each.method for each in alone]
+    yield "of the unmitigated", [candidate.method for candidate in alone]
 
 
 def _planted() -> Named:
@@ -228,19 +261,20 @@ def _together() -> Named:
         name = f"{adversary}{', as published' * published}"
         yield f"{name}: held out", result.attack(adversary, as_published=published).held_out_accuracy
         for more in ({}, {"permuted": True}, {"until_true": True}, {"permuted": True, "until_true": True}):
-            one = result.disclose(0.03, adversary=adversary, as_published=published, **more)
-            yield f"{name}, {more}", (one.used, one.achieved, one.gain, one.exponent)
+            outcome = result.disclose(0.03, adversary=adversary, as_published=published, **more)
+            yield f"{name}, {more}", (outcome.used, outcome.achieved, outcome.gain, outcome.exponent)
     curve = result.curve(0.0333, adversary="strong", cost="count")
-    yield "curve", ([one.told for one in curve], [one.gain.value if one.gain else math.nan for one in curve])
+    yield "curve", ([point.told for point in curve], [point.gain.value if point.gain else math.nan for point in curve])
     for name in ("published", "boosting"):
         yield name, [step.changes["log_loss"].value for step in result.attribution(name, 0.02).steps[1:]]
     for more in knowledge.disclose_more(result, 0.05):
         yield f"more: {more.known}", (more.before.value, more.certificate, more.reason)
     for settings in (CorrectionSettings(), CorrectionSettings(adversary="strong", as_published=True, tolerance=0.1)):
-        told = [
-            (one.point, one.evidence, one.so_what, one.to_do, *one.caveats) for one in STUDY.findings(result, settings)
+        texts = [
+            (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats)
+            for finding in STUDY.findings(result, settings)
         ]
-        yield f"said {settings.adversary}", told
+        yield f"said {settings.adversary}", texts
 
 
 CASES: dict[str, Callable[[], Named]] = {

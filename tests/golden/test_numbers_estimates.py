@@ -16,7 +16,7 @@ GUESSES = ([0, 0, 1, 1, 2], [0, 1, 1, 1, 0], [0, 0, 1, 0, 2])
 """The truth about five people in three groups, a guess, and a later one."""
 
 
-def known(value: float, low: float, high: float, n: int = 7) -> Estimate:
+def interval_estimate(value: float, low: float, high: float, n: int = 7) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=n)
 
 
@@ -24,10 +24,10 @@ def _rates() -> Named:
     yield "quantile", [refused(estimates.normal_quantile, level) for level in (0.0, 0.5, 0.95, 0.99, 1.0, math.nan)]
     yield "student", [estimates.quantile(level, k) for level in (0.9, 0.95) for k in (None, 0, 1, 5)]
     for rows in ([], [0], [0, 4], [0, 1, 2], [0, 1, 2, 3, 4]):
-        own, was, now = ([values[row] for row in rows] for values in GUESSES)
-        yield f"accuracy {rows}", estimates.accuracy(own, now, level=0.9)
-        yield f"balanced {rows}", estimates.balanced_accuracy(own, now)
-        yield f"gain {rows}", [estimates.accuracy_gain(own, was, now), estimates.balanced_gain(own, was, now)]
+        truth, was, now = ([values[row] for row in rows] for values in GUESSES)
+        yield f"accuracy {rows}", estimates.accuracy(truth, now, level=0.9)
+        yield f"balanced {rows}", estimates.balanced_accuracy(truth, now)
+        yield f"gain {rows}", [estimates.accuracy_gain(truth, was, now), estimates.balanced_gain(truth, was, now)]
     for won, lost, n in ((0, 0, 1), (1, 0, 1), (0, 1, 1), (3, 1, 9), (0, 9, 9)):
         yield f"paired {won} {lost} {n}", estimates.paired_gain(won, lost, n)
     for values in ([0.3, 0.3 + 5e-10], [0.3, 0.3 + 2e-9], [0.2, 0.9, 1.0], [-0.1, 1.2, 0.5]):
@@ -36,24 +36,29 @@ def _rates() -> Named:
 
 def _combined() -> Named:
     some = [
-        known(0.5, 0.2, 0.9),
-        known(0.3, 0.25, 0.6, 5),
-        known(-0.4, -0.9, -0.1, 2),
+        interval_estimate(0.5, 0.2, 0.9),
+        interval_estimate(0.3, 0.25, 0.6, 5),
+        interval_estimate(-0.4, -0.9, -0.1, 2),
         not_measured(),
-        known(0.0, -0.2, 0.1),
+        interval_estimate(0.0, -0.2, 0.1),
         certain(0.8, 3),
     ]
-    for place, one in enumerate(some):
+    for index, estimate in enumerate(some):
         yield (
-            f"{place}",
-            [one.within(0.0, 0.55), one.within(0.3, 0.3), one.folded(), estimates.min_estimate({"a": one})],
+            f"{index}",
+            [
+                estimate.within(0.0, 0.55),
+                estimate.within(0.3, 0.3),
+                estimate.folded(),
+                estimates.min_estimate({"a": estimate}),
+            ],
         )
-        yield f"{place} columns", estimates.estimate_columns("x", one)
-        yield f"{place} plain", [estimates.plain_number(one.value), estimates.plain_number(None)]
+        yield f"{index} columns", estimates.estimate_columns("x", estimate)
+        yield f"{index} plain", [estimates.plain_number(estimate.value), estimates.plain_number(None)]
     yield "no columns", estimates.estimate_columns("x", None)
-    for one, other in product(some[:3], repeat=2):
-        yield "difference", estimates.difference(one, other)
-        yield "sum", estimates.weighted_sum([(0.25, one), (-0.5, other), (0.0, one)])
+    for estimate, second in product(some[:3], repeat=2):
+        yield "difference", estimates.difference(estimate, second)
+        yield "sum", estimates.weighted_sum([(0.25, estimate), (-0.5, second), (0.0, estimate)])
     yield "mean of rates", [estimates.equal_mean(some[:k], least=-0.1) for k in (0, 1, 2, 3)]
     yield "level", estimates.strongest({"a": replace(some[0], level=0.9), "b": replace(some[1], level=0.9)})
     yield "stretch", [estimates._stretch(number, 0.95, k) for number in (1, 2, 80) for k in (None, 3)]
@@ -63,15 +68,15 @@ def _written() -> Named:
     values = (math.nan, 0.0, -0.0, 0.5, 0.12345, -0.00004, 0.99949, 0.9995, 1.0, -3.14159, 1234.5678)
     for value in values:
         for half in (0.0, 0.0349, 0.035, math.nan):
-            one = known(value, value - half, value + half)
+            estimate = interval_estimate(value, value - half, value + half)
             yield (
                 f"{value} {half}",
                 [
-                    estimates.percent(one),
-                    estimates.interval(one),
-                    estimates.points(one),
-                    estimates.point_interval(one),
-                    estimates.ratio(one),
+                    estimates.percent(estimate),
+                    estimates.interval(estimate),
+                    estimates.points(estimate),
+                    estimates.point_interval(estimate),
+                    estimates.ratio(estimate),
                 ],
             )
         texts = [

@@ -29,7 +29,7 @@ COSTS = 0.5 + 0.45 * (np.sqrt(2.0) * (PEOPLE + 1) % 1.0)
 
 SCORES = np.array([1.0, -2.0, 3.5, 0.5, 2.0, 4.5, -1.5, 1.0])
 
-OTHERS: dict[str, tuple[Any, list[Mapping[str, Any]]]] = {
+ALTERNATIVES: dict[str, tuple[Any, list[Mapping[str, Any]]]] = {
     "correction": (correction, [{"_WOMEN": {"correction": (1, 2, 6, 7, 12, 20)}}, {"_WOMEN": {"correction": (4, 9)}}]),
     "correction-impossible": (correction, [{"_CONFIDENCE": COSTS}]),
     "proportions": (
@@ -88,13 +88,13 @@ OTHERS: dict[str, tuple[Any, list[Mapping[str, Any]]]] = {
 """Example -> its module, and what else its data may be."""
 
 
-def _told(name: str) -> Iterator[str]:
+def _example_lines(name: str) -> Iterator[str]:
     case = example(name)
     yield from lines("numbers", dict(case.numbers))
     yield from lines("answer", [case.answer.text, case.answer.within])
     for i, step in enumerate(case.steps):
         yield from lines(f"step {i}", [step.computation, step.result])
-    cells = [one.table.rows for one in case.steps if one.table is not None]
+    cells = [example_step.table.rows for example_step in case.steps if example_step.table is not None]
     yield f"tables = {_sealed((case.table, cells))}"
     yield f"rest = {_sealed((case.story, case.question, case.steps, case.answer, case.lesson))}"
 
@@ -104,31 +104,31 @@ def _sealed(parts: Any) -> str:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_say_what_they_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = [*_told(name)]
-    module, others = OTHERS.get(name, (None, []))
-    for number_of, other in enumerate(others, start=1):
+def test_examples_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    output_lines = [*_example_lines(name)]
+    module, alternatives = ALTERNATIVES.get(name, (None, []))
+    for number_of, alternative in enumerate(alternatives, start=1):
         with monkeypatch.context() as patch:
-            for part, value in other.items():
+            for part, value in alternative.items():
                 patch.setattr(module, part, value)
-            told += [f"{number_of} {line}" for line in _told(name)]
-    compare_lines(f"examples/{name}", [line.replace("\n", "\\n") for line in told])
+            output_lines += [f"{number_of} {line}" for line in _example_lines(name)]
+    compare_lines(f"examples/{name}", [line.replace("\n", "\\n") for line in output_lines])
 
 
 def test_numbers_are_written_as_their_places_ask() -> None:
     values = (0.0, -0.00004, -0.00005, 0.375, -1 / 12, 2.0, 10.0, 1234.56789, 99.995)
-    told = [
+    output_lines = [
         f"{how or 'plain'} {value:g}: {_FormattedNumber(value):{how}}"
         for value in values
         for how in ("", "+", "2", "+2", "1%")
     ]
-    told += [f"{value:g}: {number(value, 0)} {signed(value, 1)}" for value in values]
-    told += [numbers(values, 2), total(values, 3)]
+    output_lines += [f"{value:g}: {number(value, 0)} {signed(value, 1)}" for value in values]
+    output_lines += [numbers(values, 2), total(values, 3)]
     for right, within, answers in (
         (2.0, 0.0, (2, 2.0001, 1)),
         (50.0, 0.5, (49.5, 50.5, 50.51, 49.49)),
         (0.0, 0.1, (-0.1,)),
     ):
         answer = Answer(right=right, within=within, why="", hint="")
-        told += [f"{answer.text} {given}: {answer.accepts(given)}" for given in answers]
-    compare_lines("examples/places", told)
+        output_lines += [f"{answer.text} {candidate}: {answer.accepts(candidate)}" for candidate in answers]
+    compare_lines("examples/places", output_lines)

@@ -37,12 +37,12 @@ PEOPLE: dict[str, tuple[Any, Any, Any]] = {
 def _estimate() -> Named:
     for name, (predictions, groups, labels) in PEOPLE.items():
         for metric in fairness.METRICS:
-            for code in (np.asarray, lambda given: np.asarray(given, dtype=np.uint8)):
+            for code in (np.asarray, lambda values: np.asarray(values, dtype=np.uint8)):
                 if code is np.asarray or np.asarray(groups).dtype.kind == "i":
-                    found = refused(
+                    estimate = refused(
                         fairness.unfairness_estimate, predictions, code(groups), metric=metric, labels=labels
                     )
-                    yield f"{name}, {metric}", found
+                    yield f"{name}, {metric}", estimate
 
 
 def _rates() -> Named:
@@ -58,11 +58,11 @@ def _edges() -> Named:
         yield f"{achieved!r} of 0.02", [fairness.keeps(achieved, 0.02), fairness.is_smallest(0.02, achieved)]
     rates = [proportion(hits, n) for hits, n in ((2, 7), (3, 4), (0, 1), (1, 1), (5, 12))]
     nothing, unknown = not_measured(), Estimate(value=math.nan, low=math.nan, high=math.nan, n=4)
-    for place, own in enumerate(rates):
-        yield f"from all {place}", fairness.distance_from_all(own, rates[place - 1])
+    for index, rate in enumerate(rates):
+        yield f"from all {index}", fairness.distance_from_all(rate, rates[index - 1])
     parts = ([], [rates[:1]], [rates[:2]], [rates[:2], rates[2:]], [rates[3:], rates[:1]], [[rates[0], nothing]])
-    for place, each in enumerate((*parts, [[rates[0], unknown, rates[1]]], [[nothing, rates[4], rates[3]], rates[:1]])):
-        yield f"largest {place}", fairness.largest_difference(each)
+    for index, part in enumerate((*parts, [[rates[0], unknown, rates[1]]], [[nothing, rates[4], rates[3]], rates[:1]])):
+        yield f"largest {index}", fairness.largest_difference(part)
     for metric in fairness.METRICS:
         yield metric, fairness.difference_title(metric)
 

@@ -10,7 +10,7 @@ from tests.golden.numbers import Named, compare_numbers, refused
 
 
 def signature(decision: str = "release", *, void: str = "", **more: Any) -> Signature:
-    given = {
+    defaults = {
         "number": 4,
         "entry": 2,
         "project": "Loans",
@@ -23,30 +23,33 @@ def signature(decision: str = "release", *, void: str = "", **more: Any) -> Sign
         "when": "2026-11-27T09:00:00Z",
         "fairleak": "0.1",
     }
-    return Signature(decision=decision, void=void, **{**given, **more})
+    return Signature(decision=decision, void=void, **{**defaults, **more})
 
 
 def in_events() -> Named:
     """Signatures, what voids them and what keeps "Release" from being signed."""
-    for one in (
+    for event in (
         signature(),
         signature("accept_risk", reason="Why.", proven=False),
         signature("do_not_release", void="x"),
     ):
-        yield one.words, [one.short, one.title]
+        yield event.words, [event.short, event.title]
         for mark, parts in (
             ("0123456789", {}),
             ("9", {"data": "1", "policy": "3"}),
             ("9", {"data": "1", "policy": "2"}),
         ):
-            yield f"beside {mark} {parts}", one.beside(mark, parts).void
+            yield f"beside {mark} {parts}", event.beside(mark, parts).void
     yield (
         "changed",
         [changed_parts({"a": "1", "b": "2"}, after) for after in ({}, {"a": "1"}, {"a": "1", "b": "2", "c": "3"})],
     )
-    others = [signature(), signature("do_not_release", name="B"), signature("accept_risk", name="C", void="x")]
+    signatures = [signature(), signature("do_not_release", name="B"), signature("accept_risk", name="C", void="x")]
     for decision in DECISIONS:
-        yield f"reason, {decision}", [needs_reason(decision, signed) for signed in ([], others, others[:1], others[2:])]
+        yield (
+            f"reason, {decision}",
+            [needs_reason(decision, signed) for signed in ([], signatures, signatures[:1], signatures[2:])],
+        )
     for blocking in range(7):
         rows = [{"check": f"c{i}", "title": f"T{i}", "blocks": i < blocking} for i in range(6)]
         limits = [{"check": f"c{i}", "source": " " if i + blocking > 5 else "Law"} for i in range(7)]

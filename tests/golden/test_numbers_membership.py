@@ -29,7 +29,7 @@ from core.studies.membership.roc import (
 )
 from core.studies.membership.settings import MembershipSettings, check_shadows
 from tests.golden.numbers import Named, compare_numbers, refused
-from tests.unit.membership.samples import invented, judged, sampled_tally, villagers
+from tests.unit.membership.samples import invented, sampled_tally, verdict_arrays, villagers
 
 
 def scored(n: int, members: int, kinds: int, seed: int, lead: float = 0.4) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +55,7 @@ def curves() -> Named:
     for name, (score, member) in SCORED.items():
         false, true = counts_above(score, member)
         places = [0, 0.5, 1, 1.25, 2, 3.75, 7, false[-1] - 1, false[-1], false[-1] + 0.5, false[-1] + 1]
-        yield f"{name}.above", [float(members_above(place, false, true)) for place in places]
+        yield f"{name}.above", [float(members_above(position, false, true)) for position in places]
         for level, fpr in product((0.95, 0.8), (0.004, 0.05, 0.1, 0.5, 0.98, 1.0)):
             yield f"{name}.tpr {fpr:g} at {level:g}", tpr_estimate(fpr, false, true, level=level)
         curve = roc(score, member, level=0.9)
@@ -65,10 +65,10 @@ def curves() -> Named:
         for verdict in (None, (score > 1).astype(np.uint8)):
             yield f"{name}.advantage", advantage(score, member, seed=7, verdict=verdict)
     yield "not finite", refused(lambda: roc([1.0, math.nan, 2.0], [1, 0, 1]))
-    for found, level in product((9, 10, 50, 51), (0.95, 0.5)):
-        told = tpr_estimate(0.3, np.array([0, 0, 20, 30]), np.array([0, found, found, 60]), level=level)
-        varied = area(np.append(np.ones(40), np.arange(found) / 60), np.append(np.zeros(50), np.arange(30) / 30))
-        yield f"few found {found} {level}", (told.low, told.high, varied.low, varied.high)
+    for count, level in product((9, 10, 50, 51), (0.95, 0.5)):
+        estimate = tpr_estimate(0.3, np.array([0, 0, 20, 30]), np.array([0, count, count, 60]), level=level)
+        varied = area(np.append(np.ones(40), np.arange(count) / 60), np.append(np.zeros(50), np.arange(30) / 30))
+        yield f"few found {count} {level}", (estimate.low, estimate.high, varied.low, varied.high)
     for value, half in product((1e-3, 0.5, 0.97), (1e-5, 0.3, 900.0)):
         yield f"interval {value} {half}", _logit_interval(value, half)
 
@@ -87,7 +87,7 @@ def tallies() -> Iterator[tuple[str, disparity.Tally]]:
 
 def gaps() -> Named:
     for name, counts in tallies():
-        verdict, group, member = judged(counts)
+        verdict, group, member = verdict_arrays(counts)
         yield name, disparity.vulnerability_disparity(verdict, group, member, bootstraps=90, permutations=70, seed=3)
     rng = np.random.default_rng(11)
     for names in (("a", "b"), ("a", "b", "c"), ("a", "b", "c", "d")):
@@ -98,9 +98,11 @@ def gaps() -> Named:
             f"{len(names)} groups",
             disparity.disparities(verdict, groups, member, names=names, level=0.9, bootstraps=50, permutations=199),
         )
-    for hits, other in product((9, 10, 11), (30, 50, 51)):
-        found = disparity.gap_estimate((1, -1), (hits, other), (60, 60), np.full(2, (hits - other) / 60), level=0.9)
-        yield f"few flagged {hits} {other}", (found.low, found.high)
+    for hits, complement_hits in product((9, 10, 11), (30, 50, 51)):
+        estimate = disparity.gap_estimate(
+            (1, -1), (hits, complement_hits), (60, 60), np.full(2, (hits - complement_hits) / 60), level=0.9
+        )
+        yield f"few flagged {hits} {complement_hits}", (estimate.low, estimate.high)
     for drawn in ([], [0.5, -0.5, 0.2], [0.5 - 1e-12, 0.4]):
         yield f"extreme {drawn}", disparity._share_as_extreme(-0.5, np.array(drawn))
     for sizes in ([[10, 10], [10, 10]], [[9, 30], [30, 30]], [[30, 9], [30, 30]], [[30, 30], [9, 8]], [[1, 2], [3, 4]]):
@@ -119,27 +121,30 @@ def low_rates() -> Named:
             more = {"names": names, "fpr": fpr, "level": 0.9, "bootstraps": 80, "permutations": 60, "seed": 2}
             yield f"{key}, {fpr}", disparity.lira_gaps(score, groups, member, **more)
     side, member = np.repeat([0, 1, 0, 1], [100, 99, 10, 9]), np.repeat([0, 0, 1, 1], [100, 99, 10, 9])
-    for here in (slice(None), slice(0, -9), side == 0, np.arange(218) != 0):
+    for selection in (slice(None), slice(0, -9), side == 0, np.arange(218) != 0):
         yield (
-            f"too few {here if isinstance(here, slice) else int(here.sum())}",
-            [disparity._too_few(side[here], member[here], ("one", "other"), fpr) for fpr in (0.1, 10 / 99, 0.5)],
+            f"too few {selection if isinstance(selection, slice) else int(selection.sum())}",
+            [
+                disparity._too_few(side[selection], member[selection], ("one", "other"), fpr)
+                for fpr in (0.1, 10 / 99, 0.5)
+            ],
         )
 
 
 def splits() -> Named:
-    for n, known, judging in ((205, 0.1, 0.1), (204, 0.3, 0.7), (202, 0.1, 0.1), (301, 0.07, 0.4), (41, 0.5, 0.5)):
+    for n, share, judging in ((205, 0.1, 0.1), (204, 0.3, 0.7), (202, 0.1, 0.1), (301, 0.07, 0.4), (41, 0.5, 0.5)):
         yield (
-            f"split of {n}, {known}",
+            f"split of {n}, {share}",
             refused(
-                lambda n=n, known=known, judging=judging: evidence.member_split(
-                    n, seed=3, known_share=known, judged_share=judging
+                lambda n=n, share=share, judging=judging: evidence.member_split(
+                    n, seed=3, known_share=share, judged_share=judging
                 )
             ),
         )
     between = evidence.split_between(np.arange(140, 330), np.arange(140)[::-1], seed=5)
     yield "between", (between, between.known_records[1], between.judged_records, between.population)
-    kept = between.keeping(between.members[9:][::-1], outsiders=between.outsiders[3:])
-    yield "kept", (kept, kept.known_records[1], kept.judged_records, kept.population)
+    retained = between.keeping(between.members[9:][::-1], outsiders=between.outsiders[3:])
+    yield "kept", (retained, retained.known_records[1], retained.judged_records, retained.population)
     yield "kept too few", refused(lambda: between.keeping(between.members[:20], outsiders=between.outsiders))
     every = evidence.judging_everybody(np.array([5, 3, *range(20, 40)]), np.arange(10, 20), aside=np.array([50, 45]))
     yield "everybody", (every, every.judged_records, every.population)
@@ -159,7 +164,7 @@ def deletions() -> Named:
     yield (
         "whole",
         [
-            fairpick.whole(x, np.full(np.shape(x), most))
+            fairpick.rounded_deletions(x, np.full(np.shape(x), most))
             for x in ([[0.5], [0.5], [0.5]], [[1.2, 0.3], [2.9, 0.7], [3 - 1e-12, 1.0]], [[0.4], [0.4], [0.1]])
             for most in (2, 9)
         ],
@@ -175,12 +180,12 @@ def deletions() -> Named:
         names=("others", "group"),
     )
     members, outsiders = np.split(rng.permutation(330), [190])
-    found = fairpick.clusters(sides, members, seed=4)
-    yield "clusters", (found, np.bincount(found.cluster), found.nearest(sides, outsiders))
+    clustering = fairpick.clusters(sides, members, seed=4)
+    yield "clusters", (clustering, np.bincount(clustering.cluster), clustering.nearest(sides, outsiders))
     for theta in (0.3, 0.8, 1.0):
-        made = fairpick.fairpick(sides, members, found, theta=theta, seed=2)
-        left = fairpick.like_outsiders(sides, outsiders, like=made, found=found, seed=2)
-        yield f"picked {theta}", (made, left)
+        picked = fairpick.fairpick(sides, members, clustering, theta=theta, seed=2)
+        left = fairpick.like_outsiders(sides, outsiders, like=picked, clustering=clustering, seed=2)
+        yield f"picked {theta}", (picked, left)
     yield (
         "at random",
         (fairpick.random_deletion(members, 33, seed=3), fairpick.outsiders_at_random(outsiders, 40, seed=3)),
@@ -188,8 +193,8 @@ def deletions() -> Named:
     yield (
         "few distinct",
         [
-            refused(lambda here=here: fairpick._largest(features[here], sides.groups[here], 0))
-            for here in (slice(0, 40), slice(0, 70), features[:, 2] == 0, features[:, 0] == 1)
+            refused(lambda selection=selection: fairpick._largest(features[selection], sides.groups[selection], 0))
+            for selection in (slice(0, 40), slice(0, 70), features[:, 2] == 0, features[:, 0] == 1)
         ],
     )
     yield "too few", refused(lambda: fairpick.clusters(sides, members[:30], seed=4))
@@ -218,20 +223,25 @@ def records() -> Named:
         "constant": replace(roles, excluded=()),
         "nothing": replace(roles, excluded=("age", "town", "origin", "same", "sex")),
     }.items():
-        made = refused(lambda how=how: people.member_people(table, how))
-        if isinstance(made, str):
-            yield name, made
+        members = refused(lambda how=how: people.member_people(table, how))
+        if isinstance(members, str):
+            yield name, members
             continue
-        yield name, replace(made, fingerprint="")
-        yield f"{name}.sizes", (made.n, made.n_values, made.n_groups, made.codes.T)
-        for column in made.names:
-            yield f"{name}.{column}", refused(lambda made=made, column=column: people.column_grouping(made, column))
+        yield name, replace(members, fingerprint="")
+        yield f"{name}.sizes", (members.n, members.n_values, members.n_groups, members.codes.T)
+        for column in members.names:
+            yield (
+                f"{name}.{column}",
+                refused(lambda members=members, column=column: people.column_grouping(members, column)),
+            )
         by = replace(roles, sensitive="origin", group=("n", "e"), first_name="nearer", other_name="")
         origin = people.table_grouping(table, how, by)
         yield f"{name}.by origin", origin
         town = people.table_grouping(table, how, replace(roles, sensitive="town", group=(), each=True))
         for second in (None, town, origin):
-            pair = refused(lambda made=made, first=origin, second=second: people.grouped_by(made, first, second))
+            pair = refused(
+                lambda members=members, first=origin, second=second: people.grouped_by(members, first, second)
+            )
             yield f"{name}.pairs", pair if isinstance(pair, str) else (pair.groups, pair.group_names, pair.attribute)
     for sizes in ((5, 5), (6, 4), (4, 6), (1,) * MOST_GROUPS, (1,) * (MOST_GROUPS + 1), (9,)):
         codes = np.repeat(np.arange(len(sizes)), sizes)[:, np.newaxis]
@@ -250,11 +260,14 @@ def attacked() -> Named:
         yield f"id3 {accounting} {epsilon}", np.round(train(rows, 5), 6)
     for name in ("decision_tree", "random_forest", "logistic", "dp_id3"):
         target = targets.target_of(some, MembershipSettings(target=name, max_depth=3, epsilon=20.0))
-        told = target(rows, 5)
-        yield name, np.round(told, 3)
+        probability = target(rows, 5)
+        yield name, np.round(probability, 3)
         yield f"{name}.one label", target(np.flatnonzero(some.labels == 1), 5)
         for predicted in (None, 1 - some.labels):
-            yield f"{name}.quality", targets.quality(told, some.labels, rows, rest, predicted=predicted, level=0.8)
+            yield (
+                f"{name}.quality",
+                targets.quality(probability, some.labels, rows, rest, predicted=predicted, level=0.8),
+            )
     for columns in (1, 8, 10, 11, 12, 14):
         wide = invented(np.tile(np.arange(2), (columns, 1)).T, np.array([0, 1]), np.array([0, 1]))
         settings = MembershipSettings(epsilon=2.0, max_depth=9)

@@ -53,7 +53,7 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what learns by many steps take few, or none where the last of them depends on the machine."""
     monkeypatch.setattr(cross_fitting, "_TREES", 4)
     monkeypatch.setattr(network, "_STEPS", 12)
-    monkeypatch.setattr(bavaria, "fitted_prior", lambda *told: (0.6, 1.7, 0.9))
+    monkeypatch.setattr(bavaria, "fitted_prior", lambda *arguments: (0.6, 1.7, 0.9))
 
 
 def _evidence(*, online: bool = True, shadows: int = 4, everybody: bool = False, decimals: int = 2) -> Evidence:
@@ -67,9 +67,9 @@ def _evidence(*, online: bool = True, shadows: int = 4, everybody: bool = False,
         split = judging_everybody(np.arange(0, 150), np.arange(150, 230), aside=np.arange(230, 260))
 
     def train(rows: np.ndarray, seed: int) -> np.ndarray:
-        own = features[:, 1] - 1 + np.random.default_rng(seed).normal(size=n)
-        own[rows] += np.where(labels[rows] == 1, 1.5, -1.0)
-        return np.clip(np.round(1 / (1 + np.exp(-own)), decimals), 0.0, 1.0)
+        scores = features[:, 1] - 1 + np.random.default_rng(seed).normal(size=n)
+        scores[rows] += np.where(labels[rows] == 1, 1.5, -1.0)
+        return np.clip(np.round(1 / (1 + np.exp(-scores)), decimals), 0.0, 1.0)
 
     return Evidence(
         labels=labels,
@@ -88,29 +88,31 @@ def _answers(records: np.ndarray) -> np.ndarray:
     return ((records[:, 0] + 2 * records[:, 2] > 1) ^ (records[:, 1] == 2)).astype(np.uint8)
 
 
-def _told(guess: MemberGuess, digits: int) -> Any:
+def _guess_values(guess: MemberGuess, digits: int) -> Any:
     return np.round(guess.score, digits), guess.verdict
 
 
 def attacks() -> Named:
     for everybody, name in product((False, True), REGISTRY):
-        found = REGISTRY[name].judge(_evidence(everybody=everybody))
-        yield f"{name}, {'all' if everybody else 'some'}", _told(found, 3 if name == "network" else 8)
+        guess = REGISTRY[name].judge(_evidence(everybody=everybody))
+        yield f"{name}, {'all' if everybody else 'some'}", _guess_values(guess, 3 if name == "network" else 8)
     for name in ("lira", "rmia", "bavaria", "lira_boosted"):
-        yield f"{name}, offline", _told(REGISTRY[name].judge(_evidence(online=False)), 8)
+        yield f"{name}, offline", _guess_values(REGISTRY[name].judge(_evidence(online=False)), 8)
     yield "lira, 64", REGISTRY["lira"].judge(_evidence(shadows=64)).score
-    given = _evidence(everybody=True)
-    labels_alone = replace(given, released=None, predictions=_answers(given.records))
+    evidence = _evidence(everybody=True)
+    labels_alone = replace(evidence, released=None, predictions=_answers(evidence.records))
     for name in ("gap", "released", "boundary"):
-        yield f"{name}, labels alone", _told(REGISTRY[name].judge(labels_alone), 8)
+        yield f"{name}, labels alone", _guess_values(REGISTRY[name].judge(labels_alone), 8)
     yield (
         "boundary.kept",
-        boundary._count_unchanged(given.access, np.arange(0, 260, 7), given.labels[::7], 260, np.random.default_rng(3)),
+        boundary._count_unchanged(
+            evidence.access, np.arange(0, 260, 7), evidence.labels[::7], 260, np.random.default_rng(3)
+        ),
     )
-    nobody = replace(given, split=replace(given.split, aside=given.split.aside[:0]))
+    nobody = replace(evidence, split=replace(evidence.split, aside=evidence.split.aside[:0]))
     for name in ("quantile", "rmia"):
         yield f"{name}, nobody", refused(lambda name=name: REGISTRY[name].judge(nobody).score)
-    yield "above", above_threshold(np.round(given.label_probability, 1), given)
+    yield "above", above_threshold(np.round(evidence.label_probability, 1), evidence)
     for released, shadows, queries in product(("scores", "labels", "study"), (True, False), (True, False)):
         yield (
             f"attacks on {released}, {shadows}, {queries}",
@@ -122,24 +124,24 @@ def attacks() -> Named:
 
 def parts() -> Named:
     rng = np.random.default_rng(31)
-    own = np.round(rng.random((6, 9)), 2)
+    probability = np.round(rng.random((6, 9)), 2)
     trained = rng.random((6, 9)) < 0.5
     trained[:, 0], trained[:, 1], trained[1:, 2] = True, False, False
     for online in (True, False):
-        shadows = Shadows(n_judged=7, label_probability=own, trained=trained & online, online=online)
+        shadows = Shadows(n_judged=7, label_probability=probability, trained=trained & online, online=online)
         yield f"marginal {online}", rmia._marginal(shadows)
     count, mean, squares = np.array([3, 0, 2, 5]), np.array([0.5, -1.0, 2.0, 0.1]), np.array([2.0, 0.0, 0.5, 4.0])
     for means in (mean, np.zeros(4)):
         prior = fitted_prior(count, means, squares, 0.3)
-        yield "prior", [f"{each:.2g}" for each in prior]
+        yield "prior", [f"{value:.2g}" for value in prior]
     p = np.round(rng.random(60), 1)
     member = (rng.random(60) < 0.2 + 0.6 * p).astype(np.uint8)
     for balance, inside in product((True, False), (member, member[:0], np.ones(60, np.uint8))):
-        told = network._learned(p[: inside.size], inside, np.array([0.0, 0.3, 1.0]), 3, balance)
-        yield f"network {balance} {inside.size}", np.round(told, 3)
-    known, phi = rng.integers(0, 3, (80, 2)).astype(float), rng.normal(size=80)
-    yield "expected", quantile._expected(known, phi + known[:, 0], known[:9], 3)
-    yield "expected of one", quantile._expected(known[:12], np.ones(12), known[:3], 3)
+        scores = network._learned(p[: inside.size], inside, np.array([0.0, 0.3, 1.0]), 3, balance)
+        yield f"network {balance} {inside.size}", np.round(scores, 3)
+    records, phi = rng.integers(0, 3, (80, 2)).astype(float), rng.normal(size=80)
+    yield "expected", quantile._expected(records, phi + records[:, 0], records[:9], 3)
+    yield "expected of one", quantile._expected(records[:12], np.ones(12), records[:3], 3)
     robust, isolated = rng.integers(0, 5, 60) / 5, rng.integers(0, 5, 60) / 5
     for better in (robust, isolated):
         yield "either", boundary._either(robust, isolated, (better + rng.random(60) > 1.0).astype(np.uint8), seed=1)
@@ -153,24 +155,24 @@ def _people(n: int, groups: int, seed: int) -> Any:
     return replace(invented(codes, labels, group), protected=(3,))
 
 
-def _short(found: inference.AttackResult) -> inference.AttackResult:
-    return replace(found, roc_by_group=(), ranges=tuple(replace(each, rows=()) for each in found.ranges))
+def _short(attack: inference.AttackResult) -> inference.AttackResult:
+    return replace(attack, roc_by_group=(), ranges=tuple(replace(table, rows=()) for table in attack.ranges))
 
 
 def audits() -> Named:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     two, settings = _people(900, 2, 1), MembershipSettings(max_depth=4, shadows=4, seed=3, theta=0.6, level=0.9)
     target = inference.train_target(two, settings, inference.target_of(two, settings))
     start = inference.MembershipAudit(found=target.findings, target=target)
-    made = list(inference.iter_audits(start, left_out=("lira",), report=lambda done, of: told.append((done, of))))
-    whole = made[-1].found
-    yield "steps", (np.array(told), [len(each.found.attacks) for each in made])
-    yield "target", replace(whole, attacks={})
-    for name, attack in whole.attacks.items():
+    stages = list(inference.iter_audits(start, left_out=("lira",), report=lambda done, of: progress.append((done, of))))
+    audit_findings = stages[-1].found
+    yield "steps", (np.array(progress), [len(stage.found.attacks) for stage in stages])
+    yield "target", replace(audit_findings, attacks={})
+    for name, attack in audit_findings.attacks.items():
         yield name, _short(attack) if name != "bavaria" else attack.muted
         yield f"{name}.by group", [roc.auc.value.__round__(3) for roc in attack.roc_by_group]
-    shown = tables([replace(whole, attacks={k: whole.attacks[k] for k in ("loss", "rmia")})])
-    yield "tables", {name: rows[:: 1 + len(rows) // 5] for name, rows in shown.items()}
+    rows_by_table = tables([replace(audit_findings, attacks={k: audit_findings.attacks[k] for k in ("loss", "rmia")})])
+    yield "tables", {name: rows[:: 1 + len(rows) // 5] for name, rows in rows_by_table.items()}
     three = _people(900, 3, 2)
     loose = replace(settings, target="decision_tree", theta=1.0, group=2)
     target = inference.train_target(three, loose, inference.target_of(three, loose))
@@ -187,22 +189,22 @@ def audits() -> Named:
     asked_rows = np.random.default_rng(3).integers(0, 400, (50, access.columns))
     yield "access", (access.columns, access.ask(asked_rows))
     sets = np.where(np.arange(dataset.n) % 3 == 0, "train", np.where(np.arange(dataset.n) % 3 == 1, "attack", "test"))
-    given = replace(dataset, predictions=dataset.labels, scores=np.round(dataset.features[:, 0] % 1, 2), sets=sets)
-    asked = MembershipSettings(target="audited", shadows=4, seed=1)
+    predicted = replace(dataset, predictions=dataset.labels, scores=np.round(dataset.features[:, 0] % 1, 2), sets=sets)
+    base_settings = MembershipSettings(target="audited", shadows=4, seed=1)
     for name, data, how in (
-        ("audited", dataset, asked),
-        ("given", given, replace(asked, target=GIVEN)),
-        ("no scores", replace(given, scores=None), replace(asked, target=GIVEN)),
-        ("no sets", replace(given, sets=None), replace(asked, target=GIVEN)),
-        ("logistic", dataset, replace(asked, target="logistic")),
-        ("nothing", None, replace(asked, target="decision_tree", max_depth=2)),
+        ("audited", dataset, base_settings),
+        ("given", predicted, replace(base_settings, target=GIVEN)),
+        ("no scores", replace(predicted, scores=None), replace(base_settings, target=GIVEN)),
+        ("no sets", replace(predicted, sets=None), replace(base_settings, target=GIVEN)),
+        ("logistic", dataset, replace(base_settings, target="logistic")),
+        ("nothing", None, replace(base_settings, target="decision_tree", max_depth=2)),
     ):
-        found = refused(lambda how=how, data=data: inference.attacked_as(people, how, config=config, dataset=data))
+        outcome = refused(lambda how=how, data=data: inference.attacked_as(people, how, config=config, dataset=data))
         yield (
             name,
-            found
-            if isinstance(found, str)
-            else (found.findings, found.split, np.round(found.evidence.label_probability, 6)),
+            outcome
+            if isinstance(outcome, str)
+            else (outcome.findings, outcome.split, np.round(outcome.evidence.label_probability, 6)),
         )
 
 
@@ -224,15 +226,15 @@ def over_settings() -> Named:
     ]
     drawn = [replace(p, **dict(zip(names, np.round(rng.random(8), 2), strict=True))) for p in points]
     drawn[3] = replace(drawn[3], precision=math.nan)
-    bands, apart = curves.summarise_curve(drawn[::-1]), curves.fairpick_differences(drawn)
+    bands, differences = curves.summarise_curve(drawn[::-1]), curves.fairpick_differences(drawn)
     yield "bands", bands
-    yield "apart", (apart, [[band.at, band.values["vd"].low] for band in curves.steady((*apart, *bands))])
+    yield "apart", (differences, [[band.at, band.values["vd"].low] for band in curves.steady((*differences, *bands))])
     yield "rows", (curve_rows(bands, "θ")[:3], curve_rows(curves.summarise_curve(budgets), "ε")[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)
         yield "accountings", curves.accountings(people, replace(settings, epsilon=4.0))
-    found = inference.train_target(people, replace(settings, theta=0.5), curves.target_of(people, settings))
-    yield "deleted", deleted_rows(found.findings.fairpick)
+    audited = inference.train_target(people, replace(settings, theta=0.5), curves.target_of(people, settings))
+    yield "deleted", deleted_rows(audited.findings.fairpick)
 
 
 def _release(members: int, outsiders: int, groups: int, decimals: int | None, released: str) -> study.MembershipResult:
@@ -243,15 +245,15 @@ def _release(members: int, outsiders: int, groups: int, decimals: int | None, re
         labels=(rng.random(n) < 0.4).astype(np.uint8),
         sensitive=rng.choice(groups, n, p=[0.3, 0.7] if groups == 2 else [0.25, 0.35, 0.4]).astype(np.uint8),
     )
-    known = (np.arange(n) < members) & (rng.random(n) < 0.3 + 0.3 * (drawn.sensitive == 1))
+    mask = (np.arange(n) < members) & (rng.random(n) < 0.3 + 0.3 * (drawn.sensitive == 1))
     scores = np.round(np.clip(np.where(drawn.labels == 1, 0.6, 0.4) + rng.normal(0, 0.2, n), 0.01, 0.99), 3)
-    scores[known] = drawn.labels[known]
+    scores[mask] = drawn.labels[mask]
     subject = subject_of(drawn, (scores >= 0.5).astype(np.uint8), (members, aside, outsiders), seed=3, scores=scores)
     subject.outputs = OutputsPlan(released=released, decimals=decimals)
     if groups > 2:
         subject.dataset = replace(subject.dataset, group_names=("a", "b", "c"))
-    *_, found = study.STUDY.run(subject, MembershipPlan(shadows=0))
-    return found
+    *_, result = study.STUDY.run(subject, MembershipPlan(shadows=0))
+    return result
 
 
 def limits() -> Named:
@@ -268,18 +270,21 @@ def limits() -> Named:
     for epsilon in (1.999, 2.0, 6.899, 6.9, math.log(1e6), 13.9, 1e-6):
         yield f"factor {epsilon}", findings._factor(epsilon)
     many = _release(300, 990, 2, None, "scores")
-    for taught in (644, 645, 646):
+    for limit in (644, 645, 646):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(study, "MAX_TEACHERS", taught)
-            yield f"taught {taught}", study._assumptions(many)
+            patch.setattr(study, "MAX_TEACHERS", limit)
+            yield f"taught {limit}", study._assumptions(many)
     again = replace(many.subject, trainable=True)
     yield "steps", study.STUDY.steps(again, MembershipPlan(shadows=6))
     yield "left out", study._assumptions(replace(many, subject=again))[-1]
     again.once(study.TARGET, lambda: lambda rows, seed: np.full(1330, rows.size / 7919 + seed))
     for decimals in (None, 2):
         again.outputs = OutputsPlan(decimals=decimals)
-        given = study.evidence_of(again, MembershipPlan(shadows=4))
-        yield f"evidence {decimals}", (given.train(np.arange(100), 3)[0], given.shadows, given.split, given.released)
+        evidence = study.evidence_of(again, MembershipPlan(shadows=4))
+        yield (
+            f"evidence {decimals}",
+            (evidence.train(np.arange(100), 3)[0], evidence.shadows, evidence.split, evidence.released),
+        )
     many.subject.dataset = replace(many.subject.dataset, sets=None)
     yield "sets unknown", refused(study.evidence_of, many.subject, MembershipPlan(shadows=4))
     private = _release(300, 1000, 2, None, "scores")
@@ -294,19 +299,19 @@ def releases() -> Named:
         "few": (300, 990, 2, 2, "scores"),
         "labels": (300, 200, 2, None, "labels"),
     }.items():
-        found, plan = _release(*how), MembershipPlan(shadows=0)
-        for check, one in study.STUDY.checks(found, plan).items():
-            yield f"{name}.{check}", one
-        for told in study.STUDY.findings(found, plan):
-            yield f"{name}.finding", (told.point, told.evidence, told.so_what, told.to_do, told.baseline)
-        if len(found.subject.dataset.group_names) < 3:
-            yield f"{name}.table", study.STUDY.tables(found, plan)["Membership attacks"][::2]
+        result, plan = _release(*how), MembershipPlan(shadows=0)
+        for check, measurement in study.STUDY.checks(result, plan).items():
+            yield f"{name}.{check}", measurement
+        for finding in study.STUDY.findings(result, plan):
+            yield f"{name}.finding", (finding.point, finding.evidence, finding.so_what, finding.to_do, finding.baseline)
+        if len(result.subject.dataset.group_names) < 3:
+            yield f"{name}.table", study.STUDY.tables(result, plan)["Membership attacks"][::2]
     for make, planted in product((study._tied, study._grown, study._remembering, study._remembering_one_group), (0, 1)):
         subject, plan = make(2, bool(planted))
         yield f"{make.__name__} {planted}", (subject.model.scores, subject.splits.train.size, plan)
         yield f"{make.__name__} {planted}.steps", study.STUDY.steps(subject, MembershipPlan(shadows=6))
-    own = study._law(np.zeros(4), np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 1, 0], dtype=np.uint8))
-    yield "law", own(np.array([1, 3]), 5)
+    law = study._law(np.zeros(4), np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 1, 1, 0], dtype=np.uint8))
+    yield "law", law(np.array([1, 3]), 5)
 
 
 CASES: dict[str, Callable[[], Named]] = {

@@ -76,21 +76,23 @@ def cards() -> Iterator[tuple[str, Any]]:
 
 def flat(published: Published) -> np.ndarray:
     """Return value, low and high of every number."""
-    return np.array([(one.value, one.low, one.high) for one in published.numbers])
+    return np.array([(number.value, number.low, number.high) for number in published.numbers])
 
 
 def in_numbers() -> Named:
     """What is published, and what it says in whole people."""
     for name, (_, s, published) in cards():
-        yield f"{name}, numbers", [flat(published), " ".join(one.statistic for one in published.numbers)]
+        yield f"{name}, numbers", [flat(published), " ".join(number.statistic for number in published.numbers)]
         noise, counts = published.noise, published.counts
         if noise is not None:
             yield f"{name}, sums", [noise.sizes, noise.sums, noise.variance]
         else:
             yield f"{name}, counts", [counts.sizes, *counts.limits.values(), *counts.told.values()]
-        tables = [[released.table_value(published, one, who) for one in published.numbers] for who in (s, 0 * s, 1 - s)]
+        tables = [
+            [released.table_value(published, number, who) for number in published.numbers] for who in (s, 0 * s, 1 - s)
+        ]
         yield f"{name}, of the table", tables
-        yield f"{name}, disputed", [[one.turned, one.rounded] for one in released.disputed(published, 1 - s)]
+        yield f"{name}, disputed", [[row.turned, row.rounded] for row in released.disputed(published, 1 - s)]
 
 
 LABELS = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0])
@@ -208,15 +210,15 @@ def in_equations() -> Named:
     """Cards as equations, projected and metered."""
     for name, (q, s, published) in cards():
         yield f"{name}, equations", written(equations.equations(published, q))
-        found = equations.project(q, published)
-        yield f"{name}, projected", [found.status, found.probability, found.value]
+        information = equations.project(q, published)
+        yield f"{name}, projected", [information.status, information.probability, information.value]
         for kind, what in (("published", published), ("planned", published.release)):
             modes = equations.modes_of(q, what)
             yield f"{name}, {kind}, modes", [modes.values, modes.person, modes.distance(s)]
             yield f"{name}, {kind}", [meter(q, what), formula_chance(modes), _sizes_open(what)]
     for q in ([0.0, 1.0, 0.05, 0.0], [0.0, 1.0, 0.0, 1.0], [0.5, 0.3, 0.0, 1.0]):
-        found = meter(np.array(q), Release([1, 0, 1, 0], statistics=("sp_gap",)))
-        yield f"bits of {q}", [found, found.share]
+        information = meter(np.array(q), Release([1, 0, 1, 0], statistics=("sp_gap",)))
+        yield f"bits of {q}", [information, information.share]
     for people in (300, 301):  # up to which the curvature of a gap is an interval
         s, models = np.arange(people) % 7 < 3, (np.arange(people) % 5 < 2).astype(np.uint8)
         q = 0.2 + 0.5 * (np.arange(people) % 11) / 10

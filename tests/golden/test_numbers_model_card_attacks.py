@@ -44,16 +44,16 @@ def in_gains() -> Named:
             places = (-1.0, 0.0, 2.5) if deviation else ()
             yield f"{chance}", [*chance.range(), [chance._quantile(0.3, mean + more) for more in places]]
             gains = [chance.expected(gain, 50, most=6.0) for gain in (-3.0, 0.0, 1.0, 2.0, 5.0, 9.0)]
-            yield f"{chance} expected", [[one.low, one.high, one.value] for one in gains]
+            yield f"{chance} expected", [[gain.low, gain.high, gain.value] for gain in gains]
     gains, distances = np.array([1.0, 2.5, 2.0, 4.0]), np.array([0.5, 2.0, 2.5, 3.5])
     yield "controlled", [_controlled(gains, distances, 1.7, 2.0), _controlled(gains, np.ones(4), 1.0, 0.0)]
     for name, (q, s, published) in list(cards())[::3]:
         rng = np.random.default_rng(5)
-        yield f"{name}, again", refused(lambda one=published, who=s, rng=rng: flat(_again(one, 1 - who, rng)))
+        yield f"{name}, again", refused(lambda released=published, who=s, rng=rng: flat(_again(released, 1 - who, rng)))
         yield f"{name}, as published", predict(q, published, seed=2)
         yield f"{name}, as planned", predict(q, published.release, seed=2)
     typed_in = typed(decimals=1, size=5, a_sp_gap=0.0, b_sp_rate_1=0.6, c_sp_gap=(-0.05, 0.06))
-    yield "rounded", [is_rounded(one, places) for one in typed_in.numbers[1:] for places in (0, 1, 2)]
+    yield "rounded", [is_rounded(number, places) for number in typed_in.numbers[1:] for places in (0, 1, 2)]
     yield "typed again", flat(_again(typed_in, LABELS[::-1], np.random.default_rng(1)))
 
 
@@ -70,14 +70,14 @@ def in_attacks() -> Named:
 
 def table(n: int = 40) -> pd.DataFrame:
     """Return columns of few and of many values, with gaps, of which the first of the people share some."""
-    place = np.arange(n)
+    index = np.arange(n)
     return pd.DataFrame(
         {
-            "town": np.where(place < n // 4, "north", np.where(place % 3 == 0, "south", "west")),
-            "age": np.where(place < n // 4, place % 4 + 60.0, place + 0.5),
-            "eight": place % 8,
-            "gap": np.where(place % 9 == 0, np.nan, place % 10),
-            "member": place < n // 4,
+            "town": np.where(index < n // 4, "north", np.where(index % 3 == 0, "south", "west")),
+            "age": np.where(index < n // 4, index % 4 + 60.0, index + 0.5),
+            "eight": index % 8,
+            "gap": np.where(index % 9 == 0, np.nan, index % 10),
+            "member": index < n // 4,
         }
     )
 
@@ -133,15 +133,26 @@ def in_disclosed() -> Named:
         )
         for told_of, settings in cards_of.items():
             study = drawn_again(measure_card(people, settings))
-            own, numbers = f"{told_of} {names}", study.to_frame()[["value", "low", "high"]].to_numpy()
-            yield own, [numbers, study.unpredicted, study.ceiling]
-            yield f"{own}, disclosed", [study.pinned, study.in_common, study.draws, study.most_pinned, study.n_numbers]
+            title, numbers = f"{told_of} {names}", study.to_frame()[["value", "low", "high"]].to_numpy()
+            yield title, [numbers, study.unpredicted, study.ceiling]
+            yield (
+                f"{title}, disclosed",
+                [study.pinned, study.in_common, study.draws, study.most_pinned, study.n_numbers],
+            )
             if "east" in names or told_of == "unsized":
                 continue
             truth = people.sensitive
             advised = advise(people.posterior, release_of(people, replace(settings, count=1)), sensitive=truth)
-            yield f"{own}, advice", [advised.exact, advised.misled, advised.decimals, advised.epsilon]
-            yield f"{own}, tried", [[[one.pinned, one.draws, one.known, one.df_bits] for one in advised.tried]]
+            yield f"{title}, advice", [advised.exact, advised.misled, advised.decimals, advised.epsilon]
+            yield (
+                f"{title}, tried",
+                [
+                    [
+                        [candidate.pinned, candidate.draws, candidate.known, candidate.df_bits]
+                        for candidate in advised.tried
+                    ]
+                ],
+            )
     yield "4 models", refused(release_of, card_people(), ReleaseSettings())
 
 

@@ -64,39 +64,39 @@ def worded(seed: int) -> ReleaseStudy:
         statistics=("sp_gap",) if seed % 2 else ("sp_gap", "tpr_rate"),
         sizes=seed % 5 > 0 or epsilon is not None,
     )
-    found = measure_card(people, settings)
+    study = measure_card(people, settings)
     if seed % 7 == 2:  # what is typed is not so
         exact = release_of(people, replace(settings, decimals=None, epsilon=None))
         typed: Any = {("a", "sp_gap"): (-0.6, 0.6), ("", "size"): 13 + seed % 4}
         typed |= {} if seed % 2 else {("a", "tpr_rate_1"): (0.0, 0.1)}
-        found = measure_card(people, settings, published=Published.from_values(exact, typed))
+        study = measure_card(people, settings, published=Published.from_values(exact, typed))
     elif seed % 4 == 0 or epsilon:
-        found = drawn_again(found)
+        study = drawn_again(study)
     who = rng.choice(40, some(rng, 0, 1, 2, 5), replace=False)
     truth = people.sensitive[who]
-    said = truth if seed % 2 else np.ones_like(truth)
-    right = None if seed % 6 == 5 else accuracy(truth, said)
-    disclosed = replace(found.pinned, people=who, count=who.size, said=said, right=right)
+    guess = truth if seed % 2 else np.ones_like(truth)
+    right = None if seed % 6 == 5 else accuracy(truth, guess)
+    disclosed = replace(study.pinned, people=who, count=who.size, said=guess, right=right)
     gain = Estimate(value=0.01, low=some(rng, -0.02, 0.0, 0.005), high=some(rng, 0.02, 0.05, 0.3), n=40)
-    bits = replace(found.measured.bits, low=some(rng, 2.0, 3.04, math.nan), high=some(rng, 3.0, 3.05, 90.0))
-    expected = replace(found.prediction.bits, value=some(rng, 0.0, 3.04, 120.0))
+    bits = replace(study.measured.bits, low=some(rng, 2.0, 3.04, math.nan), high=some(rng, 3.0, 3.05, 90.0))
+    expected = replace(study.prediction.bits, value=some(rng, 0.0, 3.04, 120.0))
     share = some(rng, 0.0, 0.0099, 0.01, 0.5, 1.0)
     noise = None if epsilon is None else Draws(count=20, pinned=some(rng, 0, who.size, 7), known=rng.random() < 0.7)
     return replace(
-        found,
+        study,
         people=replace(people, left_out=("Two.", "Three.")[: seed % 3], rows_read=1234),
         status=some(rng, "converged", "converged", "not_converged", "infeasible"),
         reason="" if seed % 2 else "Too slow.",
-        measured=replace(found.measured, accuracy_gain=gain, bits=bits),
-        prediction=replace(found.prediction, bits=expected, draws=some(rng, 0, 24)),
-        meter=replace(found.meter, joint_bits=found.meter.prior_bits * share),
+        measured=replace(study.measured, accuracy_gain=gain, bits=bits),
+        prediction=replace(study.prediction, bits=expected, draws=some(rng, 0, 24)),
+        meter=replace(study.meter, joint_bits=study.meter.prior_bits * share),
         pinned=disclosed,
-        in_common=in_common(disclosed, people.columns, found.published.release),
+        in_common=in_common(disclosed, people.columns, study.published.release),
         draws=noise,
     )
 
 
-def in_words() -> Named:
+def in_sentences() -> Named:
     """What is said of cards, and of what to publish instead."""
     for seed in range(18):
         study = worded(seed)
@@ -117,10 +117,13 @@ def in_words() -> Named:
         for title, rows in wording.tables(study, advised).items() if seed < 5 else ():
             yield f"{seed}, {title}", [len(rows), str([*rows[0].values()][:3])[:120] if rows else ""]
     halves = replace(study, people=replace(study.people, codes=np.arange(40) % 2))
-    for said in ([0], [1], [0, 1], [1, 1]):
-        both = replace(halves, pinned=replace(study.pinned, said=np.array(said), count=len(said)))
+    for guess in ([0], [1], [0, 1], [1, 1]):
+        both = replace(halves, pinned=replace(study.pinned, said=np.array(guess), count=len(guess)))
         people = replace(both.people, codes=(np.arange(40) % 3 > 0).astype(np.uint8))
-        yield f"half of all, {said}", [wording.settled_as_most(one) for one in (both, replace(both, people=people))]
+        yield (
+            f"half of all, {guess}",
+            [wording.settled_as_most(variant) for variant in (both, replace(both, people=people))],
+        )
     yield "bits", [wording.bits_text(bits) for bits in (-0.04, 0.0, 99.94, 99.95, -1234.5)]
 
 
@@ -144,7 +147,7 @@ def in_variants() -> Named:
         (261, ("1 record without hired is left out.", "Else.")),
     ):
         yield f"left out {rows_read}", _left_out(replace(data, rows_read=rows_read, caveats=_dropped(notes)))
-    given = np.resize([0, 1, 1], (2, 260)).astype(np.uint8)
+    predictions = np.resize([0, 1, 1], (2, 260)).astype(np.uint8)
     for settings in (
         ReleaseSettings(),
         ReleaseSettings(on="train", people=20, group="south"),
@@ -153,8 +156,10 @@ def in_variants() -> Named:
         ReleaseSettings(group="east"),
     ):
         steps: list[int] = []
-        report = lambda *done, kept=steps: kept.extend(done)  # noqa: E731
-        people = refused(released_people, config, data, settings, given=given, names=("x", "y"), report=report)
+        report = lambda *done, log=steps: log.extend(done)  # noqa: E731
+        people = refused(
+            released_people, config, data, settings, arguments=predictions, names=("x", "y"), report=report
+        )
         if isinstance(people, str):
             yield settings.group, people
             continue
@@ -163,12 +168,12 @@ def in_variants() -> Named:
         yield f"{settings.family}, columns", [list(people.columns), first, people.n]
     for planted in (False, True):
         subject, settings = STUDY.plants[0].make(1, planted)
-        *_, found = STUDY.run(subject, settings)
-        told = [found.n, found.pinned.count, found.measured.accuracy_gain, STUDY.steps(subject, settings)]
-        yield f"planted {planted}", told
+        *_, study = STUDY.run(subject, settings)
+        numbers = [study.n, study.pinned.count, study.measured.accuracy_gain, STUDY.steps(subject, settings)]
+        yield f"planted {planted}", numbers
 
 
-CASES: dict[str, Callable[[], Named]] = {"words": in_words, "variants": in_variants}
+CASES: dict[str, Callable[[], Named]] = {"words": in_sentences, "variants": in_variants}
 
 
 @pytest.mark.parametrize("case", CASES)

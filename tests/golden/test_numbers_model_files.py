@@ -30,9 +30,11 @@ from tests.golden.numbers import Named, compare_numbers, refused
 
 
 def _raw(labels: Any = None, probability: Any = None, classes: Any = None) -> RawAnswers:
-    told = None if labels is None else np.array(list(labels), dtype=object)
+    label_array = None if labels is None else np.array(list(labels), dtype=object)
     return RawAnswers(
-        labels=told, probability=None if probability is None else np.array(probability, dtype=float), classes=classes
+        labels=label_array,
+        probability=None if probability is None else np.array(probability, dtype=float),
+        classes=classes,
     )
 
 
@@ -59,8 +61,8 @@ def deciding() -> Named:
     }
     for (name, raw), positive, threshold in product(raws.items(), ("", "yes", "b", "no"), (0.5, 0.25)):
         if threshold == 0.5 or name.startswith("scores"):
-            found = refused(model_answers.decide, raw, positive=positive, threshold=threshold)
-            yield f"{name} {positive} {threshold}", found
+            decision = refused(model_answers.decide, raw, positive=positive, threshold=threshold)
+            yield f"{name} {positive} {threshold}", decision
     yield "stack", model_answers.stack([[1, 2], np.ones((2, 2)), [[3], [4]]], 2)
     for text in ("[ONNXRuntimeError] : 2 : INVALID : Status Message: bad  shape.", "x" * 201, "x" * 200, ""):
         yield (
@@ -91,12 +93,12 @@ def matching() -> Named:
     for column, kind, missing in product(
         frame, ("any", "number", "whole number", "true or false", "text"), (True, False)
     ):
-        made = refused(model_answers.matched, frame, _takes(column, kinds=(kind,), missing=missing))
-        if isinstance(made, str):
-            yield f"{column} as {kind}, {missing}", made
+        matched = refused(model_answers.matched, frame, _takes(column, kinds=(kind,), missing=missing))
+        if isinstance(matched, str):
+            yield f"{column} as {kind}, {missing}", matched
         else:
-            values = [str(one) for one in made[0][column]]
-            yield f"{column} as {kind}, {missing}", f"{values} {made[0][column].dtype} {len(made[1])}"
+            values = [str(cell) for cell in matched[0][column]]
+            yield f"{column} as {kind}, {missing}", f"{values} {matched[0][column].dtype} {len(matched[1])}"
     for name, takes, features in (
         ("by name", _takes("bits", "a b"), ()),
         ("alike", _takes("a_b"), ()),
@@ -114,8 +116,8 @@ def matching() -> Named:
         ("given many", _takes(kinds=("any",)), ("a b", "bits", "truth", "flag", "digits", "infinite")),
     ):
         small = frame.drop(columns=["infinite"] if len(features) < 6 else []).replace(math.inf, 3.0)
-        made = refused(model_answers.matched, small, takes, features)
-        yield name, made if isinstance(made, str) else (list(made[0].columns), made[1])
+        matched = refused(model_answers.matched, small, takes, features)
+        yield name, matched if isinstance(matched, str) else (list(matched[0].columns), matched[1])
 
 
 class _Model:
@@ -140,8 +142,8 @@ class _Model:
         )
 
 
-def _note(told: list[tuple[int, int]], done: int, of: int) -> None:
-    told.append((done, of))
+def _note(progress: list[tuple[int, int]], done: int, of: int) -> None:
+    progress.append((done, of))
 
 
 def _note_nothing(*_: int) -> None:
@@ -161,17 +163,17 @@ def answering() -> Named:
     )
     roles = Roles(label="got", positive="y", favourable="y", sensitive="a")
     for kind, batch in product(("plain", "draws", "warns", "floats", "scores", "labels", "breaks"), (4, 100)):
-        told: list[tuple[int, int]] = []
+        progress: list[tuple[int, int]] = []
 
-        def asked(function: str, *_: Any, kind: str = kind, told: Any = told, **more: Any) -> Any:
-            given = [one for one in _ if callable(one)]
-            report = given[0] if given else lambda *told: None
+        def answer(function: str, *_: Any, kind: str = kind, progress: Any = progress, **more: Any) -> Any:
+            callables = [candidate for candidate in _ if callable(candidate)]
+            report = callables[0] if callables else lambda *arguments: None
             more = {name: value for name, value in more.items() if name in ("columns", "batch")}
             return getattr(opening_models, function)(report, content=b"", name="m", kind=kind, **more)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(opening_models, "_opened", lambda _, __, kind: _Model(kind))
-            patch.setattr(model_files, "_ask", asked)
+            patch.setattr(model_files, "_ask", answer)
             model = model_files.ModelFile(
                 kind="onnx",
                 name="m.onnx",
@@ -182,16 +184,19 @@ def answering() -> Named:
                 width=3,
                 takes_missing=False,
             )
-            ask = partial(model.answers, batch=batch, positive="yes", threshold=0.4, report=partial(_note, told))
-            yield f"{kind} {batch}", (refused(ask, frame), told[-2:])
+            ask = partial(model.answers, batch=batch, positive="yes", threshold=0.4, report=partial(_note, progress))
+            yield f"{kind} {batch}", (refused(ask, frame), progress[-2:])
             yield f"{kind} {batch}, unlucky", refused(ask, unlucky)
             yield f"{kind} {batch}, nobody", refused(ask, frame[:0])
             if kind == "plain":
-                found = model_files.with_answers(text, model, roles, positive="yes")
-                yield f"added {batch}", (found.prediction, found.score, list(found.table.frame), found.table.source)
+                answered = model_files.with_answers(text, model, roles, positive="yes")
+                yield (
+                    f"added {batch}",
+                    (answered.prediction, answered.score, list(answered.table.frame), answered.table.source),
+                )
                 yield (
                     f"added {batch}, values",
-                    [found.table.frame[name].tolist() for name in (found.prediction, found.score)],
+                    [answered.table.frame[name].tolist() for name in (answered.prediction, answered.score)],
                 )
                 access = query_access.file_access(model, frame, positive="yes", threshold=0.5, features=())
                 yield f"access {batch}", (access.columns, access.ask(rng.integers(0, 11, (9, 3))))
@@ -204,14 +209,14 @@ def answering() -> Named:
     for rows, first in ((unlucky, 0), (unlucky[5:], 5), (frame, 0), (unlucky[7:8], 7)):
         yield f"blame {first} {len(rows)}", opening_models._blame(_Model("plain"), rows, first)
     yield "texts", [opening_models._text(value) for value in (1.0, 0.5, "a", True, 3, np.float64(2))]
-    one = _raw("ab", [[0.1, math.nan], [0.3, 0.7]])
-    for other in (
-        one,
+    first_answers = _raw("ab", [[0.1, math.nan], [0.3, 0.7]])
+    for second_answers in (
+        first_answers,
         _raw("aa"),
         _raw("ab", [[0.1, math.nan], [0.3, 0.7 + 1e-16]]),
         _raw("bb", [[0.2, 1], [0.3, 0.7]]),
     ):
-        yield "differing", opening_models._differing(one, other)
+        yield "differing", opening_models._differing(first_answers, second_answers)
     for content, name in product(
         (b"", b"PK\x03\x04abc", b"abcdefg"), ("m.onnx", "M.SKOPS", "m.pkl", "m.h5", "m", "m.pt")
     ):
@@ -235,8 +240,8 @@ def encoded() -> Named:
     ):
         model.fit(data, y)
         yield name, skops_model._features(model, "m.skops")
-        made = skops_model._encoded(model, [0, 1, 2], list(frame.columns))
-        yield f"{name}.known", [(place, [str(value) for value in known]) for place, known in made]
+        encodings = skops_model._encoded(model, [0, 1, 2], list(frame.columns))
+        yield f"{name}.known", [(index, [str(value) for value in categories]) for index, categories in encodings]
         columns = pd.DataFrame(data).columns
         runtime = skops_model.SkopsModel(
             feature_names=tuple(columns) if name != "array" else (),
@@ -251,66 +256,70 @@ def encoded() -> Named:
     single = LogisticRegression().fit(frame[["n"]], y)
     single.classes_ = np.array([1])
     yield "one class", _broken(skops_model._features, single, "m.skops")
-    for values, known in product((["a"], ["a", "b"], ["a", None], []), (["a"], ["a", np.nan], ["a", "b", "c"])):
+    for values, categories in product((["a"], ["a", "b"], ["a", None], []), (["a"], ["a", np.nan], ["a", "b", "c"])):
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            model_answers.warn_of_new_values(pd.Series(values, dtype=object), known)
-        yield f"new {values} {known}", bool(warned)
+            model_answers.warn_of_new_values(pd.Series(values, dtype=object), categories)
+        yield f"new {values} {categories}", bool(warned)
     for chosen in (slice(1, None), [True, False, True], ["c"], "b", 2, [0, -1], [], np.array([1])):
         yield f"places {chosen}", skops_model._places(chosen, [5, 6, 7], ["a", "b", "c"])
 
 
-def _broken(work: Callable[..., Any], *given: Any) -> Any:
+def _broken(work: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return work(*given)
+        return work(*arguments)
     except ValueError as error:
         return str(error)
 
 
 def graphs() -> Named:
-    def one(name: str, kind: str, *shape: Any) -> SimpleNamespace:
+    def tensor(name: str, kind: str, *shape: Any) -> SimpleNamespace:
         return SimpleNamespace(name=name, type=kind, shape=list(shape))
 
     def session(inputs: Any = (), outputs: Any = ()) -> SimpleNamespace:
         return SimpleNamespace(get_inputs=lambda: list(inputs), get_outputs=lambda: list(outputs))
 
-    table, column = one("x", "tensor(float)", None, 3), one("a", "tensor(int64)", "N", 1)
+    table, column = tensor("x", "tensor(float)", None, 3), tensor("a", "tensor(int64)", "N", 1)
     for name, inputs in {
         "table": [table],
-        "any width": [one("x", "tensor(double)", "N", "D")],
-        "columns": [column, one("b", "tensor(string)", None)],
+        "any width": [tensor("x", "tensor(double)", "N", "D")],
+        "columns": [column, tensor("b", "tensor(string)", None)],
         "one column": [column],
         "mixed": [column, table],
-        "fixed rows": [one("x", "tensor(float)", 1, 3)],
-        "cube": [one("x", "tensor(float)", None, 3, 3)],
-        "no shape": [one("x", "tensor(float)")],
-        "complex": [one("x", "tensor(complex64)", None, 3)],
-        "sequence": [one("x", "seq(tensor(float))", None, 3)],
+        "fixed rows": [tensor("x", "tensor(float)", 1, 3)],
+        "cube": [tensor("x", "tensor(float)", None, 3, 3)],
+        "no shape": [tensor("x", "tensor(float)")],
+        "complex": [tensor("x", "tensor(complex64)", None, 3)],
+        "sequence": [tensor("x", "seq(tensor(float))", None, 3)],
         "nothing": [],
     }.items():
-        made = refused(onnx_model._inputs, session(inputs), "m")
-        yield f"inputs {name}", made if isinstance(made, str) else str(made)
-    label, text = one("label", "tensor(int64)", None), one("label", "tensor(string)", None)
-    prob, other = one("probabilities", "tensor(float)", None, 2), one("margin", "tensor(float)", None, 2)
+        input_form = refused(onnx_model._inputs, session(inputs), "m")
+        yield f"inputs {name}", input_form if isinstance(input_form, str) else str(input_form)
+    label, text = tensor("label", "tensor(int64)", None), tensor("label", "tensor(string)", None)
+    prob, margin = tensor("probabilities", "tensor(float)", None, 2), tensor("margin", "tensor(float)", None, 2)
     for name, outputs in {
         "label": [label],
         "label and scores": [label, prob],
         "scores": [prob],
-        "two scores": [label, other, prob],
-        "two margins": [label, other, one("more", "tensor(double)", None)],
-        "dictionaries": [text, one("p", "seq(map(string,tensor(float)))"), prob],
+        "two scores": [label, margin, prob],
+        "two margins": [label, margin, tensor("more", "tensor(double)", None)],
+        "dictionaries": [text, tensor("p", "seq(map(string,tensor(float)))"), prob],
         "two labels": [label, text],
-        "a wide label": [one("label", "tensor(int64)", None, 1, 1), prob],
+        "a wide label": [tensor("label", "tensor(int64)", None, 1, 1), prob],
         "nothing": [],
     }.items():
         for classes in (None, ("a", "b"), (0, 1), (0, 1, 2)):
-            found = refused(onnx_model._outputs, session((), outputs), classes, "m")
-            yield f"outputs {name} {classes}", found
+            output_form = refused(onnx_model._outputs, session((), outputs), classes, "m")
+            yield f"outputs {name} {classes}", output_form
 
-    def node(kind: str, **told: Any) -> SimpleNamespace:
-        made = [SimpleNamespace(name=k, ints=v, strings=[]) for k, v in told.items() if not isinstance(v[0], bytes)]
-        made += [SimpleNamespace(name=k, ints=[], strings=v) for k, v in told.items() if isinstance(v[0], bytes)]
-        return SimpleNamespace(op_type=kind, attribute=made)
+    def node(kind: str, **attributes: Any) -> SimpleNamespace:
+        entries = [
+            SimpleNamespace(name=k, ints=v, strings=[]) for k, v in attributes.items() if not isinstance(v[0], bytes)
+        ]
+        entries += [
+            SimpleNamespace(name=k, ints=[], strings=v) for k, v in attributes.items() if isinstance(v[0], bytes)
+        ]
+        return SimpleNamespace(op_type=kind, attribute=entries)
 
     for name, nodes in {
         "texts": [node("Tree", classlabels_strings=[b"a", b"b"]), node("X", other=[1, 2])],
@@ -321,14 +330,17 @@ def graphs() -> Named:
         "not missing": [node("Tree", nodes_missing_value_tracks_true=[0, 0])],
         "imputed": [node("Imputer")],
     }.items():
-        yield f"nodes {name}", (onnx_model._classes(nodes), [onnx_model._takes_missing(each) for each in nodes])
+        yield (
+            f"nodes {name}",
+            (onnx_model._classes(nodes), [onnx_model._takes_missing(graph_node) for graph_node in nodes]),
+        )
     frame = pd.DataFrame({"a": [1, 300], "b": [1.5, 2.5], "c": np.array([True, math.nan], dtype=object)})
     for j, dtype in product((0, 1, 2), ("uint8", np.float32, "int64", np.bool_)):
         yield f"column {j} {np.dtype(dtype).name}", _broken(onnx_model._column, frame, j, dtype)
     for text in ("std::bad_alloc", "Failed to allocate memory", "other"):
         yield f"memory {text}", type(onnx_model._memory_or(RuntimeError(text))).__name__
     scores = [np.array([[0.3], [0.6]]), np.array([[0.7], [0.4]])]
-    for name, names, given, label_name in (
+    for name, names, results, label_name in (
         ("columns", ("a", "b"), [np.array([[0], [1]]), *scores], "label"),
         ("table", (), scores[:1], ""),
         ("labels", (), [np.array([1, 0])], "label"),
@@ -341,11 +353,13 @@ def graphs() -> Named:
             width=2,
             takes_missing=False,
             session=SimpleNamespace(
-                run=lambda wanted, feed, fed=fed, given=given: fed.append((wanted, feed)) or list(given)
+                run=lambda output_names, feed, fed=fed, results=results: (
+                    fed.append((output_names, feed)) or list(results)
+                )
             ),
             inputs=(("a", np.float32, 2), ("b", np.float64, 1)) if names else (("x", np.float64, 2),),
             label=label_name,
-            scores=("p", "q")[: len(given) - bool(label_name)],
+            scores=("p", "q")[: len(results) - bool(label_name)],
             classes=(0, 1),
             encoder_values={},
         )

@@ -64,7 +64,7 @@ def ledgers() -> Named:
     yield "read", tree_budget.read_domains(columns).entries
     domains = tree_budget.public_domains([5, 100, (0, 10), (-1.0, 4), (0.5, 2)], 5)
     yield "sizes", (domains, domains.sizes, domains.codes(columns[:, :5]))
-    for given in (
+    for domain_columns in (
         [1],
         [0],
         [1_000_000],
@@ -77,7 +77,10 @@ def ledgers() -> Named:
         [(1,)],
         [1, 2],
     ):
-        yield f"given {given}", refused(lambda given=given: tree_budget.public_domains(given, 1).entries)
+        yield (
+            f"given {domain_columns}",
+            refused(lambda domain_columns=domain_columns: tree_budget.public_domains(domain_columns, 1).entries),
+        )
     for value in (-1, 0, 4, 5, 1.5):
         yield f"code {value}", refused(tree_budget._checked, np.array([0.0, value]), 5, 2)
     edges = np.array([-9, 0, 0.0999, 0.1, 0.5, 0.99, 1.0, 7])
@@ -95,17 +98,17 @@ def classifiers() -> Named:
         tree = dp_id3.DPID3Classifier(
             20.0, depth, state, domains=[3, 2, 4, (-2, 2)], classes=["yes", "no"], accounting=accounting
         )
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tree.fit(x, names)
         name = f"{accounting} {type(state).__name__} {depth}"
         yield name, (tree.predict_proba(x), (tree.predict(x) == "yes").sum(), tree.n_nodes_, tree.depth_)
-        yield f"{name}.warned", [str(one.message) for one in told]
-    with warnings.catch_warnings(record=True) as told:
+        yield f"{name}.warned", [str(warning.message) for warning in caught]
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         read = dp_id3.DPID3Classifier(9.0, 2, 1, accounting="naive").fit(x, names)
         exact = dp_id3.DPID3Classifier(math.inf, None, 1, accounting="naive").fit(x, names)
-    yield "read", (read.domains_, read.budget_ledger_, [str(one.message) for one in told])
+    yield "read", (read.domains_, read.budget_ledger_, [str(warning.message) for warning in caught])
     yield "exact", (exact.predict_proba(x), exact.n_nodes_, exact.budget_ledger_)
     for y, classes in ((["a", "b", "a"], None), (["a", "a"], None), (["b"], ["c", "a", "b"]), (["d", "a"], ["a", "b"])):
         yield f"labels {y} {classes}", refused(dp_id3._labels, np.array(y), classes)
@@ -123,14 +126,17 @@ def fairness() -> Named:
     codes, labels = _records(150, (3, 2, 4), 2, 8)
     groups = np.random.default_rng(9).choice(3, 150, p=[0.5, 0.3, 0.2]).astype(np.uint8)
     for epsilon, share in product((math.inf, 6.0), (0.5, 1.0)):
-        made = private_fair.fit_private_fair(
+        fitted = private_fair.fit_private_fair(
             codes, labels, groups, epsilon=epsilon, n_groups=3, domains=[4, 2, 5], tree_share=share, max_depth=2, seed=4
         )
-        yield f"made {epsilon} {share}", (made.counts, made.tree.predict_proba(codes))
-        for model in (made.unchanged(), replace(made.unchanged(), acceptance=np.array([[0.2, 0.9], [0, 1], [1, 0.5]]))):
-            told = model.probability(codes, groups), model.predict(codes, groups, seed=2)
-            yield f"made {epsilon} {share}, answers", told
-        yield f"made {epsilon} {share}, fair", refused(lambda made=made: made.fair(1.0).acceptance.sum() * 0)
+        yield f"made {epsilon} {share}", (fitted.counts, fitted.tree.predict_proba(codes))
+        for model in (
+            fitted.unchanged(),
+            replace(fitted.unchanged(), acceptance=np.array([[0.2, 0.9], [0, 1], [1, 0.5]])),
+        ):
+            answers = model.probability(codes, groups), model.predict(codes, groups, seed=2)
+            yield f"made {epsilon} {share}, answers", answers
+        yield f"made {epsilon} {share}, fair", refused(lambda fitted=fitted: fitted.fair(1.0).acceptance.sum() * 0)
     for epsilon, share in ((1.0, 0.0), (1.0, 1.01), (-1.0, 0.5)):
         more = {"epsilon": epsilon, "n_groups": 3, "domains": None, "tree_share": share}
         yield f"share {share} of {epsilon}", refused(private_fair.fit_private_fair, codes, labels, groups, **more)
@@ -173,8 +179,8 @@ def models() -> Named:
     remover = replace(gradient, method="correlation_remover", estimator=(_Table(0, 2), _Table(1)))
     yield "remover", (remover._decorrelated(x, groups), remover.scores(x, groups), remover.predict(x, groups, seed=0))
     yield "with groups", (fair._with_groups(x[:4], groups[:4], 3), fair._missing_last(x[:10], [4, 3, (0, 4)])[:, 1])
-    other = replace(gradient, method="unmitigated", estimator=_Table(2))
-    access = fair_access(lambda: other, x, groups, seed=1)
+    unmitigated = replace(gradient, method="unmitigated", estimator=_Table(2))
+    access = fair_access(lambda: unmitigated, x, groups, seed=1)
     yield "access", (access.columns, access.ask(np.random.default_rng(1).integers(0, 160, (30, 4))))
 
 

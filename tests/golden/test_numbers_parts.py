@@ -78,8 +78,8 @@ def _validation() -> Iterator[tuple[str, Any]]:
         for value in arrays:
             if name not in ("small", "positive", "shares") or value not in ([NAN], ["a"], [1e-9, INF], [-1, 0]):
                 yield f"{name} {value}", answer(lambda check=check, value=value: check(value))
-    for given in ({"a": [1], "b": [1, 2]}, {"a": [1], "b": None, "c": [3]}):
-        yield f"length {sorted(given)}", answer(lambda given=given: validation.one_length(**given))
+    for arguments in ({"a": [1], "b": [1, 2]}, {"a": [1], "b": None, "c": [3]}):
+        yield f"length {sorted(arguments)}", answer(lambda arguments=arguments: validation.one_length(**arguments))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,43 +130,43 @@ VALUES: dict[str, tuple[Any, ...]] = {
 
 
 def _settings() -> Iterator[tuple[str, Any]]:
-    known = params(Invented)
-    for name, setting in known.items():
+    parameters = params(Invented)
+    for name, setting in parameters.items():
         yield f"{name} rule", [setting.rule, setting.comment, setting.flag, setting.choices, setting.default is MISSING]
         for value in VALUES.get(name, ()):
             yield f"{name} {value!r:.20}", answer(lambda setting=setting, value=value: _checked(setting, value))
-    own = Invented(
+    custom = Invented(
         must="x", shares=(0.5, None), kinds=("a", "b"), table=(("a", None), ("b", 2.0)), prose='1\n2"', kind="b"
     )
-    plain_one = Invented(must="y")
-    for name, made in (("own", own), ("plain", plain_one)):
+    plain = Invented(must="y")
+    for name, instance in (("own", custom), ("plain", plain)):
         text = settings.toml_text(
-            {"": {}, "t": known},
-            [("", {}), ("t", settings.values_of(made))],
-            words={},
+            {"": {}, "t": parameters},
+            [("", {}), ("t", settings.values_of(instance))],
+            replacements={},
             notes={"t": "of t", "t.kind": "two\nlines"},
             instead={"t.path": "no path"},
         )
         yield f"{name} toml", text
-        yield f"{name} read", settings.read_tables(settings.parsed(text, name="f"), {"": {}, "t": known})
-        yield f"{name} flags", settings.flags_text(made)
-    yield "reference", ["; ".join(row) for row in settings.reference_rows(known, title="t")]
+        yield f"{name} read", settings.read_tables(settings.parsed(text, name="f"), {"": {}, "t": parameters})
+        yield f"{name} flags", settings.flags_text(instance)
+    yield "reference", ["; ".join(row) for row in settings.reference_rows(parameters, title="t")]
     for content in (None, 3, {"no": 1}, {"only": 1, "kind": "a"}, {"only": 1, "kind": "b"}, {"schema": 1}):
         yield (
             f"table {content}",
-            answer(lambda content=content: settings.read_tables({"t": content}, {"": {}, "t": known})),
+            answer(lambda content=content: settings.read_tables({"t": content}, {"": {}, "t": parameters})),
         )
     for rows in ([], 3, [{"count": 2}, None], [{}, {}, {}], [{"count": 9}]):
         yield (
             f"list {rows}",
-            answer(lambda rows=rows: [r[1] for r in settings.read_list({"l": rows}, "l", known, most=2)]),
+            answer(lambda rows=rows: [r[1] for r in settings.read_list({"l": rows}, "l", parameters, most=2)]),
         )
     for text in ("a", 'a"\\', "a\nb", "\x01\u202e\U000e0001é", ""):
         yield f"quoted {text!r}", settings.quoted(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Other(Settings):
+class OverlappingSettings(Settings):
     """Settings of which one has the name of another's."""
 
     count: Annotated[int, Param("Count", "How many others.", least=0)] = 1
@@ -196,7 +196,7 @@ def _flags() -> Iterator[tuple[str, Any]]:
     for line in LINES:
         yield f"line {line}", answer(lambda line=line: _parsed(parser, line))
     both = Parser(prog="p")
-    settings.add_arguments(both, {"Here": Invented, "There": Other}, "count", "share", "line")
+    settings.add_arguments(both, {"Here": Invented, "There": OverlappingSettings}, "count", "share", "line")
     yield "both", both.format_help()
 
 
@@ -204,11 +204,11 @@ def _parsed(parser: Parser, line: str) -> Any:
     err = io.StringIO()
     with contextlib.redirect_stderr(err):
         try:
-            found = parser.parse_args(line.split())
+            parsed = parser.parse_args(line.split())
         except SystemExit as left:
             return f"{left.code} {err.getvalue()}"
-    own = settings.given(found, Invented, but=("flag",))
-    return [own, settings.values_of(settings.from_arguments(found, Invented, prose="p"))["kinds"]]
+    options = settings.flag_values(parsed, Invented, but=("flag",))
+    return [options, settings.values_of(settings.from_arguments(parsed, Invented, prose="p"))["kinds"]]
 
 
 def _checked(setting: Setting, value: Any) -> Any:
@@ -220,8 +220,8 @@ def _files(folder: Path) -> Iterator[tuple[str, Any]]:
     for most in (4, 5, 6):
         yield f"most {most}", answer(lambda most=most: files.content_of(folder / "file", what="F", most=most).decode())
     for name in ("none", "\x00", ".", "x" * 300):
-        told = answer(lambda name=name: files.content_of(folder / name, what="F", named=name))
-        yield f"content {name!r:.5}", told
+        content = answer(lambda name=name: files.content_of(folder / name, what="F", label=name))
+        yield f"content {name!r:.5}", content
     for name, is_folder in (
         ("file", False),
         ("file", True),
@@ -230,10 +230,10 @@ def _files(folder: Path) -> Iterator[tuple[str, Any]]:
         (".", False),
         (".", True),
     ):
-        found = answer(
-            lambda name=name, is_folder=is_folder: files.check_place(folder / name, what="F", folder=is_folder)
+        outcome = answer(
+            lambda name=name, is_folder=is_folder: files.check_writable(folder / name, what="F", folder=is_folder)
         )
-        yield f"place {name} {is_folder}", str(found).replace(str(folder), "<folder>")
+        yield f"place {name} {is_folder}", str(outcome).replace(str(folder), "<folder>")
     for code in (errno.ENOSPC, errno.EDQUOT, errno.EACCES):
         yield f"why {code}", [files.why(OSError(code, "Why not")), files.is_full(OSError(code, ""))]
     yield "why", [files.why(OSError()), files.why(ValueError()), files.is_full(ValueError())]
@@ -241,13 +241,13 @@ def _files(folder: Path) -> Iterator[tuple[str, Any]]:
 
 def _tables() -> Iterator[tuple[str, Any]]:
     for half in (NAN, 0.0, 1e-10, 0.0001, 0.00035, 0.0349, 0.035, 0.36, 4.0):
-        own = Estimate(value=0.1234567, low=0.1234567 - half, high=0.1234567 + half, n=9)
-        told = [
-            quantities.Quantity(own, unit, signed).text
+        estimate = Estimate(value=0.1234567, low=0.1234567 - half, high=0.1234567 + half, n=9)
+        texts = [
+            quantities.Quantity(estimate, unit, signed).text
             for unit in ("", "%", "points", "bits")
             for signed in (False, True)
         ]
-        yield f"quantity {half}", told
+        yield f"quantity {half}", texts
     for value in (None, NAN, INF, 0.0, -0.5, 1234.5678):
         yield f"number {value}", [quantities.Quantity(value, unit, True).text for unit in ("", "%", "points", "bits")]
     spread = Spread(value=0.5, low=0.4, high=0.6, n=3, sd=0.1, over="seeds", seeds=3)
@@ -260,8 +260,8 @@ def _tables() -> Iterator[tuple[str, Any]]:
     yield "plain", [quantities.plain_row(row) for row in rows]
     finding = Finding(point="p", caveats=("c", ""), estimate=spread, so_what="s")
     yield "finding", [finding.text, finding.to_frame().to_csv()]
-    kept = serialize.dumps(finding)
-    yield "record", kept
+    record = serialize.dumps(finding)
+    yield "record", record
     yield (
         "plain values",
         serialize.plain({("a", "b"): np.float32(0.5), 1: (INF, NAN), "c": np.array([1.0, NAN])}, finite=True),
@@ -293,7 +293,7 @@ def _database(folder: Path) -> Iterator[tuple[str, Any]]:
     for name in ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_BUSY", ""):
         for state in ("53100", "55P03", ""):
             error = SimpleNamespace(sqlite_errorname=name, sqlstate=state)
-            yield f"disk {name} {state}", str(database.disk_said(error)).replace(str(error), "<error>")  # type: ignore[arg-type]
+            yield f"disk {name} {state}", str(database.disk_message(error)).replace(str(error), "<error>")  # type: ignore[arg-type]
     for text in (
         "database is locked",
         "lock timeout",
@@ -304,7 +304,7 @@ def _database(folder: Path) -> Iterator[tuple[str, Any]]:
         "  ",
     ):
         error = SimpleNamespace(orig=Exception(text))
-        yield f"said {text!r}", database._said(error, "ledger")  # type: ignore[arg-type]
+        yield f"said {text!r}", database._error_text(error, "ledger")  # type: ignore[arg-type]
     for ending in ("", "-wal", "-journal", "-shm"):
         (folder / f"l{ending}").touch()
         yield f"mode {ending}", database._careful_mode(folder / "l")
@@ -325,6 +325,6 @@ CASES: dict[str, Callable[..., Iterator[tuple[str, Any]]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_numbers(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    given = (tmp_path,) if name in ("files", "database") else ()
-    found = [line for part, value in CASES[name](*given) for line in lines(part, value)]
-    compare_lines(f"parts_{name}", [line.replace(str(tmp_path), "<folder>") for line in found])
+    arguments = (tmp_path,) if name in ("files", "database") else ()
+    output_lines = [line for part, value in CASES[name](*arguments) for line in lines(part, value)]
+    compare_lines(f"parts_{name}", [line.replace(str(tmp_path), "<folder>") for line in output_lines])

@@ -49,72 +49,78 @@ def in_finds() -> Named:
     for sure in (3, 30, 80):
         claimed = np.where(np.arange(90)[:, None] < sure, [[0.001, 0.999]], [[0.4, 0.6]])
         for wrong in (0, 2, 20):
-            found = inferred("card", many, claimed, (np.arange(90) >= wrong).astype(np.uint8))
-            yield f"{sure} claimed, {wrong} wrong", [found.chance, found.beyond_chance, int(found.leak.sum())]
+            records = inferred("card", many, claimed, (np.arange(90) >= wrong).astype(np.uint8))
+            yield f"{sure} claimed, {wrong} wrong", [records.chance, records.beyond_chance, int(records.leak.sum())]
     for outsiders in (99, 100, 101, 250):
         for ties in (0, 1, 3):
             outside = np.sort(np.arange(outsiders) % (outsiders // (1 + 2 * ties)))
             score = np.concatenate([outside, [outsiders, outsiders - 1, outsiders - 2, outsiders // 2, 0.5, *range(8)]])
-            found = exceeding("membership", score, np.arange(score.size) >= outsiders, np.arange(outsiders, score.size))
-            yield f"{outsiders}, ties {ties}", [found.found.tolist(), found.chance, found.beyond_chance]
+            records = exceeding(
+                "membership", score, np.arange(score.size) >= outsiders, np.arange(outsiders, score.size)
+            )
+            yield f"{outsiders}, ties {ties}", [records.found.tolist(), records.chance, records.beyond_chance]
     for k in (2, 3):
         after = np.full((4, k), 0.1)
         _write(after, np.array([1, 3]), k - 1, np.array([0.25, 0.7]))
         yield f"written {k}", [after, _about([0, 1], after)]
 
 
-def made(seed: int) -> PeopleAtRisk:
+def people_at_risk(seed: int) -> PeopleAtRisk:
     """Return people whom attacks find at random, of two groups or three, some found by imputation too."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(6, 30))
     leaks = rng.random((n, 4)) < rng.choice([0.0, 0.1, 0.4], 4)
-    found = risk(leaks, reason="Not here." if seed % 3 == 1 else "")
+    people = risk(leaks, reason="Not here." if seed % 3 == 1 else "")
     names = ("a", "b", "c") if seed % 2 else ("a", "b")
     more = leaks | (rng.random((n, 4)) < 0.1)
     attacks = tuple(
-        replace(one, found=more[:, i], chance=float(rng.choice([0.0, 0.04, 0.6, 14.0])), beyond_chance=bool(seed % 4))
-        for i, one in enumerate(found.attacks)
+        replace(
+            attack, found=more[:, i], chance=float(rng.choice([0.0, 0.04, 0.6, 14.0])), beyond_chance=bool(seed % 4)
+        )
+        for i, attack in enumerate(people.attacks)
     )
     return replace(
-        found, attacks=attacks, group_names=names, groups=rng.integers(0, len(names), n), imputed=rng.random(n) < 0.2
+        people, attacks=attacks, group_names=names, groups=rng.integers(0, len(names), n), imputed=rng.random(n) < 0.2
     )
 
 
 def in_people() -> Named:
     """How many people are found by how many attacks, who they are, and in which order they stand."""
     for seed in range(10):
-        found = made(seed)
-        yield f"{seed}", [[found.at_least(k), found.expected(k)] for k in range(1, 5)]
+        people = people_at_risk(seed)
+        yield f"{seed}", [[people.at_least(k), people.expected(k)] for k in range(1, 5)]
         yield (
             f"{seed}, groups",
-            [*found.rates, [found.gap(code) for code in range(len(found.group_names))], found.by_chance],
+            [*people.rates, [people.gap(code) for code in range(len(people.group_names))], people.by_chance],
         )
-        yield f"{seed}, sets", [found.sets, found.beyond_chance, len(found.common)]
+        yield f"{seed}, sets", [people.sets, people.beyond_chance, len(people.common)]
         for at_least in (1, 2):
             for hide in (False, True):
-                yield f"{seed}, {at_least}, {hide}", [found.chosen(at_least=at_least, hide_imputed=hide).tolist()]
-        yield f"{seed}, of b", [found.chosen(group="b").tolist(), found.chosen(record=" 2 ").tolist()]
-        for finding in findings(found):
+                yield f"{seed}, {at_least}, {hide}", [people.chosen(at_least=at_least, hide_imputed=hide).tolist()]
+        yield f"{seed}, of b", [people.chosen(group="b").tolist(), people.chosen(record=" 2 ").tolist()]
+        for finding in findings(people):
             yield f"{seed}, said", [finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats]
-        yield f"{seed}, rows", [" ".join(map(str, row.values())) for row in people_rows(found, range(3))]
+        yield f"{seed}, rows", [" ".join(map(str, row.values())) for row in people_rows(people, range(3))]
     for record in ("-1", "1.5", "99", "x", "1" * 13, "²"):
-        yield f"record {record}", refused(made(1).chosen, record=record)
+        yield f"record {record}", refused(people_at_risk(1).chosen, record=record)
     yield "tenths", [tenths(value) for value in (0.0, 1e-9, 0.0499, 0.05, 9.96, 10.0, 1234.5)]
-    even = replace(made(1), effects=(Effect(plan=(Remedy(slot="card", title="card"),), freed=2, found=15, new=2),))
+    even = replace(
+        people_at_risk(1), effects=(Effect(plan=(Remedy(slot="card", title="card"),), freed=2, found=15, new=2),)
+    )
     yield "as many", [what_helps(even), best_effect(even)]
     remedies = [Remedy(slot=slot, title=slot) for slot in ("correction", "card", "training")]
     for seed in range(12):
-        found, rng = made(seed), np.random.default_rng(seed)
-        tried = [*((one,) for one in remedies), tuple(remedies)][: 4 - seed % 2]
-        counts = [sorted(rng.integers(0, 1 + found.at_least(1), 2).tolist(), reverse=seed % 3 > 0) for _ in tried]
+        people, rng = people_at_risk(seed), np.random.default_rng(seed)
+        tried = [*((remedy,) for remedy in remedies), tuple(remedies)][: 4 - seed % 2]
+        counts = [sorted(rng.integers(0, 1 + people.at_least(1), 2).tolist(), reverse=seed % 3 > 0) for _ in tried]
         effects = [
             Effect(plan=plan, freed=freed, found=5, new=new) for plan, (freed, new) in zip(tried, counts, strict=True)
         ]
-        found = replace(found, effects=tuple(effects))
-        best = best_effect(found)
+        people = replace(people, effects=tuple(effects))
+        best = best_effect(people)
         yield (
             f"helps {seed}",
-            [what_helps(found), best and best.plan, [one.fewer for one in effects], found.at_least(1)],
+            [what_helps(people), best and best.plan, [effect.fewer for effect in effects], people.at_least(1)],
         )
 
 
@@ -172,8 +178,8 @@ def in_remedies() -> Named:
     yield "fixes", [plan_text(plan) for plan in smallest_fixes(attacks, remedies)]
     for plan in plans(remedies):
         if len(plan) < 2:
-            found, effect = remaining_leaks(attacks, plan), effect_of(attacks, plan)
-            yield f"effect of {plan_text(plan)}", [effect.freed, effect.found, effect.new, effect.fewer, anybody(found)]
+            leaks, effect = remaining_leaks(attacks, plan), effect_of(attacks, plan)
+            yield f"effect of {plan_text(plan)}", [effect.freed, effect.found, effect.new, effect.fewer, anybody(leaks)]
 
 
 @cache
@@ -184,12 +190,22 @@ def subject() -> Subject:
 def in_attacks() -> Named:
     """The attacks on some people of a small table, as a study runs them and under other settings."""
     settings = PeopleSettings(people=60, answers=20, models=3, shadows=0)
-    *_, found = PEOPLE.run(subject(), settings)
-    for one in found.attacks:
-        yield one.attack, [one.setting, one.reason, one.found, one.leak, one.chance, one.beyond_chance]
-    yield "fixes", [plan_text(plan) for plan in found.fixes]
-    yield "effects", [[plan_text(one.plan), one.freed, one.found, one.new] for one in found.effects]
-    for title, rows in tables(found).items():
+    *_, result = PEOPLE.run(subject(), settings)
+    for identified in result.attacks:
+        yield (
+            identified.attack,
+            [
+                identified.setting,
+                identified.reason,
+                identified.found,
+                identified.leak,
+                identified.chance,
+                identified.beyond_chance,
+            ],
+        )
+    yield "fixes", [plan_text(plan) for plan in result.fixes]
+    yield "effects", [[plan_text(effect.plan), effect.freed, effect.found, effect.new] for effect in result.effects]
+    for title, rows in tables(result).items():
         yield title, [[str(value) for value in row.values()] for row in rows[:4]]
     steps: list[tuple[int, int]] = []
     attacks = PeopleAttacks(subject(), settings, lambda *done: steps.append(done))
@@ -205,13 +221,22 @@ def in_attacks() -> Named:
         "an exact card": {"decimals": None},
     }.items():
         for attack in ("correction", "queries", "card"):
-            one = attacks.run(attack, replace(settings, **changes))
-            yield f"{name}, {attack}", [one.setting, one.reason, int(one.found.sum()), int(one.leak.sum()), one.chance]
-    for others in (1, 2):
+            identified = attacks.run(attack, replace(settings, **changes))
+            yield (
+                f"{name}, {attack}",
+                [
+                    identified.setting,
+                    identified.reason,
+                    int(identified.found.sum()),
+                    int(identified.leak.sum()),
+                    identified.chance,
+                ],
+            )
+    for n_positive in (1, 2):
         few = PeopleAttacks(subject(), replace(settings, people=20))
-        few.truth = (np.arange(20) < others).astype(np.uint8)
-        found = few.run("queries", settings)
-        yield f"few people, {others}", [found.setting, found.reason, few._rated, few.run("card", settings).reason]
+        few.truth = (np.arange(20) < n_positive).astype(np.uint8)
+        result = few.run("queries", settings)
+        yield f"few people, {n_positive}", [result.setting, result.reason, few._rated, few.run("card", settings).reason]
     yield "steps", [steps, settings.steps, PeopleSettings().steps]
 
 

@@ -33,7 +33,7 @@ from core.stats.estimates import Estimate
 from core.studies.study import Basis, Measurement
 from tests import policy_samples
 from tests.golden.numbers import Named, compare_numbers, refused
-from tests.golden.test_golden_audits import MADE
+from tests.golden.test_golden_audits import REPORTS
 
 ESTIMATES = {
     "lopsided": (0.07, 0.06, 0.10),
@@ -48,7 +48,7 @@ ESTIMATES = {
 }
 
 
-def found(values: tuple[float, float, float], n: int = 400, level: float = 0.95) -> Estimate:
+def estimate_of(values: tuple[float, float, float], n: int = 400, level: float = 0.95) -> Estimate:
     value, low, high = values
     return Estimate(value=value, low=low, high=high, n=n, level=level)
 
@@ -63,47 +63,50 @@ UNIT_OF = {
 }
 
 
-def in_words() -> Named:
+def in_sentences() -> Named:
     """Values, intervals and limits in the units of their checks."""
     assert {unit: CHECKS[check].unit for unit, check in UNIT_OF.items()} == {unit: unit for unit in UNITS}
     for unit, check in UNIT_OF.items():
         for value in (-1.0, -0.0004, 0.0, 0.05, 0.0499996, 0.8, 1.0, 3.0, 1234.5, math.nan):
-            estimate = found((value, value - 0.03, value + 0.011))
+            estimate = estimate_of((value, value - 0.03, value + 0.011))
             beside = [value_text(check, value, limit=limit) for limit in (None, 0.05, 0.8, 3.0)]
             yield f"{unit} {value}", [beside, limit_text(check, value), in_range(value, check)]
-            words = [estimate_text(check, estimate, limit=limit) for limit in (None, 0.05, value + 0.0111)]
-            yield f"{unit} {value}, estimate", [words, range_text(check, estimate, 0.05), control_text(check, estimate)]
+            texts = [estimate_text(check, estimate, limit=limit) for limit in (None, 0.05, value + 0.0111)]
+            yield f"{unit} {value}, estimate", [texts, range_text(check, estimate, 0.05), control_text(check, estimate)]
         for values in ESTIMATES.values():
-            yield f"{unit} {values}", estimate_text(check, found(values))
+            yield f"{unit} {values}", estimate_text(check, estimate_of(values))
     yield "in range", [in_range(value, "attriguard_cost") for value in (1e9, 1e9 - 1, -1e-9, True, "1", math.inf)]
     yield "no check", in_range(0.1, "nothing")
     yield "digits", [_two_digits(number) for number in (0.0, 0.5, 9.0, 99.0, 100.0, 101.5, 12345.0)]
     yield "numbers", [_number(value) for value in (0.0, 0.0004, 0.0005, -0.0005, 1.0, 2.0, -3.0, 12345.0, 0.1234)]
     for policy in (default_policy(), predictions_policy()):
         yield f"{policy.name}", [placeholders_text(policy), placeholders_text(policy, signed=True)]
-        yield f"{policy.name}, limits", [limit_text(one.check, one.value) for one in policy.limits]
+        yield f"{policy.name}, limits", [limit_text(limit.check, limit.value) for limit in policy.limits]
         yield f"{policy.name}, read again", read_policy(policy_text(policy), name="x") == policy
-    one = policy_samples.policy(attribute_excess=0.05, four_fifths=0.8)
-    yield "placeholders", [[is_placeholder(limit) for limit in one.limits], placeholders_text(one)]
+    placeholder_policy = policy_samples.policy(attribute_excess=0.05, four_fifths=0.8)
+    yield (
+        "placeholders",
+        [[is_placeholder(limit) for limit in placeholder_policy.limits], placeholders_text(placeholder_policy)],
+    )
     starting = tuple(Limit(check=check, value=0.5, author="FairLeak") for check in list(CHECKS)[:3])
     for n in (1, 2, 3):
-        own = Policy(name="P", version="1", limits=(*starting[:n], *one.limits))
-        yield f"{n} placeholders", [placeholders_text(own), placeholders_text(own, signed=True)]
+        policy_variant = Policy(name="P", version="1", limits=(*starting[:n], *placeholder_policy.limits))
+        yield f"{n} placeholders", [placeholders_text(policy_variant), placeholders_text(policy_variant, signed=True)]
 
 
 def sketched(required: str, optional: str = "") -> Verdict:
     """Return a verdict on checks that fail, are inconclusive, not run or passed, by their first letters."""
     kinds = dict(zip((name for name in CHECKS if not CHECKS[name].at_least), required + optional, strict=False))
     values = {"f": 0.9, "i": 0.5, "p": 0.1}
-    made = [policy_samples.done(name, values[kind], 0.01) for name, kind in kinds.items() if kind in values]
-    asked = policy_samples.policy(optional=tuple(kinds)[len(required) :], **dict.fromkeys(kinds, 0.5))
-    return judge(asked, made, attribute="sex")
+    measurements = [policy_samples.done(name, values[kind], 0.01) for name, kind in kinds.items() if kind in values]
+    policy = policy_samples.policy(optional=tuple(kinds)[len(required) :], **dict.fromkeys(kinds, 0.5))
+    return judge(policy, measurements, attribute="sex")
 
 
 def in_verdicts() -> Named:
     """Verdicts, their reasons, and what would settle them."""
     for seed in range(6):
-        verdict = MADE[seed].audit.verdict
+        verdict = REPORTS[seed].audit.verdict
         yield f"{seed}", [verdict.overall, verdict.headline, verdict.detail]
         for row in verdict.rows:
             if row.limit is None and row.measurement is None:
@@ -121,14 +124,14 @@ def in_verdicts() -> Named:
     for n in range(1, 5):
         for level, optional in ((0.9, ()), (0.95, tuple(limits)[n - 1 : 4])):
             policy = policy_samples.policy(level=level, optional=optional[: n - 1], **dict([*limits.items()][:n]))
-            kept = [policy_samples.done(check, 0.01, 0.001) for check in limits]
-            kept[2] = policy_samples.done("targeted_leakage", 0.5, basis=Basis.DECLARED)
+            measurements = [policy_samples.done(check, 0.01, 0.001) for check in limits]
+            measurements[2] = policy_samples.done("targeted_leakage", 0.5, basis=Basis.DECLARED)
             for failed in ((), ("Loss", "Ties")):
-                verdict = judge(policy, kept, attribute="origin", failed_tests=failed)
+                verdict = judge(policy, measurements, attribute="origin", failed_tests=failed)
                 yield f"kept {n}, {level}, {failed}", [verdict.overall, verdict.headline, verdict.detail]
     for limit in (0.0, 0.06, 0.07, 0.0701, 0.09, 0.1):
-        yield f"times {limit}", [times_needed(found(values), limit) for values in ESTIMATES.values()]
-        estimate = found((0.07, 0.0, 0.14))
+        yield f"times {limit}", [times_needed(estimate_of(values), limit) for values in ESTIMATES.values()]
+        estimate = estimate_of((0.07, 0.0, 0.14))
         yield f"scale {limit}", on_scale(limit, estimate, middle=0.07, span=0.07)
     for values, freedom in (
         ((0.2, 0.3, 0.1), None),
@@ -136,13 +139,13 @@ def in_verdicts() -> Named:
         ((1.2, 1, 2), None),
         ((0.1, 0, 0.2), 0),
     ):
-        wrong = Measurement(check="unfairness", estimate=found(values), freedom=freedom)
+        wrong = Measurement(check="unfairness", estimate=estimate_of(values), freedom=freedom)
         yield f"wrong {values}", refused(judge, policy_samples.policy(unfairness=0.1), [wrong], attribute="origin")
-    one = policy_samples.done("unfairness", 0.1, 0.02)
-    yield "two", refused(judge, policy_samples.policy(unfairness=0.1), [one, one], attribute="origin")
+    measurement = policy_samples.done("unfairness", 0.1, 0.02)
+    yield "two", refused(judge, policy_samples.policy(unfairness=0.1), [measurement, measurement], attribute="origin")
 
 
-CASES: dict[str, Callable[[], Named]] = {"words": in_words, "verdicts": in_verdicts}
+CASES: dict[str, Callable[[], Named]] = {"words": in_sentences, "verdicts": in_verdicts}
 
 
 @pytest.mark.parametrize("case", CASES)

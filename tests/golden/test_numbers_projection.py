@@ -40,7 +40,7 @@ def constraints(pattern: Any, *rows: tuple[Any, Any, float, bool], **more: Any) 
 
 
 MIXED = [2, 0, 1, 0, 2, 1, 1, 0, 3, 2]
-GIVEN: dict[str, tuple[Any, Constraints]] = {
+PROBLEMS: dict[str, tuple[Any, Constraints]] = {
     "share": (TWO, constraints([0] * 10, ([1], [0, 1], 6.0, True))),
     "at most": (TWO, constraints([0] * 10, ([2], [0, 1], 7.5, False))),
     "two bounds": (TWO, constraints(MIXED, ([1, -1, 0.5, 0], [0, 1], -1.2, False), ([1, 1, 1, 1], [1, 0], 4.0, False))),
@@ -72,16 +72,16 @@ GIVEN: dict[str, tuple[Any, Constraints]] = {
 
 
 def _projected() -> Named:
-    for name, (posterior, asked) in GIVEN.items():
-        yield name, project(posterior, asked)
+    for name, (posterior, limits) in PROBLEMS.items():
+        yield name, project(posterior, limits)
 
 
 def _duals() -> Named:
-    for name, (posterior, asked) in GIVEN.items():
-        problem = Dual(posterior, asked)
+    for name, (posterior, limits) in PROBLEMS.items():
+        problem = Dual(posterior, limits)
         yield f"{name}: ceiling and least miss", (problem.ceiling, problem.least_miss())
-        rest, some = np.zeros(asked.bound.size), 0.3 * np.arange(1, asked.bound.size + 1)
-        for at in (rest, some, np.where(asked.equality, -some, 0.0)):
+        rest, some = np.zeros(limits.bound.size), 0.3 * np.arange(1, limits.bound.size + 1)
+        for at in (rest, some, np.where(limits.equality, -some, 0.0)):
             point = problem.at(at)
             yield f"{name} at {at}", (point.value, problem.residual(point), point.expected, problem.slope(point))
             yield f"{name} at {at}: curvature", problem.curvature(point)
@@ -94,40 +94,43 @@ def _duals() -> Named:
 
 def _directions() -> Named:
     curvature = np.array([[4.0, 1.0, -0.5], [1.0, 2.0, 0.3], [-0.5, 0.3, 1.5]])
-    apart = np.diag([1e-3, 2.0, 0.0])
-    flags = [np.array(each, bool) for each in ([0, 0, 0], [1, 0, 0], [1, 1, 1])]
+    diagonal = np.diag([1e-3, 2.0, 0.0])
+    flags = [np.array(mask, bool) for mask in ([0, 0, 0], [1, 0, 0], [1, 1, 1])]
     for slope in ([1.0, -2.0, 0.5], [-1.0, -0.2, -0.1], [300.0, 3.0, -90.0], [0.0, 0.0, 0.0]):
         for at in ([0.0, 0.0, 0.0], [0.2, 50.0, 0.01]):
-            for matrix in (curvature, apart):
+            for matrix in (curvature, diagonal):
                 for equality in flags:
-                    given = np.array(slope), matrix, np.array(at), equality
-                    yield f"newton {slope} at {at}", newton_direction(*given)
+                    arguments = np.array(slope), matrix, np.array(at), equality
+                    yield f"newton {slope} at {at}", newton_direction(*arguments)
                     width = np.array([0.4, 0.0, 0.0]) * equality
-                    yield f"split {slope} at {at}", _split_direction(*given, width)
-                    other = np.where(equality, -given[2], given[2])
-                    yield f"split {slope} at the other {at}", _split_direction(*given[:2], other, equality, width * 3)
+                    yield f"split {slope} at {at}", _split_direction(*arguments, width)
+                    opposite = np.where(equality, -arguments[2], arguments[2])
+                    yield (
+                        f"split {slope} at the other {at}",
+                        _split_direction(*arguments[:2], opposite, equality, width * 3),
+                    )
     rng = np.random.default_rng(3)
     for size in (2, 3, 4, 5, 6, 6, 6, 6):
         mixed = rng.normal(size=(size, size))
         down, up = -rng.choice([0.0, 0.3, 2.0], size), rng.choice([0.2, 1.0], size)
-        found = _box_maximum(3.0 * rng.normal(size=size), mixed @ mixed.T + 0.2 * np.eye(size), down, up)
-        yield f"box of {size}", found
+        maximum = _box_maximum(3.0 * rng.normal(size=size), mixed @ mixed.T + 0.2 * np.eye(size), down, up)
+        yield f"box of {size}", maximum
     low, high = np.array([-1.0, 0.0, -0.2]), np.array([0.5, 2.0, 0.1])
     for slope in ([1.0, 1.0, 1.0], [-9.0, -9.0, 9.0], [5.0, 1.0, -2.0], [0.1, 0.0, 0.0], [-1.0, 4.0, -0.3]):
         yield f"box {slope}", _box_maximum(np.array(slope), curvature, low, high)
 
 
 def _edges() -> Named:
-    one = np.array([0.0, 1e-320, 0.3, 0.5, 0.500001, 1 - 1e-16, 1.0, 1.0, 0.25])
+    numbers = np.array([0.0, 1e-320, 0.3, 0.5, 0.500001, 1 - 1e-16, 1.0, 1.0, 0.25])
     zero = np.array([1.0, 1.0, 0.7, 0.5, 0.499999, 1e-16, 1e-17, 0.0, 0.75])
-    yield "one number", _tilted_probability(np.full(9, 0.5), zero, one)
-    yield "its place below 1", (1.0 - _tilted_probability(np.full(9, 0.5), zero, one)) * 1e16
+    yield "one number", _tilted_probability(np.full(9, 0.5), zero, numbers)
+    yield "its place below 1", (1.0 - _tilted_probability(np.full(9, 0.5), zero, numbers)) * 1e16
     rest = np.linspace(0.01, 0.49, 49)
-    said = _tilted_probability(np.full(49, 0.5), rest, 1.0 - rest)
-    yield "a truth of 0 loses by rounding", bool((1.0 - said < rest).any())
-    yield "and no more than it must", float(np.abs(1.0 - said - rest).max() <= 2.3e-16)
-    yield "of the certain", _tilted_probability(np.array([0.0, 1.0] * 4 + [0.9]), zero, one)
-    asked, three = GIVEN["share"][1], GIVEN["three, two bite"][1]
+    tilted = _tilted_probability(np.full(49, 0.5), rest, 1.0 - rest)
+    yield "a truth of 0 loses by rounding", bool((1.0 - tilted < rest).any())
+    yield "and no more than it must", float(np.abs(1.0 - tilted - rest).max() <= 2.3e-16)
+    yield "of the certain", _tilted_probability(np.array([0.0, 1.0] * 4 + [0.9]), zero, numbers)
+    limits, three = PROBLEMS["share"][1], PROBLEMS["three, two bite"][1]
     for name, posterior in (
         ("as given", TWO),
         ("ends", np.array([0.0, 1.0] * 5)),
@@ -141,8 +144,8 @@ def _edges() -> Named:
         ("three", THREE),
         ("cube", np.zeros((10, 2, 2))),
     ):
-        yield f"posterior, {name}", refused(_posterior, posterior, asked)
-    yield "posterior of nobody", refused(_posterior, np.zeros(0), replace(asked, pattern=np.zeros(0, int)))
+        yield f"posterior, {name}", refused(_posterior, posterior, limits)
+    yield "posterior of nobody", refused(_posterior, np.zeros(0), replace(limits, pattern=np.zeros(0, int)))
     yield "one number for three groups", refused(_posterior, TWO[:6], three)
 
 

@@ -30,7 +30,7 @@ from core.datasets import build_dataset
 from tests import samples
 from tests.golden.numbers import Named, compare_numbers, refused
 
-OWN = (
+DATA_PLAN = (
     '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
     'sensitive = "origin"\ngroup = ["north"]\n'
 )
@@ -38,10 +38,10 @@ DEMO = '[data]\ndataset = "demo"\n'
 
 PLANS = {
     "demo": DEMO,
-    "own": OWN,
-    "predictions": f'{OWN}prediction = "said"\n[model]\nkind = "predictions"\nthreshold = 0.3\n',
-    "scores": f'{OWN}score = "said"\nsets = "part"\n[model]\nkind = "predictions"\n',
-    "a file": f'{OWN}[model]\nkind = "file"\nfile = "m.onnx"\nfeatures = ["a", "b"]\npositive = "1"\n',
+    "own": DATA_PLAN,
+    "predictions": f'{DATA_PLAN}prediction = "said"\n[model]\nkind = "predictions"\nthreshold = 0.3\n',
+    "scores": f'{DATA_PLAN}score = "said"\nsets = "part"\n[model]\nkind = "predictions"\n',
+    "a file": f'{DATA_PLAN}[model]\nkind = "file"\nfile = "m.onnx"\nfeatures = ["a", "b"]\npositive = "1"\n',
     "a private tree": f'title = "T"\npolicy = "default"\n{DEMO}[model]\nmethod = "dp_id3"\nepsilon = 2\nseed = 9\n',
     "people": f"{DEMO}[people]\nshadows = 8\n[two_models]\n[membership]\nshadows = 8\n[answers]\nquestions = 3\n",
     "a guard": f"{DEMO}[guard]\nbudget = 0.5\n[outputs]\nreleased = 'labels'\n",
@@ -56,19 +56,19 @@ PLANS = {
     "no such attribute": f'{DEMO}attribute = "height"\n',
     "no label": '[data]\nfile = "x.csv"\npositive = "a"\nsensitive = "b"\n',
     "no sensitive attribute": '[data]\nfile = "x.csv"\npositive = "a"\nlabel = "b"\n',
-    "no predictions": f'{OWN}[model]\nkind = "predictions"\n',
+    "no predictions": f'{DATA_PLAN}[model]\nkind = "predictions"\n',
     "predictions of the demo": f'{DEMO}[model]\nkind = "predictions"\n',
-    "no model file": f'{OWN}[model]\nkind = "file"\n',
+    "no model file": f'{DATA_PLAN}[model]\nkind = "file"\n',
     "a threshold of a trained one": f"{DEMO}[model]\nthreshold = 0.4\n",
     "no toml": "[data",
     "a key of no table": f"seed = 1\n{DEMO}",
     "no table but a number": "data = 1",
-    "a file anywhere": OWN.replace("people.csv", "/etc/passwd"),
-    "a file above": OWN.replace("people.csv", "../people.csv"),
-    "a file of another system": OWN.replace("people.csv", "C:\\\\people.csv"),
+    "a file anywhere": DATA_PLAN.replace("people.csv", "/etc/passwd"),
+    "a file above": DATA_PLAN.replace("people.csv", "../people.csv"),
+    "a file of another system": DATA_PLAN.replace("people.csv", "C:\\\\people.csv"),
     "a policy above": 'policy = "../policy.toml"',
-    "a cut that is no number": f"{OWN}cuts = [1, nan]",
-    "predictions of a trained one": f'{OWN}prediction = "p"',
+    "a cut that is no number": f"{DATA_PLAN}cuts = [1, nan]",
+    "predictions of a trained one": f'{DATA_PLAN}prediction = "p"',
     "a file of a trained one": f'{DEMO}[model]\nfile = "m.onnx"',
     "features of a trained one": f'{DEMO}[model]\nfeatures = ["a"]',
     "epsilon of a fair one": f"{DEMO}[model]\nepsilon = 1",
@@ -80,8 +80,8 @@ GAP = '[[number]]\nmodel = "audited model"\nstatistic = "sp_gap"\n'
 
 CARDS = {
     "variants": f'title = "C"\n{DEMO}[models]\nfamily = "mixed"\n[publish]\ndecimals = 2\nsizes = false\n',
-    "given": f'{OWN}[models]\nfamily = "given"\ncolumns = ["a", "b"]\n[people]\non = "train"\nmost = 50\n',
-    "given, no columns": f'{OWN}[models]\nfamily = "given"\n',
+    "given": f'{DATA_PLAN}[models]\nfamily = "given"\ncolumns = ["a", "b"]\n[people]\non = "train"\nmost = 50\n',
+    "given, no columns": f'{DATA_PLAN}[models]\nfamily = "given"\n',
     "noise": f'{DEMO}[publish]\nepsilon = 2\nstatistics = ["sp_gap", "sp_gap"]\n[models]\nfamily = "seeds"\ncount = 3',
     "noise and decimals": f"{DEMO}[publish]\nepsilon = 2.0\ndecimals = 1\n",
     "noise without sizes": f"{DEMO}[publish]\nepsilon = 2.0\nsizes = false\n",
@@ -125,10 +125,10 @@ def in_plans() -> Named:
             continue
         yield name, [plan_text(plan), read_plan(plan_text(plan)) == plan]
         yield f"{name}, steps", [audit_steps(plan), plan.sets_known, bool(plan.people), *plan.studied]
-        others = [
+        settings = [
             plan.settings_of(study, dict) for study in ("queries", "attriguard", "two_models", "measured_epsilon")
         ]
-        yield f"{name}, settings", [type(one).__name__ for one in others]
+        yield f"{name}, settings", [type(part).__name__ for part in settings]
     for name, text in CARDS.items():
         card = refused(read_release, text)
         yield f"card {name}", card if isinstance(card, str) else [release_text(card), list(card.numbers.values())]
@@ -142,7 +142,7 @@ def in_plans() -> Named:
         yield f"{dataset} {attribute}", plan if isinstance(plan, str) else plan_text(plan)
 
 
-def _kept(steps: list[int], done: int, total: int) -> None:
+def _log_steps(steps: list[int], done: int, total: int) -> None:
     steps += [done, total] if not steps else [done]
 
 
@@ -177,24 +177,30 @@ def in_audits() -> Named:
             replace(roles, prediction="all", excluded=("said", "chance", "part")),
         ),
     }
-    for name, (model, own) in kinds.items():
+    for name, (model, kind_roles) in kinds.items():
         method = "unmitigated" if name == "trained" else "given"
         share = 0.7 if name == "all alike" else 1 / 3
-        config = replace(bare.config, roles=own, method=method, train_share=share)
+        config = replace(bare.config, roles=kind_roles, method=method, train_share=share)
         plan = replace(bare, model=model, config=config)
         policy = default_policy() if name == "trained" else predictions_policy()
         steps: list[int] = []
-        audit = run_audit(plan, table, policy, report=partial(_kept, steps))
+        audit = run_audit(plan, table, policy, report=partial(_log_steps, steps))
         data = replace(audit.data, fingerprint="")
-        yield f"{name}, data", [data, data_fingerprint(build_dataset(table, own)) == audit.data.fingerprint]
+        yield f"{name}, data", [data, data_fingerprint(build_dataset(table, kind_roles)) == audit.data.fingerprint]
         yield f"{name}, groups", audit.groups
         yield f"{name}, model", replace(audit.model, fingerprint="")
         yield f"{name}, verdict", [audit.verdict.overall, list(audit.tables)]
-        for one in audit.measurements:
-            yield f"{name}, {one.check}", [one.outcome, one.basis, one.reason, one.freedom]
-        yield f"{name}, findings", [f"{each.study} {len(each.findings)}" for each in audit.findings]
+        for measurement in audit.measurements:
+            yield (
+                f"{name}, {measurement.check}",
+                [measurement.outcome, measurement.basis, measurement.reason, measurement.freedom],
+            )
+        yield (
+            f"{name}, findings",
+            [f"{study_findings.study} {len(study_findings.findings)}" for study_findings in audit.findings],
+        )
         yield f"{name}, steps", [steps[0], steps[-1], len(steps), sorted(steps[2:]) == steps[2:]]
-        dataset = build_dataset(table, own)
+        dataset = build_dataset(table, kind_roles)
         yield f"{name}, outputs", [suggested_outputs(dataset, kind) for kind in ("train", "predictions", "file")]
         yield f"{name}, tolerance", refused(kept_tolerance, dataset, plan.config)
     yield (
@@ -204,7 +210,7 @@ def in_audits() -> Named:
             refused(roles_of, read_plan('[data]\ndataset="adult"\nattribute="race"'), people),
         ],
     )
-    for wanted in (
+    for options in (
         {},
         {"attribute": "town"},
         {"label": "origin"},
@@ -212,8 +218,11 @@ def in_audits() -> Named:
         {"prediction": "said"},
         {"label": "all"},
     ):
-        found = refused(suggested_plan, table, "people.csv", **wanted)
-        yield f"suggested {wanted}", found if isinstance(found, str) else [plan_text(found.plan), found.reasons]
+        suggestion = refused(suggested_plan, table, "people.csv", **options)
+        yield (
+            f"suggested {options}",
+            suggestion if isinstance(suggestion, str) else [plan_text(suggestion.plan), suggestion.reasons],
+        )
 
 
 CASES: dict[str, Callable[[], Named]] = {"plans": in_plans, "audits": in_audits}

@@ -27,15 +27,15 @@ BASE = AuditConfig(dataset="sample", roles=samples.ROLES)
 
 def measured() -> Named:
     """Yield what is asked of a model's attackers, and the point of a study that has a number or none."""
-    asked: list[Any] = []
-    found = SimpleNamespace(disclose=lambda *given, **more: asked.append((*given, *more.values())))
+    calls: list[Any] = []
+    correction = SimpleNamespace(disclose=lambda *arguments, **more: calls.append((*arguments, *more.values())))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(point, "subject_of", lambda *_: SimpleNamespace(model=None))
-        patch.setattr(point.CorrectionResult, "of", staticmethod(lambda *_, as_published: found))
-        patch.setattr(point.SweepPoint, "of", classmethod(lambda *given, disclosures, **_: list(disclosures)))
+        patch.setattr(point.CorrectionResult, "of", staticmethod(lambda *_, as_published: correction))
+        patch.setattr(point.SweepPoint, "of", classmethod(lambda *arguments, disclosures, **_: list(disclosures)))
         for method in ("exponentiated_gradient", "unmitigated"):
             yield f"measured {method}", str(point.measure(replace(BASE, method=method), None))
-    yield "disclosed", [str(each) for each in asked]
+    yield "disclosed", [str(call) for call in calls]
     study = SimpleNamespace(
         name="s",
         unavailable=lambda subject, settings: settings,
@@ -52,14 +52,14 @@ def measured() -> Named:
 
 def maps() -> Named:
     for seed in range(3):
-        found = nasty.landscape(np.random.default_rng(seed))
-        found = replace(found, attribute="sex", majority_name="men")
-        frame = found.to_frame()
+        grid = nasty.landscape(np.random.default_rng(seed))
+        grid = replace(grid, attribute="sex", majority_name="men")
+        frame = grid.to_frame()
         yield f"{seed}.frame", frame.select_dtypes("number").to_numpy(dtype=float)[::7]
         yield f"{seed}.columns", [*frame, *frame["trained tolerance"][::5], *frame["epsilon"][::5]]
-        yield f"{seed}.controls", found.controls()
-        yield f"{seed}.cells", [(cell.measured, cell.n_true, cell.told) for cell in found.cells[::4]]
-        yield f"{seed}.cell", found.cell(None, math.inf)
+        yield f"{seed}.controls", grid.controls()
+        yield f"{seed}.cells", [(cell.measured, cell.n_true, cell.told) for cell in grid.cells[::4]]
+        yield f"{seed}.cell", grid.cell(None, math.inf)
     tied = landscape.Readings(
         tolerance=0.1,
         epsilon=1.0,
@@ -70,7 +70,7 @@ def maps() -> Named:
             ("unfairness_test", "difference_train", "difference_test", "accuracy", "members"), (0.25, 1.0, 0.5)
         ),
     )
-    few = replace(found, before=(0.5, 0.25, 0.3), strong=(0.5, 0.5, 0.5), readings=(tied,))
+    few = replace(grid, before=(0.5, 0.25, 0.3), strong=(0.5, 0.5, 0.5), readings=(tied,))
     yield "tied", few.cells
     for gain in ((0.1, 0.2), (0.0, 0.2), (-0.2, 0.0), (-0.2, -0.1)):
         yield (
@@ -85,8 +85,8 @@ def maps() -> Named:
         {"tolerances": (None, None)},
         {"tree_share": 1.0},
     ):
-        made = refused(LandscapePlan, **change)
-        yield f"plan {str(change)[:40]}", made if isinstance(made, str) else landscape.landscape_steps(made)
+        outcome = refused(LandscapePlan, **change)
+        yield f"plan {str(change)[:40]}", outcome if isinstance(outcome, str) else landscape.landscape_steps(outcome)
     yield "by name", landscape._by_name([{"a": 0.12345649, "b": math.nan}, {"a": 1, "b": 0.5}])
 
 
@@ -127,21 +127,21 @@ def spoken() -> Named:
         for some in (cells, cells[:4], cells[3:], cells[:1]):
             controls = {"strong": rate(0.5, 0.7)}
             plan = SimpleNamespace(seeds=(1, 2, 3, 4))
-            found = SimpleNamespace(plan=plan, cells=some, controls=lambda controls=controls: controls)
-            said, about = _tension_point(found)
-            yield f"{loud} {quiet} {member.low} {true} of {len(some)}", f"{said} / {about and about.tolerance}"
+            result = SimpleNamespace(plan=plan, cells=some, controls=lambda controls=controls: controls)
+            sentence, about = _tension_point(result)
+            yield f"{loud} {quiet} {member.low} {true} of {len(some)}", f"{sentence} / {about and about.tolerance}"
 
 
 def trained() -> Named:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     dataset = samples.dataset(400)
     plan = LandscapePlan(tolerances=(0.02, None, 0.3), epsilons=(math.inf, 8.0), seeds=(3,), tree_share=0.6)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(landscape, "AuditConfig", partial(AuditConfig, forest=(("n_estimators", 5),)))
-        found = landscape.landscape(dataset, plan, report=lambda *done: told.append(done))
+        grid = landscape.landscape(dataset, plan, report=lambda *done: progress.append(done))
         models = landscape._Models(dataset, replace(plan, metric="predictive_equality"), 4)
-    yield "map", replace(found, made_from="", made_by=())
-    yield "steps", told
+    yield "map", replace(grid, made_from="", made_by=())
+    yield "steps", progress
     tree = models.tree(math.inf, 0.6)
     yield "members", models.members(tree)
     drawn = tree.unchanged().predict(dataset.features, dataset.sensitive, seed=1)

@@ -20,7 +20,7 @@ from tests.golden.numbers import Named, compare_numbers, refused
 TABLE = pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]})
 
 
-def said(*frames: tuple[Any, ...]) -> bytes:
+def frame_bytes(*frames: tuple[Any, ...]) -> bytes:
     """Return frames as a child sends them."""
     stream = io.BytesIO()
     for frame in frames:
@@ -30,18 +30,18 @@ def said(*frames: tuple[Any, ...]) -> bytes:
 
 def _read(content: bytes, most: int) -> Any:
     try:
-        kind, told, table = read_frame(io.BytesIO(content), most=most)
+        kind, message, table = read_frame(io.BytesIO(content), most=most)
     except Exception as error:
         return type(error).__name__
-    return kind.name, told, None if table is None else table.to_pydict()
+    return kind.name, message, None if table is None else table.to_pydict()
 
 
 def frames() -> Named:
-    whole, plain = said((Kind.ANSWER, {"n": 1}, TABLE)), said((Kind.PROGRESS, {"told": [1, 2]}))
-    size = len(whole) - opening._HEAD.size - len('{"n": 1}')
+    answer_frame, plain = frame_bytes((Kind.ANSWER, {"n": 1}, TABLE)), frame_bytes((Kind.PROGRESS, {"told": [1, 2]}))
+    size = len(answer_frame) - opening._HEAD.size - len('{"n": 1}')
     for name, most in (("nothing", 0), ("less", size - 1), ("as much", size), ("more", size + 1)):
-        yield f"{name} is taken", (_read(whole, most), _read(plain, most))
-    yield "a part", [_read(whole[:left], size) for left in (0, 1, 16, 17, 18, len(whole) - 1)]
+        yield f"{name} is taken", (_read(answer_frame, most), _read(plain, most))
+    yield "a part", [_read(answer_frame[:left], size) for left in (0, 1, 16, 17, 18, len(answer_frame) - 1)]
     text = b"[1]"
     yield "no record", _read(opening._HEAD.pack(b"a", len(text), 0) + text, 9)
     yield "no kind", _read(opening._HEAD.pack(b"z", 2, 0) + b"{}", 9)
@@ -93,32 +93,32 @@ class _Child:
         self.ended += 1
 
 
-def asked() -> Named:
-    one = (Kind.PROGRESS, {"told": [1, 2]})
+def requests() -> Named:
+    progress = (Kind.PROGRESS, {"told": [1, 2]})
     for name, content in {
-        "plain": said(one, one, (Kind.ANSWER, {"n": 1})),
-        "table": said((Kind.ANSWER, {}, TABLE)),
-        "refused": said((Kind.REFUSED, {"sentence": "It is refused."})),
-        "memory": said(one, (Kind.MEMORY, {})),
-        "broken": said((Kind.BROKEN, {"error": "KeyError"})),
-        "large": said((Kind.ANSWER, {"text": "x" * 9}, pa.table({"a": range(5000)}))),
+        "plain": frame_bytes(progress, progress, (Kind.ANSWER, {"n": 1})),
+        "table": frame_bytes((Kind.ANSWER, {}, TABLE)),
+        "refused": frame_bytes((Kind.REFUSED, {"sentence": "It is refused."})),
+        "memory": frame_bytes(progress, (Kind.MEMORY, {})),
+        "broken": frame_bytes((Kind.BROKEN, {"error": "KeyError"})),
+        "large": frame_bytes((Kind.ANSWER, {"text": "x" * 9}, pa.table({"a": range(5000)}))),
         "made up": opening._HEAD.pack(b"z", 2, 0) + b"{}",
         "no record": opening._HEAD.pack(b"p", 2, 0) + b"[]",
         "untold": opening._HEAD.pack(b"p", 2, 0) + b"{}",
-        "cut": said((Kind.ANSWER, {"n": 1}))[:-1],
+        "cut": frame_bytes((Kind.ANSWER, {"n": 1}))[:-1],
     }.items():
         for heard in (None, []):
-            made = _Child(content, -11)
-            report = None if heard is None else lambda *told, heard=heard: heard.append(told)
+            process = _Child(content, -11)
+            report = None if heard is None else lambda *arguments, heard=heard: heard.append(arguments)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(child, "start", lambda *_, made=made, **__: made)
+                patch.setattr(child, "start", lambda *_, process=process, **__: process)
                 more = {"seconds": 7.0, "report": report, "memory": 2 * 1024**2, "answer": 20_000}
-                found = refused(child.ask_child, "The file", "m:f", {"x": 1}, **more)
-            yield name, found if isinstance(found, str) else (found[0], found[1] and found[1].num_rows)
-            yield f"{name}, asked", (heard, made.ended, str(pickle.loads(made.questions.getvalue())))
+                outcome = refused(child.ask_child, "The file", "m:f", {"x": 1}, **more)
+            yield name, outcome if isinstance(outcome, str) else (outcome[0], outcome[1] and outcome[1].num_rows)
+            yield f"{name}, asked", (heard, process.ended, str(pickle.loads(process.questions.getvalue())))
     with pytest.MonkeyPatch.context() as patch:
-        made = _Child(b"", 0, waits=True)
-        patch.setattr(child, "start", lambda *_, **__: made)
+        process = _Child(b"", 0, waits=True)
+        patch.setattr(child, "start", lambda *_, **__: process)
         patch.setattr(child, "_GRACE", 0.2)
         yield "too long", refused(child.ask_child, "The file", "m:f", {}, seconds=0.1)
     for code in (-9, -14, -24, -11, -6, -200, 0, 1, 3):
@@ -128,7 +128,7 @@ def asked() -> Named:
     assert signal.SIGKILL == 9
 
 
-CASES: dict[str, Callable[[], Named]] = {"frames": frames, "answers": answers, "asked": asked}
+CASES: dict[str, Callable[[], Named]] = {"frames": frames, "answers": answers, "asked": requests}
 
 
 @pytest.mark.skipif(not child.FORKS, reason="the system cannot fork safely")

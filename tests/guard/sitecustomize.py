@@ -101,10 +101,10 @@ class Guard:
         if event != "open" and event not in READERS and event not in WRITERS:
             return
         for path, writes in accesses(event, arguments):
-            place = absolute(path, event)
-            if place and not self.allows(place, writes):
-                self.note(f"{'write' if writes else 'read'} {place} ({event})")
-                raise PermissionError(f"No test may {'write' if writes else 'read'} {place}.")
+            location = absolute(path, event)
+            if location and not self.allows(location, writes):
+                self.note(f"{'write' if writes else 'read'} {location} ({event})")
+                raise PermissionError(f"No test may {'write' if writes else 'read'} {location}.")
 
     def note(self, access: str) -> None:
         """Add a line to the log: the access, the process, and where in the code it was."""

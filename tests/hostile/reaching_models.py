@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from tests.model_samples import as_skops, binary, closed, graph, logistic, node, nodes_of, numbers, opened, said
+from tests.model_samples import as_skops, binary, closed, graph, logistic, node, nodes_of, numbers, opened, text_node
 
 SECRET = "the-server's-secret-0123456789-abcdefghij"
 SECRET_FILE = "secret.txt"
@@ -58,8 +58,8 @@ def _constant(**attribute: Any) -> Any:
 
 def _branching(inner: list[Any], **more: Any) -> bytes:
     """Model whose weights are made in both branches of an If."""
-    told = [helper.make_tensor_value_info("w", _FLOAT, [2])]
-    branch = helper.make_graph(inner, "branch", [], told, **more)
+    outputs = [helper.make_tensor_value_info("w", _FLOAT, [2])]
+    branch = helper.make_graph(inner, "branch", [], outputs, **more)
     yes = numpy_helper.from_array(np.array(True), "c")
     chosen = helper.make_node("If", ["c"], ["w"], then_branch=branch, else_branch=branch)
     return graph([chosen, _ADD], initializer=[yes])
@@ -107,34 +107,34 @@ def _with_attribute(change: Callable[[AttributeProto], object]) -> bytes:
 def endless(depth: int = 1, *, column: str = "x", width: int = 2) -> bytes:
     """Loops that never end, `depth` of them one inside the other."""
     names = [("i0", _INT64, []), ("c0", _BOOL, []), ("v0", _FLOAT, None)]
-    given = [("n0", _BOOL, []), ("o0", _FLOAT, None)]
+    outputs = [("n0", _BOOL, []), ("o0", _FLOAT, None)]
     inner = [helper.make_node("Identity", ["c0"], ["n0"]), helper.make_node("Identity", ["v0"], ["o0"])]
     for level in range(1, depth):
-        body = _loop_body(inner, names, given)
+        body = _loop_body(inner, names, outputs)
         names = [(f"i{level}", _INT64, []), (f"c{level}", _BOOL, []), (f"v{level}", _FLOAT, None)]
-        given = [(f"n{level}", _BOOL, []), (f"o{level}", _FLOAT, None)]
+        outputs = [(f"n{level}", _BOOL, []), (f"o{level}", _FLOAT, None)]
         inner = [
             helper.make_node("Identity", [f"c{level}"], [f"n{level}"]),
             helper.make_node("Loop", ["", f"c{level}", f"v{level}"], [f"o{level}"], body=body),
         ]
     ever = numpy_helper.from_array(np.array(True), "ever")
-    loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_body(inner, names, given))
+    loop = helper.make_node("Loop", ["", "ever", column], ["p"], body=_loop_body(inner, names, outputs))
     return graph([loop], inputs=((column, _FLOAT, [None, width]),), initializer=[ever])
 
 
-def _loop_body(nodes: list[Any], names: Any, given: Any) -> GraphProto:
-    parts = [[helper.make_tensor_value_info(*value) for value in part] for part in (names, given)]
+def _loop_body(nodes: list[Any], names: Any, outputs: Any) -> GraphProto:
+    parts = [[helper.make_tensor_value_info(*value) for value in part] for part in (names, outputs)]
     return helper.make_graph(nodes, "body", *parts)
 
 
 def _endless_in_a_branch() -> bytes:
     """Loop of 2^63 rounds in a branch that is taken."""
     names = [("i", _INT64, []), ("c", _BOOL, []), ("v", _FLOAT, None)]
-    given = [("n", _BOOL, []), ("o", _FLOAT, None)]
+    outputs = [("n", _BOOL, []), ("o", _FLOAT, None)]
     inner = [helper.make_node("Identity", ["c"], ["n"]), helper.make_node("Exp", ["v"], ["o"])]
     often = numpy_helper.from_array(np.array(2**63 - 1), "often")
     ever = numpy_helper.from_array(np.array(True), "ever")
-    loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_body(inner, names, given))
+    loop = helper.make_node("Loop", ["often", "ever", "x"], ["w"], body=_loop_body(inner, names, outputs))
     branch = helper.make_graph([loop], "branch", [], [helper.make_tensor_value_info("w", _FLOAT, None)])
     chosen = helper.make_node("If", ["ever"], ["p"], then_branch=branch, else_branch=branch)
     return graph([chosen], initializer=[often, ever])
@@ -173,11 +173,11 @@ ONNX: dict[str, Callable[[], bytes]] = {
     ),
     "a constant in a function": lambda: _with_function([_constant(value=_outside())]),
     "a sparse constant in a function": lambda: _with_function([_constant(sparse_value=_sparse())]),
-    "several tensors in files": lambda: _with_attribute(lambda made: made.tensors.append(_outside())),
-    "several sparse tensors": lambda: _with_attribute(lambda made: made.sparse_tensors.append(_sparse())),
-    "a word of a function": lambda: _with_attribute(lambda made: setattr(made, "ref_attr_name", "a")),
+    "several tensors in files": lambda: _with_attribute(lambda attribute: attribute.tensors.append(_outside())),
+    "several sparse tensors": lambda: _with_attribute(lambda attribute: attribute.sparse_tensors.append(_sparse())),
+    "a word of a function": lambda: _with_attribute(lambda attribute: setattr(attribute, "ref_attr_name", "a")),
     "a type of its own": lambda: _with_attribute(
-        lambda made: made.tp.optional_type.elem_type.tensor_type.SetInParent()
+        lambda attribute: attribute.tp.optional_type.elem_type.tensor_type.SetInParent()
     ),
     "a program of another vendor": lambda: graph(
         [helper.make_node("EPContext", ["x"], ["p"], domain="com.microsoft", ep_cache_context=SECRET_FILE)],
@@ -229,24 +229,24 @@ def _backtracking() -> bytes:
     return as_skops(fitted)
 
 
-def _with_node(setting: str, made: dict[str, Any]) -> bytes:
+def _with_node(setting: str, value: dict[str, Any]) -> bytes:
     """Text classifier whose vectorizer has one setting written by hand."""
     schema, members = opened(_vectorized(CountVectorizer()))
     schema = copy.deepcopy(schema)
-    nodes_of(schema, "CountVectorizer")[0]["content"]["content"][setting] = made
+    nodes_of(schema, "CountVectorizer")[0]["content"]["content"][setting] = value
     return closed(schema, members)
 
 
-def _with_memory(place: str) -> bytes:
+def _with_memory(path: str) -> bytes:
     fitted = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(numbers(), binary())
-    fitted.memory = place
+    fitted.memory = path
     return as_skops(fitted)
 
 
-def _named_in_estimator(setting: str, made: dict[str, Any]) -> bytes:
+def _named_in_estimator(setting: str, value: dict[str, Any]) -> bytes:
     schema, members = opened(as_skops(logistic()))
     schema = copy.deepcopy(schema)
-    nodes_of(schema, "LogisticRegression")[0]["content"]["content"][setting] = made
+    nodes_of(schema, "LogisticRegression")[0]["content"]["content"][setting] = value
     return closed(schema, members)
 
 
@@ -269,7 +269,7 @@ SKOPS: dict[str, Callable[[], bytes]] = {
     ),
     "a process as a setting": partial(_named_in_estimator, "solver", node("FunctionNode", "subprocess.Popen")),
     "a memory map as a setting": partial(_named_in_estimator, "coef_", node("TypeNode", "numpy.memmap")),
-    "an address as a setting": partial(_named_in_estimator, "solver", said("http://127.0.0.1:9/")),
+    "an address as a setting": partial(_named_in_estimator, "solver", text_node("http://127.0.0.1:9/")),
     "a pattern that backtracks": _backtracking,
 }
 """What it tries -> how the file is made."""

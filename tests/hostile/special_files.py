@@ -104,12 +104,12 @@ def special_files(folder: Path) -> dict[str, str]:
     os.mkfifo(folder / "pipe.csv")
     listening = socket.socket(socket.AF_UNIX)
     listening.bind("socket.csv")
-    kept.append(listening)
+    open_handles.append(listening)
     (folder / "folder.csv").mkdir()
     with open(folder / "huge.csv", "wb") as huge:
         huge.truncate(1 << 38)
     with open(folder / "gone", "wb") as gone:
-        kept.append(os.dup(gone.fileno()))
+        open_handles.append(os.dup(gone.fileno()))
     for name, target in {
         "zero.csv": "/dev/zero",
         "piped.csv": "pipe.csv",
@@ -154,7 +154,7 @@ def special_files(folder: Path) -> dict[str, str]:
     }
 
 
-kept: list[object] = []
+open_handles: list[object] = []
 """What must stay open."""
 
 
@@ -203,18 +203,18 @@ def prepare(folder: Path) -> None:
     (folder / "demo.toml").write_text("[data]\ndataset = 'demo'\n")
     (folder / "card.toml").write_text("[data]\ndataset = 'demo'\n")
     (folder / "inside.toml").write_text(f"[data]\nfile = 'inside.csv'\n{roles}\n")
-    told = json.loads(to_json(report_document(sample())))
+    document = json.loads(to_json(report_document(sample())))
     for name in ("report", "signed"):
-        (folder / f"{name}.json").write_text(json.dumps(told))
-    given, model = ModelPlan(kind="predictions"), ModelPlan(kind="file", file="m.onnx")
-    for name, kind, column in (("table", given, "said"), ("model", model, "")):
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    predictions, model = ModelPlan(kind="predictions"), ModelPlan(kind="file", file="m.onnx")
+    for name, kind, column in (("table", predictions, "said"), ("model", model, "")):
         config = AuditConfig(dataset="upload", roles=replace(ROLES, prediction=column), method="given", tolerance=0.1)
         plan = AuditPlan(title="x", data=DataPlan(dataset="", file="people.csv"), model=kind, config=config)
-        (folder / f"{name}.json").write_text(json.dumps(told | {"plan": strict(plan)}))
+        (folder / f"{name}.json").write_text(json.dumps(document | {"plan": strict(plan)}))
     assert ended(["report", "sign", "--new-key", "key.pem"])["code"] == 0
     register = "desk register loans --test-set people.csv --id id --attribute sex --advantaged m --budget 2"
-    made = ended([*register.split(), "--ledger", "ledger"])
-    assert made["code"] == 0, made
+    outcome = ended([*register.split(), "--ledger", "ledger"])
+    assert outcome["code"] == 0, outcome
 
 
 def tries(files: dict[str, str]) -> Iterator[tuple[str, str, list[str]]]:

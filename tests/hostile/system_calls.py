@@ -36,7 +36,7 @@ FORKED = ("clone", "clone3", "fork", "vfork")
 MOVED = ("chdir", "fchdir")
 
 WRITING = re.compile(r"\bO_(WRONLY|RDWR|CREAT|TRUNC|TMPFILE)\b")
-HERE = ("AF_UNIX", "AF_NETLINK", "AF_UNSPEC")
+LOCAL_FAMILIES = ("AF_UNIX", "AF_NETLINK", "AF_UNSPEC")
 """Kinds of addresses that lead nowhere but to this machine."""
 
 NO_FILE = re.compile(r"/dev/null|/dev/shm/sem\.[^/]*")
@@ -86,71 +86,71 @@ def under(folder: Path) -> list[str]:
 
 def calls(folder: Path, start: Path) -> list[Call]:
     """Return what was noted in a folder, once all that the program began has ended; it was started in `start`."""
-    wait_until(lambda: all(map(_is_whole, folder.iterdir())), "the end of all that is traced")
+    wait_until(lambda: all(map(_is_complete, folder.iterdir())), "the end of all that is traced")
     texts = {path.suffix[1:]: path.read_text("utf-8", "backslashreplace") for path in folder.iterdir()}
     places = dict.fromkeys(texts, str(start))
     read: list[Call] = []
     for process in sorted(texts, key=int):
-        place = places[process]
+        current = places[process]
         for call in map(_LINE.match, texts[process].splitlines()):
             if call is None:
                 continue
             name, arguments, result = call[1], call[2], call[3] or "?"
             if name in FORKED:
-                places[result.split()[0]] = place
+                places[result.split()[0]] = current
             elif name in MOVED and result.startswith("0"):
-                place = _paths(arguments, place)[0]
+                current = _paths(arguments, current)[0]
             else:
-                read.append(Call(name, arguments, result, place))
+                read.append(Call(name, arguments, result, current))
     return read
 
 
-def _is_whole(path: Path) -> bool:
+def _is_complete(path: Path) -> bool:
     return path.read_bytes().rstrip().rpartition(b"\n")[2].startswith(b"+++ ")
 
 
-def _paths(arguments: str, place: str) -> list[str]:
+def _paths(arguments: str, working_folder: str) -> list[str]:
     """Return the paths among arguments, each in the folder before it; or that folder where it is alone."""
-    found, folder = [], place
+    paths, folder = [], working_folder
     parts = [part.strip() for part in _ARGUMENT.findall(arguments)]
     for part in parts:
         if part.startswith('"'):
-            found.append(os.path.normpath(os.path.join(folder, _text(part))))
-            folder = place
-        elif given := _FOLDER.fullmatch(part):
-            folder = _text(given[1])
-    return found or [folder]
+            paths.append(os.path.normpath(os.path.join(folder, _text(part))))
+            folder = working_folder
+        elif match := _FOLDER.fullmatch(part):
+            folder = _text(match[1])
+    return paths or [folder]
 
 
-def _text(told: str) -> str:
+def _text(literal: str) -> str:
     """Return a text that strace quotes."""
 
-    def letter(found: re.Match[bytes]) -> bytes:
-        if found[1]:
-            return bytes([int(found[1], 8)])
-        return _LETTERS.get(found[2], found[2])
+    def letter(match: re.Match[bytes]) -> bytes:
+        if match[1]:
+            return bytes([int(match[1], 8)])
+        return _LETTERS.get(match[2], match[2])
 
-    return os.fsdecode(_ESCAPE.sub(letter, os.fsencode(told.removesuffix("...").strip('"'))))
+    return os.fsdecode(_ESCAPE.sub(letter, os.fsencode(literal.removesuffix("...").strip('"'))))
 
 
-def reached(made: list[Call]) -> list[str]:
+def reached(traced: list[Call]) -> list[str]:
     """Return the calls that named an address beyond this machine."""
-    return [str(call) for call in made if call.name in SENT and any(map(_is_beyond, _FAMILY.findall(call.arguments)))]
+    return [str(call) for call in traced if call.name in SENT and any(map(_is_beyond, _FAMILY.findall(call.arguments)))]
 
 
-def _is_beyond(told: tuple[str, str]) -> bool:
-    family, address = told
-    if family in HERE:
+def _is_beyond(endpoint: tuple[str, str]) -> bool:
+    family, address = endpoint
+    if family in LOCAL_FAMILIES:
         return False
     if not address:
         return True
-    known = ipaddress.ip_address(address)
-    return not (getattr(known, "ipv4_mapped", None) or known).is_loopback
+    ip = ipaddress.ip_address(address)
+    return not (getattr(ip, "ipv4_mapped", None) or ip).is_loopback
 
 
-def changed(made: list[Call]) -> Iterator[tuple[str, str]]:
+def changed(traced: list[Call]) -> Iterator[tuple[str, str]]:
     """Yield each path that a call changed, or tried to, and the call."""
-    for call in made:
+    for call in traced:
         if call.name not in CHANGED or any(word in call.result for word in HARMLESS):
             continue
         if call.name in OPENED and call.name != "creat" and not WRITING.search(call.arguments):
@@ -164,12 +164,12 @@ def changed(made: list[Call]) -> Iterator[tuple[str, str]]:
             yield path, str(call)
 
 
-def changed_outside(made: list[Call], *folders: Path) -> list[str]:
+def changed_outside(traced: list[Call], *folders: Path) -> list[str]:
     """Return the calls that changed a file in none of these folders."""
     inside = tuple(f"{folder}/" for folder in folders)
-    return [call for path, call in changed(made) if not (NO_FILE.fullmatch(path) or f"{path}/".startswith(inside))]
+    return [call for path, call in changed(traced) if not (NO_FILE.fullmatch(path) or f"{path}/".startswith(inside))]
 
 
-def semaphores_left(made: list[Call]) -> list[str]:
+def semaphores_left(traced: list[Call]) -> list[str]:
     """Return the semaphores made that are still there."""
-    return sorted({path for path, _ in changed(made) if path.startswith("/dev/shm/") and os.path.exists(path)})
+    return sorted({path for path, _ in changed(traced) if path.startswith("/dev/shm/") and os.path.exists(path)})

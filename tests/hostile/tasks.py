@@ -111,11 +111,11 @@ def lose_confinement():
 
 def threads(report):
     """Compute in a thread of its own, which stays allowed."""
-    made = []
-    thread = threading.Thread(target=lambda: made.append(1))
+    marks = []
+    thread = threading.Thread(target=lambda: marks.append(1))
     thread.start()
     thread.join()
-    return {"made": made}, None
+    return {"made": marks}, None
 
 
 def sleep(report):

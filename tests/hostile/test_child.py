@@ -54,20 +54,20 @@ def test_every_ending_is_one_sentence(way, task):
     seconds = 1 if task in ("sleep", "spin") else 30
     with pytest.raises(InputError, match=ENDINGS[task]) as caught:
         ask_child("The file 'a'", f"{TASKS}:{task}", {}, seconds=seconds, modules=("pyarrow",), **SMALL)
-    told = str(caught.value)
-    assert told.startswith("The file 'a' ") and told.endswith(".") and "\n" not in told
+    message = str(caught.value)
+    assert message.startswith("The file 'a' ") and message.endswith(".") and "\n" not in message
 
 
 def test_a_child_answers_and_reports(way):
     heard: list[tuple[int, int]] = []
-    told, table = ask_child(
+    answer, table = ask_child(
         "The file 'a'",
         f"{TASKS}:echo",
         {"content": bytes(10**6)},
         seconds=30,
         report=lambda *step: heard.append(step),
     )
-    assert told == {"length": 10**6} and table is None and heard == [(1, 2)]
+    assert answer == {"length": 10**6} and table is None and heard == [(1, 2)]
 
 
 def test_what_stops_the_one_who_asks_ends_the_child(way):
@@ -84,23 +84,23 @@ def test_a_child_has_nothing_of_the_servers(way, monkeypatch):
     held = os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(held, True)
     try:
-        told, _ = ask_child("The file 'a'", f"{TASKS}:surroundings", {}, seconds=30)
+        answer, _ = ask_child("The file 'a'", f"{TASKS}:surroundings", {}, seconds=30)
     finally:
         os.close(held)
-    assert told["environment"] == []
+    assert answer["environment"] == []
     # Standard output and error lead nowhere; what is open besides is the connection to the one who asked.
     if way == "forked":
-        assert told["files"] == [0, 1, 2] and len(told["lines"]) == 1
+        assert answer["files"] == [0, 1, 2] and len(answer["lines"]) == 1
     else:
-        assert told["files"] == [1, 2] and len(told["lines"]) == 2
+        assert answer["files"] == [1, 2] and len(answer["lines"]) == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux confines a process")
 def test_a_child_can_open_nothing(way, tmp_path, monkeypatch):
     (tmp_path / "secret.txt").write_text("secret")
     monkeypatch.chdir(tmp_path)
-    told, _ = ask_child("The file 'a'", f"{TASKS}:attempts", {}, seconds=60)
-    assert told == {"done": []}
+    answer, _ = ask_child("The file 'a'", f"{TASKS}:attempts", {}, seconds=60)
+    assert answer == {"done": []}
     assert ask_child("The file 'a'", f"{TASKS}:threads", {}, seconds=60)[0] == {"made": [1]}
 
 
@@ -147,12 +147,12 @@ def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is
     monkeypatch.setenv(ALLOW_UNCONFINED, "1")
     assert read_model(content, "m.skops").width == 3
     monkeypatch.delenv(ALLOW_UNCONFINED)
-    told, _ = ask_child("The file 'a'", f"{TASKS}:echo", {"content": b"x"}, seconds=30, modules=(unconfined,))
-    assert told == {"length": 1}  # tables are opened
+    answer, _ = ask_child("The file 'a'", f"{TASKS}:echo", {"content": b"x"}, seconds=30, modules=(unconfined,))
+    assert answer == {"length": 1}  # tables are opened
 
 
 @pytest.mark.parametrize(
-    ("refused", "allowed", "words"),
+    ("refused", "allowed", "expected"),
     [
         (True, "", "opening a file: refused"),
         (True, "", "Tables and model files are opened there."),
@@ -161,12 +161,12 @@ def test_where_nothing_confines_a_process_model_files_are_refused_unless_that_is
         (False, "1", "model files too, because that was allowed"),
     ],
 )
-def test_the_command_says_what_a_process_was_refused(refused, allowed, words, monkeypatch, capsys):
+def test_the_command_says_what_a_process_was_refused(refused, allowed, expected, monkeypatch, capsys):
     outcome = dict.fromkeys(PROTECTIONS, refused)
     monkeypatch.setattr(dashboard, "ask_child", lambda *_, **__: (outcome, None))
     monkeypatch.setenv(ALLOW_UNCONFINED, allowed)
     assert main(["dashboard", "--check"]) == 0
-    assert words in capsys.readouterr().out
+    assert expected in capsys.readouterr().out
 
 
 def test_two_at_a_time_and_the_third_waits():
@@ -181,10 +181,10 @@ def test_two_at_a_time_and_the_third_waits():
         ask_child("The file 'a'", f"{TASKS}:between", {}, seconds=60, report=count)
 
     workers = [threading.Thread(target=ask) for _ in range(6)]
-    for one in workers:
-        one.start()
-    for one in workers:
-        one.join()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
     assert together[0] == 0 and 1 <= most[0] <= processes.MOST_AT_ONCE
 
 

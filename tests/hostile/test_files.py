@@ -39,20 +39,23 @@ def _constant(name: str, *values: int) -> TensorProto:
 
 def _chain(*nodes: Any, **tensors: Any) -> bytes:
     """Return a graph of operators that ends in "r", added to the input."""
-    made = [helper.make_node(*one[:3], **(one[3] if len(one) > 3 else {})) for one in nodes]
-    made += [helper.make_node("ReduceMean", ["r"], ["m"], keepdims=0), helper.make_node("Add", ["x", "m"], ["p"])]
-    return graph(made, initializer=[_constant(name, *values) for name, values in tensors.items()])
+    graph_nodes = [helper.make_node(*node[:3], **(node[3] if len(node) > 3 else {})) for node in nodes]
+    graph_nodes += [
+        helper.make_node("ReduceMean", ["r"], ["m"], keepdims=0),
+        helper.make_node("Add", ["x", "m"], ["p"]),
+    ]
+    return graph(graph_nodes, initializer=[_constant(name, *values) for name, values in tensors.items()])
 
 
 def killer(column: str = "x", width: int = 2) -> bytes:
     """Return a graph that divides the smallest whole number by −1, which no processor can: it raises SIGFPE."""
-    made = [
+    graph_nodes = [
         helper.make_node("Div", ["a", "b"], ["q"]),
         helper.make_node("Cast", ["q"], ["r"], to=_FLOAT),
         helper.make_node("Add", [column, "r"], ["p"]),
     ]
     inputs = ((column, 1, [None, width]),)
-    return graph(made, inputs=inputs, initializer=[_constant("a", np.iinfo(np.int64).min), _constant("b", -1)])
+    return graph(graph_nodes, inputs=inputs, initializer=[_constant("a", np.iinfo(np.int64).min), _constant("b", -1)])
 
 
 def _filled(*shape: int) -> bytes:
@@ -67,9 +70,9 @@ def _doubled(times: int) -> bytes:
 
 def _loop() -> bytes:
     inner = [helper.make_node("Identity", ["c"], ["n"]), helper.make_node("Identity", ["v"], ["w"])]
-    told = (("i", _INT64, []), ("c", TensorProto.BOOL, []), ("v", _FLOAT, None))
-    given = (("n", TensorProto.BOOL, []), ("w", _FLOAT, None))
-    parts = [[helper.make_tensor_value_info(*one) for one in part] for part in (told, given)]
+    body_inputs = (("i", _INT64, []), ("c", TensorProto.BOOL, []), ("v", _FLOAT, None))
+    body_outputs = (("n", TensorProto.BOOL, []), ("w", _FLOAT, None))
+    parts = [[helper.make_tensor_value_info(*entry) for entry in part] for part in (body_inputs, body_outputs)]
     body = helper.make_graph(inner, "body", *parts)
     ever = numpy_helper.from_array(np.array(True), "ever")
     return graph([helper.make_node("Loop", ["", "ever", "x"], ["p"], body=body)], initializer=[ever])
@@ -202,15 +205,15 @@ def _same_cells(kind: pa.DataType, columns: int, codec: str, *, dictionary: bool
 
 def _good() -> bytes:
     rng = np.random.default_rng(3)
-    words = rng.choice(["a", "b", "c"], 500)
-    return _parquet(pa.table({"x": rng.normal(size=500), "y": words, "z": rng.integers(0, 9, 500)}))
+    texts = rng.choice(["a", "b", "c"], 500)
+    return _parquet(pa.table({"x": rng.normal(size=500), "y": texts, "z": rng.integers(0, 9, 500)}))
 
 
 def _flipped(seed: int) -> bytes:
     """Return a good file with four bytes changed, in its pages or its footer."""
     content, rng = bytearray(_good()), np.random.default_rng(seed)
-    for place in rng.integers(4, len(content) - 8, 4):
-        content[place] = rng.integers(256)
+    for offset in rng.integers(4, len(content) - 8, 4):
+        content[offset] = rng.integers(256)
     return bytes(content)
 
 
@@ -294,8 +297,8 @@ LARGEST = ("40 columns, as many lines as are read", "a long word in every cell")
 
 def tried(kind: str) -> str:
     """Return the sentence a file is refused with, or "" if it is read or answers."""
-    name, made = {**MODELS, **TABLES}[kind]
-    content = made()
+    name, factory = {**MODELS, **TABLES}[kind]
+    content = factory()
     try:
         if kind in TABLES:
             read_table(content, name)
@@ -303,33 +306,33 @@ def tried(kind: str) -> str:
         model = read_model(content, name)
         model.answers(people(), features=() if model.feature_names else NUMBERS[: model.width or 1])
     except InputError as error:
-        told = str(error)
-        assert told.endswith(".") and "\n" not in told and len(told) < 420, told
-        return told
+        message = str(error)
+        assert message.endswith(".") and "\n" not in message and len(message) < 420, message
+        return message
     return ""
 
 
-def _each(kinds):
-    return [pytest.param(one, marks=pytest.mark.long if one.startswith(SLOW) else ()) for one in kinds]
+def _params(kinds):
+    return [pytest.param(kind, marks=pytest.mark.long if kind.startswith(SLOW) else ()) for kind in kinds]
 
 
-@pytest.mark.parametrize("kind", _each(MODELS))
+@pytest.mark.parametrize("kind", _params(MODELS))
 def test_a_model(kind, monkeypatch):
     monkeypatch.setattr(model_files, "MAX_SECONDS", 1.0 if kind in ENDLESS else 30.0)
-    told = tried(kind)
+    message = tried(kind)
     if kind in ENDLESS:
-        assert "was stopped after 1 seconds" in told
+        assert "was stopped after 1 seconds" in message
     if kind == "Div of the smallest int64 by −1":
-        assert "signal SIGFPE" in told
+        assert "signal SIGFPE" in message
     if kind == "a matrix of 400 GB":
-        assert "'m.onnx' needs more than 1,536 MB of memory" in told
+        assert "'m.onnx' needs more than 1,536 MB of memory" in message
 
 
-@pytest.mark.parametrize("kind", _each(TABLES))
+@pytest.mark.parametrize("kind", _params(TABLES))
 def test_a_table(kind):
-    told = tried(kind)
+    message = tried(kind)
     if kind in LARGEST:
-        assert not told
+        assert not message
 
 
 @pytest.mark.long

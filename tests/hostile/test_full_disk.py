@@ -19,7 +19,7 @@ from core.desk import Ledger, open_ledger, verify_export
 from core.experiments.sweep import FolderStore, SweepPoint, measure, sweep
 from core.report import Reports
 from core.studies.config import AuditConfig
-from tests.judged_report import judged
+from tests.judged_report import judged_audit
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
 from tests.sweep_work import CONFIGS
 from tests.sweep_work import people as swept_people
@@ -49,26 +49,26 @@ class Disk:
 
     def names(self) -> set[str]:
         """Return what is on the disk besides the filler and SQLite's own files beside a ledger."""
-        found = {str(one.relative_to(self.folder)) for one in self.folder.rglob("*") if one.is_file()}
-        return {one for one in found if one != "filler" and not one.endswith(("-wal", "-shm"))}
+        paths = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}
+        return {name for name in paths if name != "filler" and not name.endswith(("-wal", "-shm"))}
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
-    made = Disk(tmp_path)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(made.folder)]
+    mounted = Disk(tmp_path)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(mounted.folder)]
     try:
         done = subprocess.run(mount, capture_output=True, text=True, check=False)
     except OSError as error:
         pytest.skip(f"no disk of 2 MB can be mounted here: {error}")
     if done.returncode:
         pytest.skip(f"no disk of 2 MB can be mounted here: {done.stderr.strip()}")
-    yield made
-    subprocess.run(["umount", "-l", str(made.folder)], check=True)
+    yield mounted
+    subprocess.run(["umount", "-l", str(mounted.folder)], check=True)
 
 
 @pytest.fixture
-def place(disk: Disk) -> Path:
+def ledger_path(disk: Disk) -> Path:
     """A ledger on the disk, with one answer."""
     path = disk.folder / "ledger"
     ledger = open_ledger(path, create=True)
@@ -87,67 +87,69 @@ def refused(do: Callable[[], object]) -> bool:
     return False
 
 
-def whole(path: Path) -> int:
+def answer_count(path: Path) -> int:
     """Return how many answers a ledger holds, whose sums and export hold."""
     ledger = open_ledger(path)
     status = ledger.status(NAME)
-    found = verify_export(ledger.record()[0])
-    assert found.ok and found.budgets[0].spent == status.spent == pytest.approx(COUNT + PRICE * len(status.answers))
+    verification = verify_export(ledger.record()[0])
+    assert verification.ok and verification.budgets[0].spent == status.spent == pytest.approx(
+        COUNT + PRICE * len(status.answers)
+    )
     return len(status.answers)
 
 
-def asked(ledger: Ledger, seed: int) -> None:
+def ask(ledger: Ledger, seed: int) -> None:
     ledger.ask(NAME, people(), question(seed), epsilon=PRICE, asker="x")
 
 
-@pytest.mark.parametrize("step", [one for one in STEPS if one != "drawing"])
-def test_a_disk_that_fills_while_a_question_is_answered(step: str, place: Path, disk: Disk):
-    ledger = open_ledger(place)
+@pytest.mark.parametrize("step", [step for step in STEPS if step != "drawing"])
+def test_a_disk_that_fills_while_a_question_is_answered(step: str, ledger_path: Path, disk: Disk):
+    ledger = open_ledger(ledger_path)
     with steps(lambda done: disk.fill() if done == step else None):
-        lost = refused(lambda: asked(ledger, 2))
+        lost = refused(lambda: ask(ledger, 2))
     assert lost == (step != "committed")
     disk.empty()
-    assert whole(place) == (1 if lost else 2)
-    asked(open_ledger(place), 3)
-    assert whole(place) == (2 if lost else 3)
+    assert answer_count(ledger_path) == (1 if lost else 2)
+    ask(open_ledger(ledger_path), 3)
+    assert answer_count(ledger_path) == (2 if lost else 3)
 
 
-def test_a_full_disk_is_no_damage(place: Path, disk: Disk, capsys: pytest.CaptureFixture[str]):
-    ledger, there = open_ledger(place), disk.names()
+def test_a_full_disk_is_no_damage(ledger_path: Path, disk: Disk, capsys: pytest.CaptureFixture[str]):
+    ledger, names = open_ledger(ledger_path), disk.names()
     disk.fill()
     for do in (
-        lambda: open_ledger(place),
-        lambda: asked(ledger, 2),
+        lambda: open_ledger(ledger_path),
+        lambda: ask(ledger, 2),
         lambda: ledger.status(NAME),
         lambda: ledger.export(disk.folder / "export"),
         lambda: open_ledger(disk.folder / "new", create=True),
     ):
         assert refused(do)
-    assert main(["desk", "status", "--ledger", str(place)]) == 3
+    assert main(["desk", "status", "--ledger", str(ledger_path)]) == 3
     assert DISK in capsys.readouterr().err
-    assert disk.names() == there
+    assert disk.names() == names
     disk.empty()
-    assert whole(place) == 1
+    assert answer_count(ledger_path) == 1
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
-    reports, out, outcomes = Reports(judged()), disk.folder / "out", []
+    reports, out, outcomes = Reports(judged_audit()), disk.folder / "out", []
     write_audit(reports, tmp_path / "out")
-    wanted = contents(tmp_path / "out")
-    size = sum(map(len, wanted.values()))
-    for there in (False, True):  # without and with an earlier report, which stays until the new one is whole
+    expected = contents(tmp_path / "out")
+    size = sum(map(len, expected.values()))
+    for has_earlier in (False, True):  # without and with an earlier report, which stays until the new one is whole
         for share in (0.0, 0.02, 0.3, 0.6, 0.9, 2.0):
             disk.fill(int(share * size))
             lost = refused(lambda: write_audit(reports, out, force=True))
             disk.empty()
             outcomes.append(lost)
-            assert (contents(out) if out.exists() else {}) == (wanted if there or not lost else {})
-            assert disk.names() == {f"out/{name}" for name in (wanted if there or not lost else {})}
-            if not there and not lost:
+            assert (contents(out) if out.exists() else {}) == (expected if has_earlier or not lost else {})
+            assert disk.names() == {f"out/{name}" for name in (expected if has_earlier or not lost else {})}
+            if not has_earlier and not lost:
                 break
     assert True in outcomes and outcomes[-1] is False
 

@@ -38,7 +38,7 @@ FOREIGN = (
     "*",
     "",
 )
-KNOWN = (
+LOCAL_NAMES = (
     "localhost",
     "localhost:{port}",
     "LocalHost.:80",
@@ -129,9 +129,9 @@ def asset(server: Server) -> str:
     """The address of one of the page's own scripts."""
     status, _, page = answer(server, "GET", "/", "Host: localhost")
     assert status == 200
-    found = re.search(r'src="\.?(/static/[^"]+\.js)"', page)
-    assert found is not None, page
-    return found[1]
+    match = re.search(r'src="\.?(/static/[^"]+\.js)"', page)
+    assert match is not None, page
+    return match[1]
 
 
 @pytest.mark.parametrize(("method", "target"), ROUTES)
@@ -140,8 +140,8 @@ def test_every_route_turns_foreign_names_away(server: Server, asset: str, method
     assert refused(answer(server, method, target, "Host: evil.example"))
     assert refused(answer(server, method, target, "Host: evil.example:{port}", "Origin: http://evil.example:{port}"))
     assert refused(answer(server, method, target, "Host: localhost:{port}", "Origin: http://evil.example:{port}"))
-    known = answer(server, method, target, "Host: localhost:{port}")
-    assert known[0] < 500 and not refused(known)
+    response = answer(server, method, target, "Host: localhost:{port}")
+    assert response[0] < 500 and not refused(response)
 
 
 @pytest.mark.parametrize("name", FOREIGN)
@@ -156,7 +156,7 @@ def test_foreign_names_however_they_are_spelt(server: Server, name: str):
         assert status in (400, 403)  # what is no HTTP at all does not even get to the door
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", LOCAL_NAMES)
 def test_its_own_names_with_any_port(server: Server, name: str):
     assert answer(server, "GET", "/_stcore/health", f"Host: {name}")[::2] == (200, "ok")
     assert websocket(server, f"Host: {name}") == 101

@@ -32,17 +32,17 @@ SPELLED = (
 
 def file_of(ids: tuple[str, ...], column: str, values: object) -> bytes:
     cells = zip(ids, values, strict=True)  # type: ignore[call-overload]
-    return "\n".join([f"id,{column}", *(f'"{one}",{value}' for one, value in cells), ""]).encode()
+    return "\n".join([f"id,{column}", *(f'"{identifier}",{value}' for identifier, value in cells), ""]).encode()
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    made = open_ledger(tmp_path / "ledger", create=True)
-    made.register("first", TestSet(ids=IDS, attribute=ATTRIBUTE), budget=2, roles=ROLES)
-    return made
+    opened = open_ledger(tmp_path / "ledger", create=True)
+    opened.register("first", TestSet(ids=IDS, attribute=ATTRIBUTE), budget=2, roles=ROLES)
+    return opened
 
 
-def test_no_spelling_of_the_same_people_has_a_budget_of_its_own(ledger: Ledger):
+def test_spellings_of_the_same_people(ledger: Ledger):
     """Registering is refused, and asking is charged to, and answered from, the one budget there is."""
     scores = np.linspace(0, 1, 6)
     ledger.ask("first", TestSet(ids=IDS, attribute=ATTRIBUTE), scores, epsilon=0.5, asker="x")

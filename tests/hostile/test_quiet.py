@@ -57,18 +57,18 @@ class Quiet:
         self.place = folder / "place"
         self.place.mkdir()
         self._strace = folder / "strace"
-        self.own = {name: folder / own for name, own in FOLDERS.items()}
-        for own in self.own.values():
-            own.mkdir()
+        self.own = {name: folder / part for name, part in FOLDERS.items()}
+        for path in self.own.values():
+            path.mkdir()
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the user's place, under strace."""
         # This process has imported FairLeak: what that sets is to be set anew.
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(SET)}
-        changed = {name: str(own) for name, own in self.own.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
-        changed["PYTHONPATH"] = os.pathsep.join((str(ROOT), kept.get("PYTHONPATH", "")))
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(SET)}
+        changed = {name: str(path) for name, path in self.own.items()} | {"PYTHONDONTWRITEBYTECODE": "1"}
+        changed["PYTHONPATH"] = os.pathsep.join((str(ROOT), environment.get("PYTHONPATH", "")))
         command = [*under(self._strace), sys.executable, *arguments]
-        return finished(command, cwd=self.place, env=kept | changed, progress=self._noted)
+        return finished(command, cwd=self.place, env=environment | changed, progress=self._noted)
 
     def _noted(self) -> int:
         return sum(path.stat().st_size for path in self._strace.glob("*"))
@@ -79,11 +79,11 @@ class Quiet:
 
     def assert_quiet(self) -> None:
         """Check that nobody was called, and nothing written but in the place and, for a while, as temporary files."""
-        made = self.calls()
-        assert reached(made) == []
-        assert changed_outside(made, self.place, self.own["TMPDIR"]) == []
-        assert [own for own in self.own.values() if any(own.iterdir())] == []
-        assert semaphores_left(made) == []
+        traced = self.calls()
+        assert reached(traced) == []
+        assert changed_outside(traced, self.place, self.own["TMPDIR"]) == []
+        assert [path for path in self.own.values() if any(path.iterdir())] == []
+        assert semaphores_left(traced) == []
 
 
 @pytest.fixture
@@ -94,10 +94,12 @@ def quiet(tmp_path: Path) -> Quiet:
 
 def people(**columns: str) -> pd.DataFrame:
     """Return people of the model files with a sex and somebody's answers; columns may be renamed."""
-    found = model_samples.people()[[*model_samples.NUMBERS, "approved"]]
-    right = np.random.default_rng(3).random(len(found)) < 0.8
-    told = np.where(right == (found["approved"] == "yes"), "yes", "no")
-    return found.assign(sex=["F" if i % 3 else "M" for i in range(len(found))], told=told).rename(columns=columns)
+    frame = model_samples.people()[[*model_samples.NUMBERS, "approved"]]
+    right = np.random.default_rng(3).random(len(frame)) < 0.8
+    predictions = np.where(right == (frame["approved"] == "yes"), "yes", "no")
+    return frame.assign(sex=["F" if i % 3 else "M" for i in range(len(frame))], told=predictions).rename(
+        columns=columns
+    )
 
 
 def test_importing_calls_nobody(quiet: Quiet):
@@ -125,11 +127,11 @@ def test_an_audit_in_a_notebook_calls_nobody(quiet: Quiet):
 def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet: Quiet):
     marker, moment = f"marker{uuid4().hex}", time.time() - 1
     table, model, plan, report = (quiet.place / name for name in ("people.csv", "m.onnx", "plan.toml", "report"))
-    told = people(age=marker, told=f"told_{marker}").replace({"sex": {"F": f"F {marker}"}})
-    told.to_csv(table, index=False)
+    frame = people(age=marker, told=f"told_{marker}").replace({"sex": {"F": f"F {marker}"}})
+    frame.to_csv(table, index=False)
     model.write_bytes(model_samples.as_onnx(model_samples.logistic(), model_samples.numbers()[:1]))
-    made = ["init", "--file", table, "--model", model, "--label", "approved", "--favourable", "yes"]
-    written = finished([sys.executable, "-m", "core", *made], cwd=ROOT)
+    arguments = ["init", "--file", table, "--model", model, "--label", "approved", "--favourable", "yes"]
+    written = finished([sys.executable, "-m", "core", *arguments], cwd=ROOT)
     assert written.returncode == 0, written.stderr
     text = written.stdout
     for name, value in SMALLER.items():
@@ -141,6 +143,6 @@ def test_an_audit_of_a_model_file_calls_nobody_and_leaves_the_report_alone(quiet
     quiet.assert_quiet()
     assert sorted(quiet.place.iterdir()) == sorted((table, model, plan, report))
     # A worker's own temporary folder need not be the one above this place.
-    found = set(holding(marker, moment, quiet.place))
-    asked = {path for path in found if report in path.parents}
-    assert asked and found == asked | {table, plan}
+    paths = set(holding(marker, moment, quiet.place))
+    report_paths = {path for path in paths if report in path.parents}
+    assert report_paths and paths == report_paths | {table, plan}

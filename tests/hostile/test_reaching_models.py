@@ -17,8 +17,8 @@ from tests.hostile.reaching_models import ENDLESS, ONNX, SECRET, SECRET_FILE, SK
 from tests.model_samples import NUMBERS, people
 
 FILES = {
-    **{f"{kind}.onnx": made for kind, made in ONNX.items()},
-    **{f"{kind}.skops": made for kind, made in SKOPS.items()},
+    **{f"{kind}.onnx": content for kind, content in ONNX.items()},
+    **{f"{kind}.skops": content for kind, content in SKOPS.items()},
 }
 
 
@@ -40,13 +40,13 @@ def test_a_model_reaches_nothing(name: str, beside: Path, monkeypatch: pytest.Mo
         cells, features = people(), NUMBERS[:2]
     with pytest.raises(InputError) as caught:
         read_model(FILES[name](), "m" + Path(name).suffix).answers(cells, features=features)
-    told = str(caught.value)
-    assert SECRET[:8] not in told
-    assert "\n" not in told and told.endswith(".")
+    message = str(caught.value)
+    assert SECRET[:8] not in message
+    assert "\n" not in message and message.endswith(".")
     if kind in ENDLESS:
-        assert "was stopped after 2 seconds" in told
+        assert "was stopped after 2 seconds" in message
     else:
-        assert "is refused because" in told
+        assert "is refused because" in message
 
 
 def run_unread(report: object, *, content: bytes) -> tuple[dict[str, str], None]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.base.errors import InputError
-from core.base.files import MEGABYTE, check_place, content_of, write_file
+from core.base.files import MEGABYTE, check_writable, content_of, write_file
 from tests.patience import finished
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,22 +35,22 @@ def tries(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         for end in silent:
             os.close(end)
     assert done.returncode == 0, done.stderr
-    found: Tries = defaultdict(list)
+    records: Tries = defaultdict(list)
     for line in results.read_text(encoding="utf-8").splitlines():
-        found[(told := json.loads(line))["kind"]].append(told)
-    return found
+        records[(record := json.loads(line))["kind"]].append(record)
+    return records
 
 
 def test_no_argument_takes_what_is_no_file(tries: Tries):
     """Exit code 3 and one sentence: no hang, no traceback, and no more memory than the libraries need."""
     (memory,) = tries.pop("memory")
     assert len(tries) >= 20 and sum(map(len, tries.values())) > 165
-    assert len({one["argument"] for kind in tries.values() for one in kind}) > 40
+    assert len({attempt["argument"] for kind in tries.values() for attempt in kind}) > 40
     for kind in tries.values():
-        for one in kind:
-            assert one["code"] == 3 and not one["out"], one
-            assert one["err"].startswith("fairleak ") and one["err"].endswith(".\n"), one
-            assert one["err"].count("\n") == 1 and len(one["err"]) < 500, one
+        for attempt in kind:
+            assert attempt["code"] == 3 and not attempt["out"], attempt
+            assert attempt["err"].startswith("fairleak ") and attempt["err"].endswith(".\n"), attempt
+            assert attempt["err"].count("\n") == 1 and len(attempt["err"]) < 500, attempt
     assert memory["code"] < 1500 * MEGABYTE
 
 
@@ -82,29 +82,29 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert path.read_bytes() == b"second" and path.stat().st_mode & 0o777 == 0o640
     write_file(new, b"", what="A", new=True, mode=0o600)
     assert new.stat().st_mode & 0o777 == 0o600
-    for there in (new, link):
+    for target in (new, link):
         with pytest.raises(InputError, match="does not exist yet"):
-            write_file(there, b"x", what="A", new=True)
+            write_file(target, b"x", what="A", new=True)
 
     def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    for place in (path, tmp_path / "other"):
+    for destination in (path, tmp_path / "other"):
         with pytest.raises(InputError, match=r"A must be a file that can be written, got '.*': the disk is full"):
-            write_file(place, b"third", what="A")
+            write_file(destination, b"third", what="A")
     assert path.read_bytes() == b"second"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "link", "new"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "link", "new"]
 
 
 def test_a_place_is_looked_at_and_left_alone(tmp_path: Path):
     (tmp_path / "folder").mkdir()
-    check_place(None, what="A")
+    check_writable(None, what="A")
     for name in ("a", "folder/a"):
-        check_place(tmp_path / name, what="A")
-        check_place(tmp_path / name, what="A", folder=True)
-    check_place(tmp_path / "folder", what="A", folder=True)
+        check_writable(tmp_path / name, what="A")
+        check_writable(tmp_path / name, what="A", folder=True)
+    check_writable(tmp_path / "folder", what="A", folder=True)
     for name, folder in (("folder", False), ("no/a", False), ("no/a", True)):
         with pytest.raises(InputError, match=r"^A must be a f"):
-            check_place(tmp_path / name, what="A", folder=folder)
-    assert [one.name for one in tmp_path.rglob("*")] == ["folder"]
+            check_writable(tmp_path / name, what="A", folder=folder)
+    assert [entry.name for entry in tmp_path.rglob("*")] == ["folder"]

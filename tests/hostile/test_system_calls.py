@@ -40,32 +40,43 @@ if len(sys.argv) > 1:
 """
 
 
-def made(folder: Path, *arguments: str) -> list[Call]:
+def traced_calls(folder: Path, *arguments: str) -> list[Call]:
     """Run the planted program in an empty folder and return its system calls."""
-    place = folder / "place"
-    place.mkdir()
-    subprocess.run([*under(folder / "calls"), sys.executable, "-c", PLANTED, *arguments], cwd=place, check=True)
-    return calls(folder / "calls", place)
+    working_folder = folder / "place"
+    working_folder.mkdir()
+    subprocess.run(
+        [*under(folder / "calls"), sys.executable, "-c", PLANTED, *arguments], cwd=working_folder, check=True
+    )
+    return calls(folder / "calls", working_folder)
 
 
 def test_what_stays_inside_is_no_finding(tmp_path: Path):
-    found = made(tmp_path)
-    assert any("127.0.0.1" in call.arguments for call in found)
-    assert reached(found) == [] and changed_outside(found, tmp_path / "place" / "inside") == []
+    traced = traced_calls(tmp_path)
+    assert any("127.0.0.1" in call.arguments for call in traced)
+    assert reached(traced) == [] and changed_outside(traced, tmp_path / "place" / "inside") == []
 
 
-def test_what_is_planted_is_found(tmp_path: Path):
-    found = made(tmp_path, "all")
-    addresses = reached(found)
+def test_planted_files(tmp_path: Path):
+    traced = traced_calls(tmp_path, "all")
+    addresses = reached(traced)
     assert len(addresses) == 1 + socket.has_ipv6
     assert "192.0.2.1" in addresses[0] and "2001:db8::1" in "".join(addresses[1:] or ["2001:db8::1"])
-    outside = "\n".join(changed_outside(found, tmp_path / "place" / "inside"))
-    for one in (r"\303\274", 'mkdir("folder"', '"moved"', 'mkdir("below"', 'symlink("/usr", "link"', 'rmdir("below"'):
-        assert one in outside, one
+    outside = "\n".join(changed_outside(traced, tmp_path / "place" / "inside"))
+    for pattern in (
+        r"\303\274",
+        'mkdir("folder"',
+        '"moved"',
+        'mkdir("below"',
+        'symlink("/usr", "link"',
+        'rmdir("below"',
+    ):
+        assert pattern in outside, pattern
     assert len(outside.splitlines()) == 6
-    place = tmp_path / "place"
-    assert 'mkdir("below"' in "".join(changed_outside(found, place / "inside", place / "moved", place / "link"))
-    assert changed_outside(found, place) == []
+    working_folder = tmp_path / "place"
+    assert 'mkdir("below"' in "".join(
+        changed_outside(traced, working_folder / "inside", working_folder / "moved", working_folder / "link")
+    )
+    assert changed_outside(traced, working_folder) == []
 
 
 def sent(arguments: str) -> list[str]:
@@ -79,7 +90,7 @@ def test_of_addresses_only_loopback_is_this_machine():
         '3, "{", 1, 0, {sa_family=AF_INET6, sin6_port=htons(53), inet_pton(AF_INET6, "fe80::1", &sin6_addr)}, 28'
     )
     assert sent("3, {sa_family=AF_VSOCK, svm_cid=0x2, svm_port=0x3}, 16")
-    for here in ('{sa_family=AF_UNIX, sun_path="/a"}', '{sa_family=AF_INET, sin_addr=inet_addr("127.0.0.53")}'):
-        assert not sent(f"3, {here}, 16")
+    for address in ('{sa_family=AF_UNIX, sun_path="/a"}', '{sa_family=AF_INET, sin_addr=inet_addr("127.0.0.53")}'):
+        assert not sent(f"3, {address}, 16")
     assert not sent('3, {sa_family=AF_INET6, inet_pton(AF_INET6, "::1", &sin6_addr)}, 28')
     assert not sent('3, "sa_family", 1, 0, NULL, 0')

@@ -37,7 +37,7 @@ def allocate_with_solver(
     target_distribution: npt.ArrayLike,
     budget: float,
     *,
-    found: npt.ArrayLike | None = None,
+    available: npt.ArrayLike | None = None,
 ) -> _Floats:
     """Return the mechanism of every person; arguments and result as for `core.studies.attriguard.allocate`.
 
@@ -46,19 +46,19 @@ def allocate_with_solver(
     FairLeakError
         If the solver gives up on somebody.
     """
-    size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, found)
+    size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, available)
     result = np.zeros_like(size)
     for k in range(size.shape[0]):
         least = float(size[k, cheapest[k]][0])
-        wanted = p[k] > 0
-        mass, rest = p[k, wanted], 0.0
+        targeted = p[k] > 0
+        mass, rest = p[k, targeted], 0.0
         if budget <= least:
             mass, rest = 0.0 * mass, 1.0
         elif size[k] @ p[k] > budget:
-            shared = bool((wanted & cheapest[k]).any())
-            mass, rest = _solved(size[k, wanted], p[k, wanted], None if shared else least, float(budget))
+            shared = bool((targeted & cheapest[k]).any())
+            mass, rest = _solved(size[k, targeted], p[k, targeted], None if shared else least, float(budget))
         share = np.where(cheapest[k], p[k] if p[k, cheapest[k]].any() else 1.0, 0.0)
-        result[k, wanted] = mass
+        result[k, targeted] = mass
         result[k] += rest * share / share.sum()
     return result / result.sum(axis=1, keepdims=True)
 

@@ -55,8 +55,8 @@ class _Draws:
     def pick(self, values: tuple[str, ...], weights: Floats) -> Texts:
         """Return one value an applicant; `weights` has shape (n, k), in any scale."""
         edges = np.cumsum(weights, axis=1)
-        place = self.uniform() * edges[:, -1]
-        return np.array(values)[(place[:, None] >= edges[:, :-1]).sum(axis=1)]
+        position = self.uniform() * edges[:, -1]
+        return np.array(values)[(position[:, None] >= edges[:, :-1]).sum(axis=1)]
 
 
 def make_demo(seed: int = DEMO_SEED) -> pd.DataFrame:
@@ -101,10 +101,10 @@ def _household(draws: _Draws, woman: Mask, abroad: Mask) -> Columns:
 def _work(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Columns:
     side = np.where(woman[:, None], np.array(_SECTOR_WOMEN), np.array(_SECTOR_MEN))
     sector = draws.pick(_SECTORS, side + abroad[:, None] * np.array(_SECTOR_ABROAD))
-    own = np.where(woman, 0.07, 0.13) + 0.05 * abroad
+    self_employed = np.where(woman, 0.07, 0.13) + 0.05 * abroad
     employment = draws.pick(
         ("employee", "self-employed", "temporary"),
-        np.column_stack([0.80 - 0.16 * abroad, own, 0.08 + 0.04 * woman + 0.14 * abroad]),
+        np.column_stack([0.80 - 0.16 * abroad, self_employed, 0.08 + 0.04 * woman + 0.14 * abroad]),
     )
     carer = 0.14 + 0.30 * (people["dependents"] > 0)
     part_time = draws.uniform() < np.where(woman, carer, 0.04)
@@ -123,9 +123,9 @@ def _work(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Columns:
 
 def _money(draws: _Draws, people: Columns, woman: Mask, abroad: Mask) -> Columns:
     adult = people["age"] - 18
-    here = adult * np.where(abroad, 0.15 + 0.85 * draws.uniform(), 1.0)
-    history = np.floor(here * (0.10 + 0.85 * draws.uniform()))
-    address = np.floor(here * draws.uniform() * draws.uniform() * (1 - 0.3 * abroad))
+    resident_years = adult * np.where(abroad, 0.15 + 0.85 * draws.uniform(), 1.0)
+    history = np.floor(resident_years * (0.10 + 0.85 * draws.uniform()))
+    address = np.floor(resident_years * draws.uniform() * draws.uniform() * (1 - 0.3 * abroad))
     savings = people["income"] * draws.uniform() * draws.uniform() * (0.2 + adult / 30) * (1 - 0.25 * abroad)
     loans = np.floor(4 * draws.uniform() * draws.uniform() + 0.5 * (people["dependents"] > 0))
     taste = np.where(

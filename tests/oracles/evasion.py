@@ -31,8 +31,8 @@ def jsma(x: Floats, weights: Floats, offsets: Floats, i: int) -> Floats | None:
 
     An entry has a |b| where raising it raises score i, a > 0, and lowers the sum of the others, b < 0.
     """
-    own, others = weights[:, i], np.delete(weights, i, axis=1).sum(axis=1)
-    saliency = np.where((own > 0) & (others < 0) & (x < 1), own * -others, -np.inf)
+    target_weights, other_weights = weights[:, i], np.delete(weights, i, axis=1).sum(axis=1)
+    saliency = np.where((target_weights > 0) & (other_weights < 0) & (x < 1), target_weights * -other_weights, -np.inf)
     return _walk(x, weights, offsets, i, lambda moved: (np.where(moved < 1, saliency, -np.inf), np.ones(x.size)))
 
 
@@ -64,7 +64,7 @@ def _walk(
     return x if leads(x, weights, offsets, i) else None
 
 
-def fewest_changes(x: Floats, weights: Floats, offsets: Floats, i: int, *, known: int) -> int:
+def fewest_changes(x: Floats, weights: Floats, offsets: Floats, i: int, *, upper_bound: int) -> int:
     """Return the fewest entries that make class i lead (equation 2), where `known` entries are known to do.
 
         minimise Σ z_j    subject to    Σ (up_j − down_j) (w_ij − w_kj) ≥ lead_k for all k ≠ i,
@@ -78,23 +78,23 @@ def fewest_changes(x: Floats, weights: Floats, offsets: Floats, i: int, *, known
     score = x @ weights + offsets
     missing = _LEAD - (score[i] - np.delete(score, i))
     up, down = np.maximum((1 - x) * moved, 0.0), np.maximum(-x * moved, 0.0)
-    others = -np.sort(-np.maximum(up, down), axis=1)[:, : max(known - 2, 0)].sum(axis=1)
-    short = (missing - others)[:, None]
+    largest_moves = -np.sort(-np.maximum(up, down), axis=1)[:, : max(upper_bound - 2, 0)].sum(axis=1)
+    short = (missing - largest_moves)[:, None]
     usable = np.flatnonzero((up >= short).all(axis=0) | (down >= short).all(axis=0))
     if not usable.size:
-        return known
+        return upper_bound
     n, x, moved = usable.size, x[usable], moved[:, usable]
-    one, none = np.eye(n), np.zeros((n, n))
+    identity, none = np.eye(n), np.zeros((n, n))
     done = milp(
         np.concatenate([np.ones(n), np.zeros(2 * n)]),
         integrality=np.concatenate([np.ones(n), np.zeros(2 * n)]),
         bounds=Bounds(0.0, 1.0),
         constraints=[
             LinearConstraint(np.hstack([np.zeros_like(moved), moved, -moved]), lb=missing),
-            LinearConstraint(np.hstack([-np.diag(1 - x), one, none]), ub=0.0),
-            LinearConstraint(np.hstack([-np.diag(x), none, one]), ub=0.0),
-            LinearConstraint(np.concatenate([np.ones(n), np.zeros(2 * n)]), ub=known - 1),
+            LinearConstraint(np.hstack([-np.diag(1 - x), identity, none]), ub=0.0),
+            LinearConstraint(np.hstack([-np.diag(x), none, identity]), ub=0.0),
+            LinearConstraint(np.concatenate([np.ones(n), np.zeros(2 * n)]), ub=upper_bound - 1),
         ],
     )
     assert done.status in (0, 2), done.message
-    return known if done.status == 2 else int(np.round(done.fun))
+    return upper_bound if done.status == 2 else int(np.round(done.fun))

@@ -38,8 +38,8 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[n
         raise InputError(f"Every vector can be visited for up to {MOST_PEOPLE} people, got {release.n}.")
     vectors = _every_vector(release.n)
     with np.errstate(divide="ignore"):
-        said = np.log(q), np.log1p(-q)
-    weight = np.where(vectors == 1, *said).sum(axis=1)
+        log_chances = np.log(q), np.log1p(-q)
+    weight = np.where(vectors == 1, *log_chances).sum(axis=1)
     weight += _log_likelihood(vectors, published)
     if not np.isfinite(weight).any():
         raise InputError("No memberships agree with the published numbers and the probabilities before them.")

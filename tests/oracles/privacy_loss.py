@@ -75,34 +75,37 @@ def _shift(move: float, scale: float) -> float:
     return math.inf if move > 1e-12 else 0.0
 
 
-def _cauchy(move: Floats, one: float, other: float) -> float:
+def _cauchy(move: Floats, scale: float, neighbour_scale: float) -> float:
     """Return the loss of Cauchy noise: the hyperbolic distances of the coordinates."""
-    if min(one, other) == 0:
+    if min(scale, neighbour_scale) == 0:
         return math.inf if move.any() else 0.0
-    return float(np.arccosh(1 + (move**2 + (one - other) ** 2) / (2 * one * other)).sum())
+    return float(np.arccosh(1 + (move**2 + (scale - neighbour_scale) ** 2) / (2 * scale * neighbour_scale)).sum())
 
 
-def _laplace(mechanism: AdditiveNoise, move: Floats, one: float, other: float) -> PrivacyLoss:
+def _laplace(mechanism: AdditiveNoise, move: Floats, scale: float, neighbour_scale: float) -> PrivacyLoss:
     """Return the loss of Laplace noise of one scale, or of two."""
     together = float(move.sum())
-    if one == other:
-        return PrivacyLoss(epsilon=_shift(together, one))
-    if not isinstance(mechanism, SmoothLaplace) or min(one, other) == 0:
+    if scale == neighbour_scale:
+        return PrivacyLoss(epsilon=_shift(together, scale))
+    if not isinstance(mechanism, SmoothLaplace) or min(scale, neighbour_scale) == 0:
         return PrivacyLoss(epsilon=math.inf)
     epsilon = mechanism.epsilon
-    ways = [laplace_delta(together, *pair, m=move.size, epsilon=epsilon) for pair in ((one, other), (other, one))]
+    ways = [
+        laplace_delta(together, *pair, m=move.size, epsilon=epsilon)
+        for pair in ((scale, neighbour_scale), (neighbour_scale, scale))
+    ]
     return PrivacyLoss(epsilon=epsilon, delta=max(ways))
 
 
-def laplace_delta(move: float, scale: float, other: float, *, m: int, epsilon: float) -> float:
+def laplace_delta(move: float, scale: float, neighbour_scale: float, *, m: int, epsilon: float) -> float:
     """Return an upper bound of δ(ε) of m coordinates of Laplace noise against the same moved (l1) and rescaled."""
     from scipy.special import gammainc, gammaincc
 
-    ratio = scale / other
-    left = epsilon - move / other  # of the budget, after the shift
+    ratio = scale / neighbour_scale
+    left = epsilon - move / neighbour_scale  # of the budget, after the shift
     if abs(ratio - 1) < 1e-12:
         return max(0.0, -math.expm1(left))
     mass = gammaincc if ratio > 1 else gammainc
     edge = max(0.0, (left + m * math.log(ratio)) / (ratio - 1))
-    beyond, under_other = float(mass(m, edge)), float(mass(m, edge * ratio))
-    return max(0.0, beyond - (math.exp(left + math.log(under_other)) if under_other else 0.0))
+    beyond, neighbour_beyond = float(mass(m, edge)), float(mass(m, edge * ratio))
+    return max(0.0, beyond - (math.exp(left + math.log(neighbour_beyond)) if neighbour_beyond else 0.0))

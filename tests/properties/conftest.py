@@ -15,13 +15,15 @@ TIMES = 10
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give each property its budget; a failure prints how to see it again."""
-    here = [item for item in items if isinstance(item, pytest.Function) and OWN_FOLDER in item.path.parents]
-    tests: set[Any] = {getattr(item.obj, "__func__", item.obj) for item in here}  # one for all of its parameters
+    properties = [item for item in items if isinstance(item, pytest.Function) and OWN_FOLDER in item.path.parents]
+    tests: set[Any] = {getattr(item.obj, "__func__", item.obj) for item in properties}  # one for all of its parameters
     for test in tests:
         if is_hypothesis_test(test):
-            own = test._hypothesis_internal_use_settings
+            declared = test._hypothesis_internal_use_settings
             if config.getoption("long"):
-                other = settings(own, max_examples=TIMES * own.max_examples, derandomize=False, print_blob=True)
+                budget = settings(
+                    declared, max_examples=TIMES * declared.max_examples, derandomize=False, print_blob=True
+                )
             else:
-                other = settings(own, max_examples=max(10, own.max_examples // 2))
-            test._hypothesis_internal_use_settings = other
+                budget = settings(declared, max_examples=max(10, declared.max_examples // 2))
+            test._hypothesis_internal_use_settings = budget

@@ -23,39 +23,43 @@ def plain_records(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     weights, offsets = plain_weights(case.classifier, centred=case.centred)
     u, m = len(case.public), len(weights)
     noisy, read = np.repeat(case.public, m, axis=0), case.classifier.predict(case.public)
-    found, fallback = np.zeros((u, m), bool), np.zeros((u, m), bool)
+    reachable, fallback = np.zeros((u, m), bool), np.zeros((u, m), bool)
     for k, x in enumerate(case.public):
         for i in range(m):
             if i == read[k]:
-                found[k, i] = True
+                reachable[k, i] = True
                 continue
-            made = plain_panda(x, weights, offsets, i, policy=case.policy, step=case.step, margin=case.margin)
-            if made is None and case.policy != "modify_add":
-                made = plain_panda(x, weights, offsets, i, policy="modify_add", step=case.step, margin=case.margin)
-                fallback[k, i] = made is not None
-            if made is not None and case.classifier.predict([made])[0] == i:
-                noisy[k * m + i], found[k, i] = made, True
-    return noisy, found, fallback & found
+            noisy_record = plain_panda(x, weights, offsets, i, policy=case.policy, step=case.step, margin=case.margin)
+            if noisy_record is None and case.policy != "modify_add":
+                noisy_record = plain_panda(
+                    x, weights, offsets, i, policy="modify_add", step=case.step, margin=case.margin
+                )
+                fallback[k, i] = noisy_record is not None
+            if noisy_record is not None and case.classifier.predict([noisy_record])[0] == i:
+                noisy[k * m + i], reachable[k, i] = noisy_record, True
+    return noisy, reachable, fallback & reachable
 
 
 @EVERY
 @given(cases() | cases(steps=(0.2, 0.3, 0.5, 0.7)) | cases(values=(25, 30)), st.integers(0, 30))
 def test_the_search_is_the_plain_loop(case, first):
     noise = representatives(case.given, case.classifier, **case.settings)
-    noisy, found, fallback = plain_records(case)
+    noisy, reachable, fallback = plain_records(case)
     assert np.array_equal(dense(noise.noisy), noisy)
-    assert np.array_equal(noise.found, found) and np.array_equal(noise.fallback, fallback)
+    assert np.array_equal(noise.found, reachable) and np.array_equal(noise.fallback, fallback)
     changed = noisy != np.repeat(case.public, noise.size.shape[1], axis=0)
     assert np.array_equal(changed.sum(axis=1), noise.size.ravel())
-    wanted = np.tile(np.arange(noise.size.shape[1]), len(case.public))
-    assert np.array_equal(case.classifier.predict(noisy[found.ravel()]), wanted[found.ravel()])
+    target_values = np.tile(np.arange(noise.size.shape[1]), len(case.public))
+    assert np.array_equal(case.classifier.predict(noisy[reachable.ravel()]), target_values[reachable.ravel()])
     everybody = np.arange(len(case.public))  # one value a person is her row of all values
     values = (first + everybody) % noise.size.shape[1]
-    one = panda(case.given, case.classifier, values, **case.settings)
-    assert np.array_equal(dense(one.noisy), dense(noise.chosen(values)))
-    assert np.array_equal(one.found, found[everybody, values])
-    assert np.array_equal(one.size, noise.size[everybody, values])
-    event(f"{case.policy}: {'fell back' if fallback.any() else 'as asked'}, {'all' if found.all() else 'some'} found")
+    single = panda(case.given, case.classifier, values, **case.settings)
+    assert np.array_equal(dense(single.noisy), dense(noise.chosen(values)))
+    assert np.array_equal(single.found, reachable[everybody, values])
+    assert np.array_equal(single.size, noise.size[everybody, values])
+    event(
+        f"{case.policy}: {'fell back' if fallback.any() else 'as asked'}, {'all' if reachable.all() else 'some'} found"
+    )
 
 
 SIZE = st.one_of(st.integers(0, 8).map(float), st.floats(0, 50).map(lambda size: round(size, 4)))
@@ -73,50 +77,50 @@ def programs(draw):
         size[np.arange(u), nothing] = 0.0
     shares = np.array(draw(st.lists(SHARE, min_size=m, max_size=m)))
     assume(shares.sum() > 0)
-    found = np.array(draw(st.lists(st.lists(st.booleans(), min_size=m, max_size=m), min_size=u, max_size=u)))
-    found[np.arange(u), nothing] = True
-    least = np.where(found, size, np.inf).min(axis=1).max()
-    return size, shares / shares.sum(), float(least + draw(BUDGET)), found
+    reachable = np.array(draw(st.lists(st.lists(st.booleans(), min_size=m, max_size=m), min_size=u, max_size=u)))
+    reachable[np.arange(u), nothing] = True
+    least = np.where(reachable, size, np.inf).min(axis=1).max()
+    return size, shares / shares.sum(), float(least + draw(BUDGET)), reachable
 
 
-def own_goals(goal, found, size):
+def own_goals(goal, reachable, size):
     """Return everybody's goal over what was found for her."""
-    p = np.where(found, goal, 0.0)
-    cheapest = found & (size == np.where(found, size, np.inf).min(axis=1, keepdims=True))
+    p = np.where(reachable, goal, 0.0)
+    cheapest = reachable & (size == np.where(reachable, size, np.inf).min(axis=1, keepdims=True))
     p[p.sum(axis=1) == 0] = cheapest[p.sum(axis=1) == 0]
     return p / p.sum(axis=1, keepdims=True)
 
 
-def check_conditions(size, p, budget, found, mechanism) -> None:
+def check_conditions(size, p, budget, reachable, mechanism) -> None:
     """Check the conditions of Karush, Kuhn and Tucker, for everybody who has a finite multiplier."""
     excess = size - budget
     for k in range(len(size)):
-        if np.where(found[k], size[k], np.inf).min() >= budget:
+        if np.where(reachable[k], size[k], np.inf).min() >= budget:
             continue  # all on the cheapest: no multiplier is finite
         weight = mechanism[k] * excess[k]
         mu = float(weight @ (p[k] - mechanism[k]) / (weight @ weight)) if weight.any() else 0.0
         assert mu >= -1e-9
         assert np.abs(mechanism[k] * (1 + mu * excess[k]) - p[k]).max() < 1e-9
-        assert (1 + mu * excess[k][found[k]] >= -1e-9).all()
+        assert (1 + mu * excess[k][reachable[k]] >= -1e-9).all()
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(programs())
 def test_mechanisms_meet_the_conditions_keep_to_simplex_and_budget_and_use_it_up(program):
-    size, goal, budget, found = program
-    mechanism = allocate(size, goal, budget, found=found)
-    p = own_goals(goal, found, size)
+    size, goal, budget, reachable = program
+    mechanism = allocate(size, goal, budget, found=reachable)
+    p = own_goals(goal, reachable, size)
     assert (mechanism >= 0).all() and mechanism.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
-    assert not mechanism[~found].any()
-    spent, wanted = expected_size(mechanism, size), expected_size(p, size)
+    assert not mechanism[~reachable].any()
+    spent, goal_size = expected_size(mechanism, size), expected_size(p, size)
     assert (spent <= budget + 1e-9).all()
-    slack = wanted <= budget
+    slack = goal_size <= budget
     assert mechanism[slack] == pytest.approx(p[slack], abs=1e-12)
     # the budget is used up unless mass without a purpose lies on the cheapest, which costs as little as can be
     binding = ~slack & ((p > 0) & (size < budget)).any(axis=1)
-    least = np.where(found, size, np.inf).min(axis=1)
+    least = np.where(reachable, size, np.inf).min(axis=1)
     useless = ((mechanism > 1e-12) & (p == 0)).any(axis=1)
     assert spent[binding & ~useless] == pytest.approx(budget, abs=1e-9)
     event(f"{'slack' if slack.any() else 'binding'}, {'left over' if useless.any() else 'all wanted'}")
     assert (spent >= least - 1e-9).all()
-    check_conditions(size, p, budget, found, mechanism)
+    check_conditions(size, p, budget, reachable, mechanism)

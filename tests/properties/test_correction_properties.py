@@ -89,12 +89,12 @@ def test_short_search_is_the_full_pass():
         counts = problem.counts()
         if counts.allowed(counts.a, counts.b):
             continue
-        full, found = exact.full_search(problem, counts), exact._short_search(problem, counts)
-        if found is not None:
+        full, quick = exact.full_search(problem, counts), exact._short_search(problem, counts)
+        if quick is not None:
             short += 1
-            assert found[1] == pytest.approx(full[1], rel=1e-12)
-            own = replace(problem, guess=found[0]).counts()
-            assert own.allowed(own.a, own.b)
+            assert quick[1] == pytest.approx(full[1], rel=1e-12)
+            recounted = replace(problem, guess=quick[0]).counts()
+            assert recounted.allowed(recounted.a, recounted.b)
     assert short > 500  # the comparison is worth nothing if the search always gives up
 
 
@@ -137,9 +137,9 @@ def objective(result):
 @given(st.integers(8, 120), st.integers(2, 5), SEEDS, st.sampled_from(METRICS), st.sampled_from([0.0, 0.01, 0.05, 0.2]))
 def test_exact_and_integer_program_agree(n, k, seed, metric, tolerance):
     guess, predictions, labels, _, cost = drawn(n, k, seed)
-    told = {"metric": metric, "labels": labels, "cost": cost, "tolerance": tolerance, "n_groups": k}
+    disclosure = {"metric": metric, "labels": labels, "cost": cost, "tolerance": tolerance, "n_groups": k}
     solvers = ("exact", "ilp", "ilp_general") if n <= 40 else ("exact", "ilp")
-    exact, *programs = (correct(guess, predictions, **told, solver=solver) for solver in solvers)
+    exact, *programs = (correct(guess, predictions, **disclosure, solver=solver) for solver in solvers)
     for ilp in programs:
         assert objective(exact) == pytest.approx(objective(ilp), rel=2e-9)
         assert exact.smallest_tolerance == ilp.smallest_tolerance
@@ -154,12 +154,12 @@ def test_order_and_names_of_groups_do_not_matter(n, k, seed, tolerance):
     share = np.bincount(truth, minlength=k) / n
     shares = [None if value == 0 or g else float(value) for g, value in enumerate(share)]
     renamed = [shares[g] for g in np.argsort(names)]
-    told = {"tolerance": tolerance, "n_groups": k}
+    disclosure = {"tolerance": tolerance, "n_groups": k}
     values = [
-        objective(correct(guess, predictions, cost=cost, group_shares=shares, **told)),
-        objective(correct(guess[order], predictions[order], cost=cost[order], group_shares=shares, **told)),
-        objective(correct(names[guess], predictions, cost=cost, group_shares=renamed, **told)),
-        objective(correct(guess, 1 - predictions, cost=cost, group_shares=shares, **told)),
+        objective(correct(guess, predictions, cost=cost, group_shares=shares, **disclosure)),
+        objective(correct(guess[order], predictions[order], cost=cost[order], group_shares=shares, **disclosure)),
+        objective(correct(names[guess], predictions, cost=cost, group_shares=renamed, **disclosure)),
+        objective(correct(guess, 1 - predictions, cost=cost, group_shares=shares, **disclosure)),
     ]
     assert values == pytest.approx([values[0]] * 4, rel=2e-9)
 
@@ -174,14 +174,14 @@ def test_knowing_more_never_costs_less_and_the_truth_stays_feasible(n, k, seed, 
         return
     value = unfairness(predictions, truth, metric=metric, labels=labels)
     share = [float(count / n) for count in np.bincount(truth, minlength=k)]
-    told = {"metric": metric, "labels": labels, "cost": cost, "n_groups": k}
-    loose = objective(correct(guess, predictions, tolerance=value, **told))
-    rounded = objective(correct(guess, predictions, unfairness=(max(0.0, value - 0.01), value), **told))
-    pinned = objective(correct(guess, predictions, unfairness=value, **told))
-    shared = objective(correct(guess, predictions, unfairness=value, group_shares=share, **told))
-    other = Disclosed(predictions=1 - labels, tolerance=unfairness(1 - labels, truth, metric=METRICS[0]))
+    disclosure = {"metric": metric, "labels": labels, "cost": cost, "n_groups": k}
+    loose = objective(correct(guess, predictions, tolerance=value, **disclosure))
+    rounded = objective(correct(guess, predictions, unfairness=(max(0.0, value - 0.01), value), **disclosure))
+    pinned = objective(correct(guess, predictions, unfairness=value, **disclosure))
+    shared = objective(correct(guess, predictions, unfairness=value, group_shares=share, **disclosure))
+    second = Disclosed(predictions=1 - labels, tolerance=unfairness(1 - labels, truth, metric=METRICS[0]))
     first = Disclosed(predictions=predictions, metric=metric, labels=labels, unfairness=value)
-    joint = objective(correct_jointly(guess, [first, other], cost=cost, n_groups=k, group_shares=share))
+    joint = objective(correct_jointly(guess, [first, second], cost=cost, n_groups=k, group_shares=share))
     upwards = [loose, rounded, pinned, shared, joint, math.fsum(cost[truth != guess])]
     assert all(low <= high * (1 + 2e-9) for low, high in itertools.pairwise(upwards))
     assert upwards[-2] < math.inf

@@ -135,17 +135,17 @@ def test_the_ledger_adds_up(depth: int, further: int, epsilon: float, accounting
 
 
 @contextmanager
-def told(values: Iterator[int]) -> Iterator[list[tuple[np.ndarray, float]]]:
+def fixed_counts(values: Iterator[int]) -> Iterator[list[tuple[np.ndarray, float]]]:
     """Let every count come out as told, whatever it is, and keep what it was and what it cost."""
-    asked: list[tuple[np.ndarray, float]] = []
+    requests: list[tuple[np.ndarray, float]] = []
 
     def release(counts: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-        asked.append((counts.copy(), epsilon))
+        requests.append((counts.copy(), epsilon))
         return np.array([next(values) for _ in range(counts.size)], dtype=np.int64).reshape(counts.shape)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(growing, "noisy_counts", release)
-        yield asked
+        yield requests
 
 
 def loss(case: Case, record: list[int], label: int, epsilon: float, accounting: str, seed: int) -> float:
@@ -154,12 +154,12 @@ def loss(case: Case, record: list[int], label: int, epsilon: float, accounting: 
     runs, trees = [], []
     for table in (case, more):
         rng = np.random.default_rng(seed)
-        with told(int(rng.choice([-3, 0, 2, 40, 10_000])) for _ in itertools.count()) as asked:
+        with fixed_counts(int(rng.choice([-3, 0, 2, 40, 10_000])) for _ in itertools.count()) as requests:
             trees.append(fitted(table, epsilon, accounting).tree_)
-        runs.append(asked)
+        runs.append(requests)
     assert [x.shape for x, _ in runs[0]] == [x.shape for x, _ in runs[1]]
     assert np.array_equal(trees[0].answer, trees[1].answer) and np.array_equal(trees[0].attribute, trees[1].attribute)
-    return math.fsum(each * np.abs(one - two).sum() for (one, each), (two, _) in zip(*runs, strict=True))
+    return math.fsum(cost * np.abs(first - second).sum() for (first, cost), (second, _) in zip(*runs, strict=True))
 
 
 @EVERY
@@ -177,9 +177,9 @@ def test_equal_releases_make_equal_trees_and_cost_no_more_than_the_budget(
 def test_the_naive_tree_costs_more_than_its_budget_by_its_counts_alone():
     rng = np.random.default_rng(0)
     case = Case(rng.integers(0, 2, (40, 3)), rng.integers(0, 2, 40), (2, 2, 2), 2, 1)
-    with told(itertools.repeat(40)) as asked, pytest.warns(PrivacyLeakWarning, match="every count"):
+    with fixed_counts(itertools.repeat(40)) as requests, pytest.warns(PrivacyLeakWarning, match="every count"):
         tree = fitted(case, 1.0, "naive")
-    holding = [each for counts, each in asked if counts.any()]  # somebody is in a table: one more would move it
+    holding = [cost for counts, cost in requests if counts.any()]  # somebody is in a table: one more would move it
     assert holding == [1.0] * 7  # two tables of each of three columns, and the leaves'
     assert tree.budget_ledger_.counts_total == 7.0
     assert math.isinf(tree.budget_ledger_.total)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from core.studies.membership import fairpick_counts, recall_by_range, vulnerability_disparity
 from core.studies.membership.disparity import Tally
-from core.studies.membership.fairpick import Sides, clusters, differences, fairpick, whole
+from core.studies.membership.fairpick import Sides, clusters, differences, fairpick, rounded_deletions
 from tests.oracles.fairpick import fairpick_program
-from tests.unit.membership.samples import judged
+from tests.unit.membership.samples import verdict_arrays
 
 FEW = {"bootstraps": 100, "permutations": 100}
 
@@ -28,7 +28,7 @@ def tallies(draw) -> Tally:
 
 @given(tallies(), st.randoms(use_true_random=False))
 def test_the_order_of_people_does_not_matter(counts: Tally, random) -> None:
-    people = list(zip(*judged(counts), strict=True))
+    people = list(zip(*verdict_arrays(counts), strict=True))
     before = vulnerability_disparity(*np.array(people).T, **FEW)
     random.shuffle(people)
     assert vulnerability_disparity(*np.array(people).T, **FEW) == before
@@ -36,27 +36,27 @@ def test_the_order_of_people_does_not_matter(counts: Tally, random) -> None:
 
 @given(tallies())
 def test_intervals_hold_their_value_and_have_a_width(counts: Tally) -> None:
-    found = vulnerability_disparity(*judged(counts), **FEW)
+    disparity = vulnerability_disparity(*verdict_arrays(counts), **FEW)
     for name, reach in (("vd", 1), ("fpr_gap", 1), ("advantage_gap", 2)):
-        gap = getattr(found, name)
+        gap = getattr(disparity, name)
         assert -reach <= gap.low <= gap.value <= gap.high <= reach and gap.low < gap.high
-        assert 0 < found.tests[name].p_value <= 1
+        assert 0 < disparity.tests[name].p_value <= 1
 
 
 @given(tallies(), st.data())
 def test_ranges_add_up_to_the_vulnerability_disparity(counts: Tally, data) -> None:
-    verdict, group, member = judged(counts)
+    verdict, group, member = verdict_arrays(counts)
     chance = st.one_of(st.floats(0, 1), st.sampled_from([j / 10 for j in range(11)]))
     # few numbers, each many times: one for each person would be too much to draw
     few = data.draw(st.lists(chance, min_size=1, max_size=8))
     probability = np.resize(few, verdict.size)
-    found = recall_by_range(probability, verdict, group, member)
+    by_range = recall_by_range(probability, verdict, group, member)
     k, n = counts.flagged.tolist(), counts.people.tolist()
     exact = Fraction(k[1][1], n[1][1]) - Fraction(k[0][1], n[0][1])
-    assert found.vd == pytest.approx(float(exact), abs=1e-15)
-    in_full = sum((Fraction(row.group) - Fraction(row.others) for row in found.rows), Fraction())
+    assert by_range.vd == pytest.approx(float(exact), abs=1e-15)
+    in_full = sum((Fraction(row.group) - Fraction(row.others) for row in by_range.rows), Fraction())
     assert float(in_full) == pytest.approx(float(exact), abs=1e-15)
-    assert found.vd == pytest.approx(vulnerability_disparity(verdict, group, member, **FEW).vd.value, abs=1e-15)
+    assert by_range.vd == pytest.approx(vulnerability_disparity(verdict, group, member, **FEW).vd.value, abs=1e-15)
 
 
 THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
@@ -106,7 +106,7 @@ def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float
 @given(counts_of_clusters(), THETA)
 def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts: np.ndarray, theta: float) -> None:
     x = fairpick_counts(counts, theta)
-    rounded = whole(x, counts)
+    rounded = rounded_deletions(x, counts)
     assert rounded.dtype.kind == "i" and (rounded >= 0).all() and (rounded <= counts).all()
     assert (np.abs(rounded - x) < 1).all()
     assert (np.abs(rounded.sum(axis=0) - x.sum(axis=0)) <= 0.5 + 1e-6).all()
@@ -121,18 +121,20 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float) 
     codes[:, 0] += 2 * groups
     members = rng.permutation(n)[:240]
     sides = Sides(features=codes.astype(float), labels=labels, groups=groups, names=("others", "group"))
-    made = clusters(sides, members, seed=seed)
-    found = fairpick(sides, members, made, theta=theta, seed=seed)
-    assert sorted([*found.kept, *found.deleted]) == sorted(members)
-    assert sum(found.findings.deleted.values()) == found.deleted.size and (found.deleted.size == 0 or theta < 1)
+    clustering = clusters(sides, members, seed=seed)
+    picked = fairpick(sides, members, clustering, theta=theta, seed=seed)
+    assert sorted([*picked.kept, *picked.deleted]) == sorted(members)
+    assert sum(picked.findings.deleted.values()) == picked.deleted.size and (picked.deleted.size == 0 or theta < 1)
     rows = np.sort(members)
-    stays = np.isin(rows, found.kept)
+    stays = np.isin(rows, picked.kept)
     largest = []
-    for label, counts in made.counts.items():
+    for label, counts in clustering.counts.items():
         inside = stays & (labels[rows] == label)
-        left = np.bincount(2 * made.cluster[inside] + groups[rows][inside], minlength=counts.size).reshape(counts.shape)
-        largest.append([np.abs(differences(each)).max() for each in (counts, left)])
+        left = np.bincount(2 * clustering.cluster[inside] + groups[rows][inside], minlength=counts.size).reshape(
+            counts.shape
+        )
+        largest.append([np.abs(differences(table)).max() for table in (counts, left)])
         # each group's rounding moves a share by at most two people of those that stay
         assert np.abs(differences(left) - theta * differences(counts)).max() <= (2 / left.sum(axis=0)).sum()
-    reached = found.findings
+    reached = picked.findings
     assert (reached.largest_before, reached.largest_after) == pytest.approx(tuple(np.max(largest, axis=0)))

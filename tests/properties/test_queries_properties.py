@@ -59,12 +59,12 @@ def test_what_neighbours_really_move_is_within_every_sensitivity(case, beta, abs
 @given(SIZES, st.integers(1, 50), st.floats(0, 20), st.booleans())
 def test_sensitivity_is_smooth_symmetric_and_linear_in_questions(sizes, m, beta, absolute):
     n1, n0 = sizes
-    here = smooth_sensitivity(n1, n0, m, beta, absolute=absolute)
-    assert here == smooth_sensitivity(n0, n1, m, beta, absolute=absolute)
-    assert here == pytest.approx(m * smooth_sensitivity(n1, n0, 1, beta, absolute=absolute), rel=1e-12)
+    sensitivity = smooth_sensitivity(n1, n0, m, beta, absolute=absolute)
+    assert sensitivity == smooth_sensitivity(n0, n1, m, beta, absolute=absolute)
+    assert sensitivity == pytest.approx(m * smooth_sensitivity(n1, n0, 1, beta, absolute=absolute), rel=1e-12)
     if n0 >= 2:
-        there = smooth_sensitivity(n1 + 1, n0 - 1, m, beta, absolute=absolute)
-        assert abs(math.log(here / there)) <= beta + 1e-9
+        moved_sensitivity = smooth_sensitivity(n1 + 1, n0 - 1, m, beta, absolute=absolute)
+        assert abs(math.log(sensitivity / moved_sensitivity)) <= beta + 1e-9
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -78,15 +78,15 @@ def test_one_targeted_person_stays_below_the_guarantee(sizes, epsilon, make, abs
 @given(neighbours(), st.floats(0.01, 1e4), PURE, st.integers(0, 2**32 - 1), st.booleans())
 @example((np.array([[0.0, 0.0, 6.85671233e-209]]), np.array([0, 0, 1]), None), 1.0, LaplaceGlobal, 0, False)
 @example((np.array([[0.0, 0.0, 1e-308]]), np.array([0, 0, 1]), None), 0.01, LaplaceGlobal, 0, False)
-def test_the_decoder_returns_chances_that_add_up(case, epsilon, make, seed, told):
+def test_the_decoder_returns_chances_that_add_up(case, epsilon, make, seed, has_prior):
     h, a, _ = case
     mechanism, rng = make(epsilon), np.random.default_rng(seed)
     answers = (mechanism.release if make is NoisySums else mechanism.answer)(h, a, rng=rng)
-    prior = rng.random(a.size) if told else None
+    prior = rng.random(a.size) if has_prior else None
     n1 = int(a.sum())
-    found = decode_noisy(h, answers, mechanism, n_advantaged=n1, n_disadvantaged=a.size - n1, prior=prior)
-    assert np.isfinite(found).all() and found.min() >= 0 and found.max() <= 1
-    assert found.sum() == pytest.approx(n1, abs=1e-4)
+    chances = decode_noisy(h, answers, mechanism, n_advantaged=n1, n_disadvantaged=a.size - n1, prior=prior)
+    assert np.isfinite(chances).all() and chances.min() >= 0 and chances.max() <= 1
+    assert chances.sum() == pytest.approx(n1, abs=1e-4)
 
 
 attributes = st.lists(st.integers(0, 1), min_size=2, max_size=24).filter(lambda a: 0 < sum(a) < len(a)).map(np.array)
@@ -106,10 +106,10 @@ def questions(a: np.ndarray, m: int, design: str, seed: int) -> tuple[np.ndarray
     return scores, statistical_parity_gap(scores, a)
 
 
-def meets(scores: np.ndarray, answers: np.ndarray, found, a: np.ndarray, slack: float = 0.0) -> bool:
+def meets(scores: np.ndarray, answers: np.ndarray, recovery, a: np.ndarray, slack: float = 0.0) -> bool:
     """Say whether a recovered vector explains the answers: |H s - (H r - SP)| <= slack."""
     explained = scores.sum(axis=1) / a.sum() - answers
-    return bool((np.abs(scores @ found.values - explained) <= slack + 1e-5).all())
+    return bool((np.abs(scores @ recovery.values - explained) <= slack + 1e-5).all())
 
 
 @several
@@ -119,9 +119,9 @@ def test_weaker_assumptions_never_cost_more(a, m, design, seed):
     scores, answers = questions(a, m, design, seed)
     total = {}
     for method in ("l1", "nonnegative", "box"):
-        found = recover_compressed(scores, answers, method=method, **sizes(a))
-        assert found.status == "recovered" and meets(scores, answers, found, a)
-        x = found.values / (2 * found.threshold)
+        recovery = recover_compressed(scores, answers, method=method, **sizes(a))
+        assert recovery.status == "recovered" and meets(scores, answers, recovery, a)
+        x = recovery.values / (2 * recovery.threshold)
         sparse = x if sizes(a)["n_disadvantaged"] <= sizes(a)["n_advantaged"] else 1 - x
         total[method] = np.abs(sparse).sum()
         if method != "l1":
@@ -139,8 +139,8 @@ def test_full_rank_leaves_one_vector(a, design, method, seed):
     assume(np.linalg.cond(scores) < 1e4 and np.linalg.svd(centred)[1][a.size - 2] > 1e-2)
     if method == "sizes_unknown":
         assume(2 * a.sum() >= a.size)
-    found = recover_compressed(scores, answers, method=method, **sizes(a))
-    assert (found.recovered == a).all()
+    recovery = recover_compressed(scores, answers, method=method, **sizes(a))
+    assert (recovery.recovered == a).all()
 
 
 @several
@@ -148,9 +148,9 @@ def test_full_rank_leaves_one_vector(a, design, method, seed):
 def test_slack_of_half_a_step_always_holds_the_truth(a, m, design, seed, decimals):
     scores, answers = questions(a, m, design, seed)
     slack = 0.5 * 10.0**-decimals + 1e-9
-    found = recover_compressed(scores, np.round(answers, decimals), method="box", slack=slack, **sizes(a))
-    assert found.status == "recovered"
-    assert meets(scores, np.round(answers, decimals), found, a, slack)
+    recovery = recover_compressed(scores, np.round(answers, decimals), method="box", slack=slack, **sizes(a))
+    assert recovery.status == "recovered"
+    assert meets(scores, np.round(answers, decimals), recovery, a, slack)
 
 
 @several
@@ -164,16 +164,16 @@ def test_flips_reveal_everybody_they_do_not_hide(a, seed, kind):
     }[kind]
     assume(a.size > 2)
     answers = statistical_parity_gap(design_scores("targeted", base, a.size + 1, rng=rng), a)
-    found = recover_flips(base, answers[1:])
+    recovery = recover_flips(base, answers[1:])
     hidden = base == 0.5
-    if found.status == "undetermined":
+    if recovery.status == "undetermined":
         assert hidden.all()
         return
-    assert (found.recovered[~hidden] == a[~hidden]).all()
+    assert (recovery.recovered[~hidden] == a[~hidden]).all()
     if hidden.sum() <= 1 or len(set(a[hidden])) == 1:
-        assert (found.recovered == a).all()
-    shown = ~np.isnan(found.values)
-    assert shown.sum() == a.size - (hidden.sum() if hidden.sum() > 1 else 0)
-    assert (1 / a.sum() - found.values[shown]) == pytest.approx(
-        np.where(a == 1, 1 / a.sum(), -1 / (a.size - a.sum()))[shown], abs=1e-6
+        assert (recovery.recovered == a).all()
+    revealed = ~np.isnan(recovery.values)
+    assert revealed.sum() == a.size - (hidden.sum() if hidden.sum() > 1 else 0)
+    assert (1 / a.sum() - recovery.values[revealed]) == pytest.approx(
+        np.where(a == 1, 1 / a.sum(), -1 / (a.size - a.sum()))[revealed], abs=1e-6
     )

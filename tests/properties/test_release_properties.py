@@ -19,11 +19,11 @@ seeds = st.integers(min_value=0, max_value=2**31)
 def test_exact_numbers_gain_exactly_what_they_move_and_rounded_ones_at_least(seed: int, k: int, n: int, decimals):
     statistics = ("sp_gap",) if n < 100 else ("sp_gap", "tpr_gap", "fpr_gap")
     case = large_case(seed, n=n, k=k, decimals=decimals, statistics=statistics)
-    found = project(case.posterior, case.published)
-    told = measured(case.posterior, found.probability, case.sensitive)
-    assert found.converged
-    assert told.bits.value >= told.moved_bits - 1e-6
-    assert decimals is not None or told.bits.value == pytest.approx(told.moved_bits, abs=1e-6)
+    projection = project(case.posterior, case.published)
+    measurement = measured(case.posterior, projection.probability, case.sensitive)
+    assert projection.converged
+    assert measurement.bits.value >= measurement.moved_bits - 1e-6
+    assert decimals is not None or measurement.bits.value == pytest.approx(measurement.moved_bits, abs=1e-6)
 
 
 @settings(deadline=None, max_examples=60)
@@ -61,9 +61,9 @@ def test_how_far_the_projection_is_from_the_exact_posterior():
     @given(seed=seeds, precision=st.sampled_from(["exact", "rounded", "noisy"]))
     def visit(seed: int, precision: str) -> None:
         case = small_case(seed, precision=precision)
-        found = project(case.posterior, case.published)
-        assert found.converged
-        distances.append(float(np.abs(found.probability - exact_posterior(case.posterior, case.published)).mean()))
+        projection = project(case.posterior, case.published)
+        assert projection.converged
+        distances.append(float(np.abs(projection.probability - exact_posterior(case.posterior, case.published)).mean()))
 
     visit()
     assert len(distances) >= 100
@@ -75,6 +75,6 @@ def test_how_far_rounded_numbers_without_sizes_are_from_the_exact_posterior():
     distances = []
     for seed in range(60):
         case = small_case(seed, precision="rounded", sizes=False)
-        found = project(case.posterior, case.published).probability
-        distances.append(float(np.abs(found - exact_posterior(case.posterior, case.published)).mean()))
+        projected = project(case.posterior, case.published).probability
+        distances.append(float(np.abs(projected - exact_posterior(case.posterior, case.published)).mean()))
     assert np.median(distances) == pytest.approx(0.1, abs=0.03) and max(distances) <= 0.45

@@ -12,17 +12,17 @@ from core.studies.study import Measurement
 from tests.policy_samples import measurements, policies, values
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-SHOWN = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters=TURNING)
-TEXT = st.text(SHOWN, min_size=1, max_size=12).filter(str.strip)
+VISIBLE = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters=TURNING)
+TEXT = st.text(VISIBLE, min_size=1, max_size=12).filter(str.strip)
 LINES = st.lists(TEXT, min_size=1, max_size=3).map("\n".join)
 DAYS = st.dates().map(lambda day: day.isoformat())
 
-Found = tuple[Measurement, ...]
+Measurements = tuple[Measurement, ...]
 
 
-def verdicts(asked: Policy, found: Found) -> dict[str, str]:
+def verdicts(policy: Policy, measured: Measurements) -> dict[str, str]:
     """Return each check's verdict."""
-    return {row.check: row.verdict for row in judge(asked, found, attribute="sex").rows}
+    return {row.check: row.verdict for row in judge(policy, measured, attribute="sex").rows}
 
 
 def tightened(limit: Limit, share: float) -> Limit:
@@ -33,30 +33,34 @@ def tightened(limit: Limit, share: float) -> Limit:
 
 @settings(max_examples=50)
 @given(policies(), measurements(), st.integers(0, 5), st.floats(0, 1))
-def test_a_tighter_limit_never_turns_fail_to_pass(asked: Policy, found: Found, item: int, share: float) -> None:
-    item %= len(asked.limits)
-    tight = replace(asked, limits=tuple(tightened(x, share) if i == item else x for i, x in enumerate(asked.limits)))
-    before, after = verdicts(asked, found), verdicts(tight, found)
+def test_a_tighter_limit_never_turns_fail_to_pass(
+    policy: Policy, measured: Measurements, item: int, share: float
+) -> None:
+    item %= len(policy.limits)
+    tight = replace(policy, limits=tuple(tightened(x, share) if i == item else x for i, x in enumerate(policy.limits)))
+    before, after = verdicts(policy, measured), verdicts(tight, measured)
     assert all(after[check] != "pass" for check, verdict in before.items() if verdict == "fail")
-    if asked.limits[item].required and judge(asked, found, attribute="sex").overall != "pass":
-        assert judge(tight, found, attribute="sex").overall != "pass"
+    if policy.limits[item].required and judge(policy, measured, attribute="sex").overall != "pass":
+        assert judge(tight, measured, attribute="sex").overall != "pass"
 
 
 @settings(max_examples=50)
 @given(policies(), measurements(), st.data())
-def test_another_limit_never_makes_an_inconclusive_one_pass(asked: Policy, found: Found, data: st.DataObject) -> None:
-    check = data.draw(st.sampled_from([check for check in CHECKS if check not in {x.check for x in asked.limits}]))
-    more = replace(asked, limits=(*asked.limits, Limit(check=check, value=data.draw(values(check)))))
-    before, after = verdicts(asked, found), verdicts(more, found)
-    for limit in asked.limits:
+def test_another_limit_never_makes_an_inconclusive_one_pass(
+    policy: Policy, measured: Measurements, data: st.DataObject
+) -> None:
+    check = data.draw(st.sampled_from([check for check in CHECKS if check not in {x.check for x in policy.limits}]))
+    more = replace(policy, limits=(*policy.limits, Limit(check=check, value=data.draw(values(check)))))
+    before, after = verdicts(policy, measured), verdicts(more, measured)
+    for limit in policy.limits:
         was, now = before[limit.check], after[limit.check]
         assert now == was or (now == "inconclusive" and was in ("pass", "fail"))
 
 
 @settings(max_examples=80)
 @given(policies(), measurements())
-def test_a_verdict_agrees_with_its_interval_and_its_p_value(asked: Policy, found: Found) -> None:
-    verdict = judge(asked, found, attribute="sex")
+def test_a_verdict_agrees_with_its_interval_and_its_p_value(policy: Policy, measured: Measurements) -> None:
+    verdict = judge(policy, measured, attribute="sex")
     assert [list(Status).index(row.verdict) for row in verdict.rows] == sorted(
         list(Status).index(row.verdict) for row in verdict.rows
     )
@@ -64,11 +68,14 @@ def test_a_verdict_agrees_with_its_interval_and_its_p_value(asked: Policy, found
     assert (verdict.overall == "pass") == (not any(row.blocks for row in verdict.rows))
     for row in verdict.rows:
         assert row.why.endswith(".") and "\n" not in row.why
-        place = bullet(row)
-        assert place is None or 0.0 <= min(place.low, place.value, place.high) <= max(place.low, place.high) <= 1.0
+        position = bullet(row)
+        assert (
+            position is None
+            or 0.0 <= min(position.low, position.value, position.high) <= max(position.low, position.high) <= 1.0
+        )
         if row.decided is None or row.limit is None:
             continue
-        assert (row.p_adjusted < 1 - asked.level) == (row.verdict != "inconclusive")
+        assert (row.p_adjusted < 1 - policy.level) == (row.verdict != "inconclusive")
         assert 0.0 <= row.p_value <= row.p_adjusted <= 1.0
         below, above = row.decided.high <= row.limit.value, row.decided.low >= row.limit.value
         if CHECKS[row.check].at_least:
@@ -80,25 +87,27 @@ def test_a_verdict_agrees_with_its_interval_and_its_p_value(asked: Policy, found
 
 @settings(max_examples=30)
 @given(policies(), measurements(), st.randoms(use_true_random=False))
-def test_the_order_of_limits_and_measurements_does_not_matter(asked: Policy, found: Found, order) -> None:
-    limits, mixed = list(asked.limits), list(found)
+def test_the_order_of_limits_and_measurements_does_not_matter(policy: Policy, measured: Measurements, order) -> None:
+    limits, mixed = list(policy.limits), list(measured)
     order.shuffle(limits)
     order.shuffle(mixed)
-    other = judge(replace(asked, limits=tuple(limits)), mixed, attribute="sex")
-    same = judge(asked, found, attribute="sex")
-    assert (other.overall, other.headline, other.detail) == (same.overall, same.headline, same.detail)
-    assert {row.check: row.verdict for row in other.rows} == {row.check: row.verdict for row in same.rows}
+    shuffled = judge(replace(policy, limits=tuple(limits)), mixed, attribute="sex")
+    same = judge(policy, measured, attribute="sex")
+    assert (shuffled.overall, shuffled.headline, shuffled.detail) == (same.overall, same.headline, same.detail)
+    assert {row.check: row.verdict for row in shuffled.rows} == {row.check: row.verdict for row in same.rows}
 
 
 @settings(max_examples=30)
 @given(policies(), st.data())
-def test_a_policy_reads_back_equal(made: Policy, data: st.DataObject) -> None:
+def test_a_policy_reads_back_equal(policy: Policy, data: st.DataObject) -> None:
     def of(limit: Limit) -> Limit:
         source = data.draw(st.one_of(st.just(""), LINES))
         author, date, why = data.draw(TEXT), data.draw(DAYS), data.draw(LINES)
         return replace(limit, author=author, date=date, rationale=why, source=source)
 
     names = {key: data.draw(TEXT) for key in ("name", "version", "author")}
-    told = replace(made, **names, date=data.draw(DAYS), rationale=data.draw(LINES), limits=tuple(map(of, made.limits)))
-    assert read_policy(policy_text(told), name="p.toml") == told
-    assert read_policy(policy_text(told).encode(), name="p.toml") == told
+    changed = replace(
+        policy, **names, date=data.draw(DAYS), rationale=data.draw(LINES), limits=tuple(map(of, policy.limits))
+    )
+    assert read_policy(policy_text(changed), name="p.toml") == changed
+    assert read_policy(policy_text(changed).encode(), name="p.toml") == changed

@@ -124,9 +124,11 @@ def test_a_true_disclosure_is_true_in_floats(case):
     """The truth meets the very numbers handed to the projection, added up in exact fractions."""
     posterior, predictions, truth, disclosed = case
     k = 2 if posterior.ndim == 1 else posterior.shape[1]
-    told = soft_constraints(predictions, n_groups=k, **disclosed)
-    for row, unit, bound, equality in zip(told.weights, told.groups, told.bound, told.equality, strict=True):
-        features = (Fraction(row[p]) * Fraction(unit[s]) for p, s in zip(told.pattern, truth, strict=True))
+    constraints = soft_constraints(predictions, n_groups=k, **disclosed)
+    for row, unit, bound, equality in zip(
+        constraints.weights, constraints.groups, constraints.bound, constraints.equality, strict=True
+    ):
+        features = (Fraction(row[p]) * Fraction(unit[s]) for p, s in zip(constraints.pattern, truth, strict=True))
         missed = sum(features) - Fraction(bound)
         assert missed == 0 if equality else missed <= 0
 

@@ -54,9 +54,9 @@ def test_noise_keeps_every_promise(guard: TableGuard, budget: float) -> None:
     lead = leads(guard.defender, noise.noisy).reshape(u, m, m)[:, np.arange(m), np.arange(m)]
     assert (lead[noise.size > 0] >= guard.settings.margin - 1e-9).all()
     # what the classifier reads anyway costs nothing, anything else does
-    own = np.arange(m) == noise.predicted[:, None]
-    assert noise.found[own].all() and not noise.size[own].any()
-    assert (noise.size[~own & noise.found] > 0).all()
+    predicted = np.arange(m) == noise.predicted[:, None]
+    assert noise.found[predicted].all() and not noise.size[predicted].any()
+    assert (noise.size[~predicted & noise.found] > 0).all()
     for j, column in enumerate(guard.columns):
         assert not (column.frozen and changed[:, :, j].any())
         assert np.isin(noisy[:, :, j][changed[:, :, j]], column.domain).all()

@@ -48,11 +48,11 @@ def arguments() -> argparse.Namespace:
 
 def rate(values: list[float | None]) -> str:
     """Return mean and standard error in per cent, and how many are missing."""
-    there = [100 * value for value in values if value is not None]
-    if not there:
+    percentages = [100 * value for value in values if value is not None]
+    if not percentages:
         return "not solved"
-    error = f"{np.std(there, ddof=1) / math.sqrt(len(there)):.1f}" if len(there) > 1 else "?"
-    return f"{np.mean(there):.1f} ± {error}" + ("*" if len(there) < len(values) else "")
+    error = f"{np.std(percentages, ddof=1) / math.sqrt(len(percentages)):.1f}" if len(percentages) > 1 else "?"
+    return f"{np.mean(percentages):.1f} ± {error}" + ("*" if len(percentages) < len(values) else "")
 
 
 def line(row: dict[str, Any]) -> str:
@@ -69,14 +69,14 @@ def line(row: dict[str, Any]) -> str:
 
 def synthetic(options: argparse.Namespace) -> None:
     """Print tables 2 and 3 and the points of figure 3."""
-    wanted = conceal.cells(quick=options.quick)
+    cells = conceal.cells(quick=options.quick)
     done = list(
         conceal.run(
-            wanted,
+            cells,
             seed=options.seed,
             limit=options.limit,
             record=options.record,
-            tell=lambda told: print(told, file=sys.stderr, flush=True),
+            tell=lambda message: print(message, file=sys.stderr, flush=True),
         )
     )
     for table in ("table 2", "table 3", "figure 3"):
@@ -96,15 +96,15 @@ def on_adult(options: argparse.Namespace) -> None:
         print("Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
         return
     print("\nWhat published fairness numbers give away: Adult test records, natural models, group sizes and three gaps")
-    for told in release_adult.long_table(FOLDER, splits=2 if options.quick else 10):
-        print(told, flush=True)
+    for row in release_adult.long_table(FOLDER, splits=2 if options.quick else 10):
+        print(row, flush=True)
     print("\nHamman et al. (2023), table 1: Adult, race (Black and White people), jittered questions")
     print(f"{conceal_adult.HEAD}\n{'-' * len(conceal_adult.HEAD)}")
-    for told in conceal_adult.noisy_rows(FOLDER, quick=options.quick, seed=options.seed):
-        print(told, flush=True)
+    for row in conceal_adult.noisy_rows(FOLDER, quick=options.quick, seed=options.seed):
+        print(row, flush=True)
     print("\nThe rows without noise")
-    for told in conceal_adult.noiseless_rows(FOLDER, quick=options.quick, seed=options.seed):
-        print(told, flush=True)
+    for row in conceal_adult.noiseless_rows(FOLDER, quick=options.quick, seed=options.seed):
+        print(row, flush=True)
     print(f"\n{TABLE_1_NOTE}")
 
 

@@ -93,21 +93,21 @@ def repeats_of(n: int, m: int, *, quick: bool) -> int:
 
 def cells(*, quick: bool = False) -> list[Cell]:
     """Return all settings, those that take least first; with `quick` only what takes minutes together."""
-    found = []
-    for n0, (*errors, one, other) in TABLE_2_THOUSAND.items():
-        for m, paper in zip((500, 900), zip(errors, (one, other), strict=True), strict=True):
-            found.append(("table 2", 1000, m, n0, 100.0, paper))
-    found += [("table 2", 10000, 1000, n0, 100.0, paper) for n0, paper in TABLE_2_TEN_THOUSAND.items()]
+    settings = []
+    for n0, (*errors, first_leakage, second_leakage) in TABLE_2_THOUSAND.items():
+        for m, paper in zip((500, 900), zip(errors, (first_leakage, second_leakage), strict=True), strict=True):
+            settings.append(("table 2", 1000, m, n0, 100.0, paper))
+    settings += [("table 2", 10000, 1000, n0, 100.0, paper) for n0, paper in TABLE_2_TEN_THOUSAND.items()]
     for (n, n0), row in TABLE_3.items():
-        found += [("table 3", n, questions_for(n, n0), n0, float(e), paper) for e, paper in row.items()]
+        settings += [("table 3", n, questions_for(n, n0), n0, float(e), paper) for e, paper in row.items()]
     for n, sizes in FIGURE_3.items():
         for n0 in sizes:
-            found += [("figure 3", n, questions_for(n, n0), n0, float(e), None) for e in FIGURE_BUDGETS]
-    made = [
+            settings += [("figure 3", n, questions_for(n, n0), n0, float(e), None) for e in FIGURE_BUDGETS]
+    all_cells = [
         Cell(table=t, n=n, m=m, n_disadvantaged=n0, epsilon=e, paper=paper, repeats=repeats_of(n, m, quick=quick))
-        for t, n, m, n0, e, paper in found
+        for t, n, m, n0, e, paper in settings
     ]
-    return sorted((cell for cell in made if cell.repeats), key=lambda cell: cell.n * cell.m**2)
+    return sorted((cell for cell in all_cells if cell.repeats), key=lambda cell: cell.n * cell.m**2)
 
 
 def l1_guess(h: np.ndarray, answers: np.ndarray, sizes: tuple[int, int], limit: float) -> np.ndarray | None:
@@ -168,16 +168,16 @@ def measured(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 def run(
-    wanted: list[Cell], *, seed: int, limit: float, record: Path | None, tell: Callable[[str], None]
+    selected: list[Cell], *, seed: int, limit: float, record: Path | None, tell: Callable[[str], None]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of these cells, from the record where it has them; new ones are added to it at once."""
-    known = measured(record) if record else {}
-    for number, cell in enumerate(wanted, start=1):
-        row = known.get((cell.key, seed))
+    recorded = measured(record) if record else {}
+    for number, cell in enumerate(selected, start=1):
+        row = recorded.get((cell.key, seed))
         if row is None:
-            row = known[cell.key, seed] = measure(cell, seed=seed, limit=limit)
+            row = recorded[cell.key, seed] = measure(cell, seed=seed, limit=limit)
             if record:
                 with record.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
-        tell(f"{number}/{len(wanted)} {cell.table}: {cell.key}, {row['seconds']} s")
+        tell(f"{number}/{len(selected)} {cell.table}: {cell.key}, {row['seconds']} s")
         yield asdict(cell) | row

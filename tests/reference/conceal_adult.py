@@ -57,14 +57,14 @@ def noisy_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
             yield _line(trials[row.n], (row.n, row.m, row.epsilon), name, mechanism, (error, leak), seed)
 
 
-def _line(trials: Trials, place: tuple[int, int, float], name: str, mechanism, printed, seed: int) -> str:
-    n, m, epsilon = place
-    asked = trials.ask(m, mechanism, [0])
+def _line(trials: Trials, setting: tuple[int, int, float], name: str, mechanism, printed, seed: int) -> str:
+    n, m, epsilon = setting
+    questions = trials.ask(m, mechanism, [0])
     rng = child_generator(seed, "table 1, errors")
-    error = answer_error(mechanism, asked.scores[0], trials.people[0].sensitive, rng=rng, draws=400)
+    error = answer_error(mechanism, questions.scores[0], trials.people[0].sensitive, rng=rng, draws=400)
     leaks = [trials.leak(m, mechanism, decoder).leakage for decoder in ("published", "without_prior", "strongest")]
-    told = [f"{100 * x.value:.1f} ± {100 * (x.high - x.value):.1f}" for x in leaks]
+    leak_texts = [f"{100 * x.value:.1f} ± {100 * (x.high - x.value):.1f}" for x in leaks]
     paper = ["" if math.isnan(x) else f"{factor * x:g}" for x, factor in zip(printed, (1000, 100), strict=True)]
     errors = f"{paper[0]:>7} {1000 * error.median:>9.1f} {1000 * error.high:>10.1f}"
-    leakages = f"{paper[1]:>5} {told[0]:>11} {told[1]:>11} {told[2]:>11}"
+    leakages = f"{paper[1]:>5} {leak_texts[0]:>11} {leak_texts[1]:>11} {leak_texts[2]:>11}"
     return f"{n:>5} {m:>4} {epsilon:>4g} {name:>8} | {errors} | {leakages} | {trials.asking.repeats}"

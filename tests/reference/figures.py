@@ -25,7 +25,7 @@ from core.stats.estimates import Estimate, count, gap, interval, percent, point_
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "docs" / "results" / "recorded"
 
-PLACE = re.compile(r"<!-- figure:([\w]+)\.([\w]+)(/value)? -->(.*?)<!-- /figure -->", re.DOTALL)
+FIGURE_MARK = re.compile(r"<!-- figure:([\w]+)\.([\w]+)(/value)? -->(.*?)<!-- /figure -->", re.DOTALL)
 TABLE = re.compile(r"<!-- table:([\w]+)\.([\w]+) -->\n\n?(.*?)\n\n<!-- /table -->", re.DOTALL)
 
 FORMS = ("points", "percent", "rate", "gap", "count", "text")
@@ -47,9 +47,9 @@ class Figure:
         return cls(form=form, value=row[name], low=row.get(f"{name}, low"), high=row.get(f"{name}, high"))
 
     @classmethod
-    def of_estimate(cls, form: str, found: Estimate) -> Figure:
+    def of_estimate(cls, form: str, estimate: Estimate) -> Figure:
         """Return an estimate."""
-        return cls(form=form, value=found.value, low=found.low, high=found.high)
+        return cls(form=form, value=estimate.value, low=estimate.low, high=estimate.high)
 
     def text(self, *, bare: bool = False) -> str:
         """Return the number as a text shows it; `bare` leaves out the interval."""
@@ -62,16 +62,16 @@ class Figure:
             return str(self.value), ""
         if self.form == "count":
             return count(round(self.value)), ""
-        known = self.low is not None and self.high is not None and self.low < self.high
-        low, high = (self.low or 0.0, self.high or 0.0) if known else (self.value, self.value)
-        found = Estimate(value=self.value, low=low, high=high, n=0)
+        has_interval = self.low is not None and self.high is not None and self.low < self.high
+        low, high = (self.low or 0.0, self.high or 0.0) if has_interval else (self.value, self.value)
+        estimate = Estimate(value=self.value, low=low, high=high, n=0)
         value, ends = {
-            "points": (points(found), point_interval(found)),
-            "percent": (percent(found), interval(found)),
+            "points": (points(estimate), point_interval(estimate)),
+            "percent": (percent(estimate), interval(estimate)),
             "rate": (f"{self.value:.3f}", f"{low:.3f} to {high:.3f}"),
             "gap": (gap(self.value), f"{gap(low)} to {gap(high)}"),
         }[self.form]
-        return value, ends if known else ""
+        return value, ends if has_interval else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +114,9 @@ def recorded(folder: Path = RECORDED) -> dict[str, Group]:
     """Return the groups that are recorded, by name."""
     groups = {}
     for path in sorted(folder.glob("*.json")):
-        found = json.loads(path.read_text(encoding="utf-8"))
-        figures = {key: Figure(**value) for key, value in found.pop("figures").items()}
-        groups[path.stem] = Group(figures=figures, **found)
+        content = json.loads(path.read_text(encoding="utf-8"))
+        figures = {key: Figure(**value) for key, value in content.pop("figures").items()}
+        groups[path.stem] = Group(figures=figures, **content)
     return groups
 
 
@@ -129,20 +129,20 @@ def texts() -> Iterator[Path]:
 def filled(text: str, groups: Mapping[str, Group]) -> str:
     """Return a text with every place showing what is recorded; KeyError for a place of which nothing is."""
 
-    def figure(found: re.Match[str]) -> str:
-        name, key, bare, _ = found.groups()
-        shown = groups[name].figures[key].text(bare=bool(bare))
-        return f"<!-- figure:{name}.{key}{bare or ''} -->{shown}<!-- /figure -->"
+    def figure(match: re.Match[str]) -> str:
+        name, key, bare, _ = match.groups()
+        replacement = groups[name].figures[key].text(bare=bool(bare))
+        return f"<!-- figure:{name}.{key}{bare or ''} -->{replacement}<!-- /figure -->"
 
-    def table(found: re.Match[str]) -> str:
-        name, key, _ = found.groups()
+    def table(match: re.Match[str]) -> str:
+        name, key, _ = match.groups()
         head, *rows = groups[name].tables[key]
         lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
         lines += [f"| {' | '.join(cells)} |" for cells in rows]
         body = "\n".join(lines)
         return f"<!-- table:{name}.{key} -->\n\n{body}\n\n<!-- /table -->"
 
-    return TABLE.sub(table, PLACE.sub(figure, text))
+    return TABLE.sub(table, FIGURE_MARK.sub(figure, text))
 
 
 def write() -> None:

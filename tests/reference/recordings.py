@@ -36,8 +36,8 @@ def measured_by(command: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "found.json")
         main([*command.split()[1:], "--json", str(path)])
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return found
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return document
 
 
 def row_with(rows: list[PlainRow], **cells: Any) -> Mapping[str, Any]:
@@ -119,14 +119,14 @@ def attriguard() -> tuple[Figures, Tables]:
     rows = measured_by(ATTRIGUARD)["tables"]["Accuracy by noise budget"]
     logistic, network = {"attacker": "Logistic regression"}, {"attacker": "Adversarial training (AT-A)"}
     dropping = {"attacker": "Feature-dropping (ours)"}
-    found = {
+    conditions = {
         "baseline": {"attacker": "Baseline"},
         "logistic": {**logistic, "β": 0.0},
         "logistic_three": {**logistic, "β": 3.0},
         "network": {**network, "β": 5.0},
         "dropping": {**dropping, "β": 5.0},
     }
-    figures = {key: Figure.of("percent", row_with(rows, **cells), "accuracy") for key, cells in found.items()}
+    figures = {key: Figure.of("percent", row_with(rows, **cells), "accuracy") for key, cells in conditions.items()}
     figures["changed"] = Figure(form="count", value=5)
     return figures, {}
 
@@ -162,9 +162,9 @@ def one_leaf() -> tuple[Figures, Tables]:
     for seed in range(5):
         split = member_split(people.n, seed=seed)
         same = np.full(people.n, people.labels[split.members].mean())
-        found = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
-        vd, _, rest = gaps(found.verdict, split, people.groups)
-        areas.append(roc(found.score, split.judged_records[1]).auc.value)
+        guess = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
+        vd, _, rest = gaps(guess.verdict, split, people.groups)
+        areas.append(roc(guess.score, split.judged_records[1]).auc.value)
         disparities.append(abs(vd))
         rests.append(rest)
     figures = {
@@ -180,12 +180,12 @@ def fairpick() -> tuple[Figures, Tables]:
     """FairPick on Adult at θ = 0.4 and random deletion of as many rows, means of twelve repeats."""
     from tests.reference.test_fairpick import mean, people_of, trials
 
-    found = trials(people_of("adult"), thetas=(0.4, 1.0), repeats=12)
+    curve_points = trials(people_of("adult"), thetas=(0.4, 1.0), repeats=12)
     ways = {"before": ("fairpick", 1.0), "picked": ("fairpick", 0.4), "random": ("random", 0.4)}
-    figures = {"deleted": Figure(form="count", value=mean(found["fairpick", 0.4], "deleted"))}
+    figures = {"deleted": Figure(form="count", value=mean(curve_points["fairpick", 0.4], "deleted"))}
     for name, way in ways.items():
-        figures[f"vd_{name}"] = Figure(form="rate", value=mean(found[way], "vd"))
-        figures[f"gap_{name}"] = Figure(form="gap", value=mean(found[way], "advantage_gap"))
+        figures[f"vd_{name}"] = Figure(form="rate", value=mean(curve_points[way], "vd"))
+        figures[f"gap_{name}"] = Figure(form="gap", value=mean(curve_points[way], "advantage_gap"))
     return figures, {}
 
 
@@ -229,14 +229,14 @@ def demo_map() -> tuple[Figures, Tables]:
     """The map of the demo that comes with FairLeak."""
     from core.experiments.sweep.landscape import KEPT_MAP, read_landscape
 
-    found = read_landscape(KEPT_MAP)
-    tight, loose = (found.cell(0.001, epsilon) for epsilon in (1.0, 10.0))
-    noisiest = max((cell for cell in found.cells if cell.epsilon == 0.3), key=lambda cell: cell.accuracy.value)
-    satisfied = [cell.n_true for cell in found.cells if cell.tolerance == 0.001 and cell.epsilon >= 1]
-    controls = found.controls()
+    landscape = read_landscape(KEPT_MAP)
+    tight, loose = (landscape.cell(0.001, epsilon) for epsilon in (1.0, 10.0))
+    noisiest = max((cell for cell in landscape.cells if cell.epsilon == 0.3), key=lambda cell: cell.accuracy.value)
+    satisfied = [cell.n_true for cell in landscape.cells if cell.tolerance == 0.001 and cell.epsilon >= 1]
+    controls = landscape.controls()
     figures = {
         "members": Figure.of_estimate("rate", tight.members),
-        "members_noiseless": Figure.of_estimate("rate", found.cell(0.001, math.inf).members),
+        "members_noiseless": Figure.of_estimate("rate", landscape.cell(0.001, math.inf).members),
         "gain": Figure.of_estimate("points", tight.gain),
         "after": Figure.of_estimate("percent", tight.after),
         "gain_ten": Figure.of_estimate("points", loose.gain),
@@ -245,7 +245,7 @@ def demo_map() -> tuple[Figures, Tables]:
         "satisfied": Figure(form="count", value=max(satisfied)),
         "accuracy": Figure.of_estimate("percent", noisiest.accuracy),
         "majority": Figure.of_estimate("percent", controls["majority_label"]),
-        "seeds": Figure(form="count", value=len(found.plan.seeds)),
+        "seeds": Figure(form="count", value=len(landscape.plan.seeds)),
     }
     return figures, {}
 
@@ -254,14 +254,14 @@ def tuned_forest() -> tuple[Figures, Tables]:
     """What the correction adds to a forest tuned for balanced accuracy, whose parameters the search found."""
     from core.datasets import build_dataset
     from tests.reference.data import FOLDER
-    from tests.reference.test_tuned_forest_adult import FOUND, Attack
+    from tests.reference.test_tuned_forest_adult import TUNED, Attack
 
     attack = Attack(build_dataset(_adult(FOLDER), _adult(FOLDER).roles[0]))
-    found = attack.disclose("features", FOUND["features"])["published"]
-    assert found.gain is not None
+    disclosure = attack.disclose("features", TUNED["features"])["published"]
+    assert disclosure.gain is not None
     figures = {
-        "before": Figure.of_estimate("rate", found.before),
-        "gain": Figure.of_estimate("points", found.gain),
+        "before": Figure.of_estimate("rate", disclosure.before),
+        "gain": Figure.of_estimate("points", disclosure.gain),
     }
     return figures, {}
 

@@ -88,24 +88,24 @@ def splits_of(folder: Path, seeds: range, *, count: int = 50) -> Iterator[Split]
         )
 
 
-def row_of(people: Split, attribute: str, k: int, **told: Any) -> dict[str, float]:
+def row_of(people: Split, attribute: str, k: int, **precision: Any) -> dict[str, float]:
     """Release k models' gaps and the group sizes, and say what came of it."""
     q, s = people.posterior[attribute], people.sensitive[attribute]
-    release = Release(people.predictions[:k], labels=people.labels, **told)
-    found = project(q, release.publish(s, rng=np.random.default_rng(people.seed)))
-    got, told_by, named = (
-        measured(q, found.probability, s),
+    release = Release(people.predictions[:k], labels=people.labels, **precision)
+    projection = project(q, release.publish(s, rng=np.random.default_rng(people.seed)))
+    got, told_by, pinned_people = (
+        measured(q, projection.probability, s),
         meter(q, release),
-        pinned(q, found.probability, sensitive=s),
+        pinned(q, projection.probability, sensitive=s),
     )
-    assert found.converged and named.right is not None
+    assert projection.converged and pinned_people.right is not None
     return {
         "bits": got.bits.value,
         "moved": got.moved_bits,
         "df_bits": told_by.df_bits,
         "joint_bits": told_by.joint_bits,
-        "pinned": float(named.count),
-        "right": named.right.value * named.count if named.count else 0.0,
+        "pinned": float(pinned_people.count),
+        "right": pinned_people.right.value * pinned_people.count if pinned_people.count else 0.0,
         "accuracy": got.accuracy_before.value,
         "balanced": got.balanced_before.value,
         "gain": got.accuracy_gain.value,
@@ -135,12 +135,12 @@ def long_table(folder: Path, *, splits: int) -> Iterator[str]:
     """Yield the whole table, ours beside the independent figures."""
     people = list(splits_of(folder, range(splits)))
     for (attribute, n), figures in INDEPENDENT.items():
-        some = [one.some(n) for one in people]
-        alone = np.mean([sizes_only(one, attribute) for one in some])
+        samples = [split.some(n) for split in people]
+        alone = np.mean([sizes_only(split, attribute) for split in samples])
         yield f"\n{attribute}, N = {n:,}; independent: {figures}\nours: sizes {alone:.1f}\n{HEAD}"
         for k in COUNTS:
-            yield _line(str(k), [row_of(one, attribute, k) for one in some])
+            yield _line(str(k), [row_of(split, attribute, k) for split in samples])
     for n, figures in INDEPENDENT_PRECISIONS.items():
         yield f"\nsex, N = {n:,}, k = 20; independent: {figures}\n{HEAD}"
-        for name, told in PRECISIONS.items():
-            yield f"{name}\n" + _line("", [row_of(one.some(n), "sex", 20, **told) for one in people])
+        for name, precision in PRECISIONS.items():
+            yield f"{name}\n" + _line("", [row_of(split.some(n), "sex", 20, **precision) for split in people])

@@ -73,17 +73,17 @@ def curves(evidence: Evidence) -> Iterator[tuple[str, Roc]]:
     member = evidence.split.judged_records[1]
     labels = replace(evidence, released=None, predictions=evidence.predicted)
     for name, attack in REGISTRY.items():
-        found = roc(attack.judge(evidence if "scores" in attack.uses | attack.needs else labels).score, member)
-        yield name, replace(found, auc=cross_fitted_interval(found.auc, 0.5)) if attack.learns else found
+        curve = roc(attack.judge(evidence if "scores" in attack.uses | attack.needs else labels).score, member)
+        yield name, replace(curve, auc=cross_fitted_interval(curve.auc, 0.5)) if attack.learns else curve
 
 
-def _text(found: Estimate) -> str:
-    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+def _text(estimate: Estimate) -> str:
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
 
 
 def tables(names: list[str]) -> dict[str, list[list[str]]]:
     """Return AUC and TPR at 1% FPR, the head first, then a row an attack; a column is a model."""
-    titles = [f"{name}, {told}" for name in names for told in TARGETS.values()]
+    titles = [f"{name}, {target_title}" for name in names for target_title in TARGETS.values()]
     areas, rates = ({name: [attack.title] for name, attack in REGISTRY.items()} for _ in range(2))
     for name in names:
         for target in TARGETS:

@@ -102,7 +102,7 @@ class NoiselessRow(Result):
 
 def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 42) -> NoiselessRow:
     """Return one row: `repeats` draws of people and jitter."""
-    told: dict[str, list[float]] = {attack: [] for attack in NOISELESS_ATTACKS}
+    leakages: dict[str, list[float]] = {attack: [] for attack in NOISELESS_ATTACKS}
     without_answers: list[float] = []
     packed, questions = True, most_questions("bits", n) or 1
     for repeat in range(repeats):
@@ -113,19 +113,19 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
         rng = child_generator(seed, f"noiseless table, questions about {n} people, repeat {repeat}")
         scores = design_scores("jitter", people.base, m, rng=rng)
         answers = statistical_parity_gap(scores, people.sensitive)
-        for attack, values in told.items():
+        for attack, values in leakages.items():
             informed = attack == "box_with_prior"
             how: dict[str, Any] = {"method": "box", "prior": people.prior} if informed else {"method": attack}
-            found = reveal_compressed(scores, answers, n_advantaged=n1, n_disadvantaged=n0, **how)
-            values.append(leakage(people.sensitive, found))
+            recovered = reveal_compressed(scores, answers, n_advantaged=n1, n_disadvantaged=n0, **how)
+            values.append(leakage(people.sensitive, recovered))
         packing = design_scores("bits", people.base, questions, rng=rng)
         answers = statistical_parity_gap(packing, people.sensitive)
-        found = reveal_bits(answers, people.n, n_advantaged=n1, n_disadvantaged=n0)
-        packed = packed and bool((found == people.sensitive).all())
+        recovered = reveal_bits(answers, people.n, n_advantaged=n1, n_disadvantaged=n0)
+        packed = packed and bool((recovered == people.sensitive).all())
     return NoiselessRow(
-        leakages={attack: rate_over_repeats(values) for attack, values in told.items()},
+        leakages={attack: rate_over_repeats(values) for attack, values in leakages.items()},
         prior=rate_over_repeats(without_answers),
-        complete={attack: float(np.mean(np.array(values) == 1.0)) for attack, values in told.items()},
+        complete={attack: float(np.mean(np.array(values) == 1.0)) for attack, values in leakages.items()},
         bits_complete=packed,
         bits_questions=questions,
     )
@@ -142,8 +142,8 @@ def printed_smooth_sensitivity(
     shrink = math.exp(min(-beta * steps, 700.0)) if steps else 1.0
     if absolute:
         return max(m / n_disadvantaged, m * shrink / 2)
-    here = m / (n_advantaged + 1) + m / n_disadvantaged
-    return max(here, shrink * (m / (n_advantaged + n_disadvantaged - 1) + m / 2))
+    sensitivity = m / (n_advantaged + 1) + m / n_disadvantaged
+    return max(sensitivity, shrink * (m / (n_advantaged + n_disadvantaged - 1) + m / 2))
 
 
 @dataclass(frozen=True, slots=True)

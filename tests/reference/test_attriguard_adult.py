@@ -22,7 +22,7 @@ from tests.table_people import broken
 
 pytestmark = [needs_adult, pytest.mark.long]
 
-KNOWN, EVERYBODY = 32_561, 48_842
+N_TRAINING, EVERYBODY = 32_561, 48_842
 BUDGETS = (0.1, 0.25, 0.5)
 BAND = 0.03
 
@@ -45,7 +45,7 @@ def study(guard: TableGuard) -> Exposure:
 
 
 def guarded(data: AuditDataset, settings: TableSettings) -> TableGuard:
-    return TableGuard(people_of(data, np.arange(KNOWN), np.arange(KNOWN, EVERYBODY)), settings)
+    return TableGuard(people_of(data, np.arange(N_TRAINING), np.arange(N_TRAINING, EVERYBODY)), settings)
 
 
 def accuracies(study: Exposure, attacker: str) -> list[float]:
@@ -76,8 +76,8 @@ def test_changed_records_are_plausible_with_rules_alone(data: AuditDataset, guar
 def test_income_is_predicted_as_well_but_less_fairly(data: AuditDataset, guard: TableGuard) -> None:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    model = HistGradientBoostingClassifier(random_state=0).fit(data.features[:KNOWN], data.labels[:KNOWN])
-    utility = utility_of(guard, lambda x, s: model.predict(x).astype(float), labels=data.labels[KNOWN:])
+    model = HistGradientBoostingClassifier(random_state=0).fit(data.features[:N_TRAINING], data.labels[:N_TRAINING])
+    utility = utility_of(guard, lambda x, s: model.predict(x).astype(float), labels=data.labels[N_TRAINING:])
     before, after = utility.without_noise(), utility.at(0.5)
     assert (before.accuracy.value, after.accuracy.value) == pytest.approx((0.8736, 0.8698), abs=BAND)
     assert (before.gap, after.gap) == pytest.approx((0.168, 0.193), abs=BAND)

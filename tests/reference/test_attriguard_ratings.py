@@ -80,8 +80,8 @@ def curve(of: Exposure, attacker: str) -> tuple[float, ...]:
 
 def test_undefended_and_how_small_the_noise_is():
     # the network reads .477 here, a value of .48 to .50 was expected: within the band around .49
-    found = {point.attacker: point.accuracy.value for point in study().undefended()}
-    assert {name: found[name] for name in UNDEFENDED} == pytest.approx(UNDEFENDED, abs=BAND)
+    accuracies = {point.attacker: point.accuracy.value for point in study().undefended()}
+    assert {name: accuracies[name] for name in UNDEFENDED} == pytest.approx(UNDEFENDED, abs=BAND)
     assert study().majority.value == pytest.approx(0.099, abs=0.001)
     assert study().found.all()
     assert study().size.mean() == pytest.approx(2.97, abs=0.15)
@@ -98,9 +98,9 @@ def test_an_attacker_trained_against_the_noise_undoes_it():
     The bounds are from below only: an attacker who reads more than expected is no fault. The distilled network reads
     .258 here, .234 were expected.
     """
-    found = {point.attacker: point.accuracy.value for point in study().at(5.0)}
-    assert found["adversarial"] > 0.40 and found["dropping"] > 0.385
-    assert {name: found[name] for name in AT_FIVE} == pytest.approx(AT_FIVE, abs=BAND)
+    accuracies = {point.attacker: point.accuracy.value for point in study().at(5.0)}
+    assert accuracies["adversarial"] > 0.40 and accuracies["dropping"] > 0.385
+    assert {name: accuracies[name] for name in AT_FIVE} == pytest.approx(AT_FIVE, abs=BAND)
 
 
 def test_a_margin_makes_noise_travel():
@@ -114,13 +114,13 @@ def test_where_the_noise_sits_and_whom_it_misleads():
     uniform = replace(study(), target=np.full(25, 1 / 25))
     gaps = [abs(a - b) for name in CURVES for a, b in zip(curve(study(), name), curve(uniform, name), strict=True)]
     assert 0 < max(gaps) <= 0.015
-    found = concentration(guarded().ratings.people_test, guarded().noise, study().mechanism(5.0))
-    half, most = np.searchsorted(np.cumsum(found.share), [0.5, 0.9]) + 1
-    assert found.n_entries == 10_000 and half < 40 and most < 130
-    found = transfer(guarded(), makers=("logistic",), people=200)
-    assert found.share["logistic", "logistic"].value == 1.0
+    measured = concentration(guarded().ratings.people_test, guarded().noise, study().mechanism(5.0))
+    half, most = np.searchsorted(np.cumsum(measured.share), [0.5, 0.9]) + 1
+    assert measured.n_entries == 10_000 and half < 40 and most < 130
+    measured = transfer(guarded(), makers=("logistic",), people=200)
+    assert measured.share["logistic", "logistic"].value == 1.0
     for reader in ("forest", "network"):
-        assert found.share["logistic", reader].value == pytest.approx(0.6, abs=0.05)
+        assert measured.share["logistic", reader].value == pytest.approx(0.6, abs=0.05)
 
 
 # whether BlurMe is told the truth -> what logistic regression, the forest and the network still read

@@ -26,9 +26,11 @@ def pool() -> QueryPool:
 
 def test_leakage_of_the_decoders(pool: QueryPool) -> None:
     trials = Trials(pool, Asking(n=100, design="random_binary", repeats=150, seed=42))
-    told = {name: trials.leak(40, SmoothCauchy(100.0), name).leakage.value for name in ("published", "without_prior")}
-    assert told["published"] == pytest.approx(0.50, abs=0.03)
-    assert told["without_prior"] == pytest.approx(0.65, abs=0.03)
+    leakages = {
+        name: trials.leak(40, SmoothCauchy(100.0), name).leakage.value for name in ("published", "without_prior")
+    }
+    assert leakages["published"] == pytest.approx(0.50, abs=0.03)
+    assert leakages["without_prior"] == pytest.approx(0.65, abs=0.03)
     assert trials.leak(40, SmoothCauchy(100.0), "strongest").leakage.value == pytest.approx(0.75, abs=0.03)
     assert trials.leak(0, SmoothCauchy(100.0), "strongest").leakage.value == pytest.approx(0.69, abs=0.03)
 
@@ -39,5 +41,5 @@ def test_leakages_of_table_1_are_those_on_record(pool: QueryPool) -> None:
         for noise, recorded in row.measured.items():
             if row.n == 100:
                 mechanism = (SmoothCauchy if noise == "cauchy" else LaplaceGlobal)(float(row.epsilon))
-                told = [100 * trials.leak(row.m, mechanism, name).leakage.value for name in DECODER_ORDER]
-                assert told == pytest.approx(recorded, abs=1.5)
+                leakages = [100 * trials.leak(row.m, mechanism, name).leakage.value for name in DECODER_ORDER]
+                assert leakages == pytest.approx(recorded, abs=1.5)

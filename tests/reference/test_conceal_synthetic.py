@@ -42,10 +42,10 @@ def test_recorded_figures(setting: tuple[int, int, int, int]) -> None:
 
 
 def test_the_settings_are_the_papers() -> None:
-    made = conceal.cells()
-    count = {table: sum(cell.table == table for cell in made) for table in ("table 2", "table 3", "figure 3")}
+    cells = conceal.cells()
+    count = {table: sum(cell.table == table for cell in cells) for table in ("table 2", "table 3", "figure 3")}
     assert count == {"table 2": 18, "table 3": 16, "figure 3": 60}
-    assert all(2 <= cell.n_disadvantaged <= cell.n // 2 for cell in made)  # where the published formula is right
+    assert all(2 <= cell.n_disadvantaged <= cell.n // 2 for cell in cells)  # where the published formula is right
 
 
 def test_every_printed_error_lies_below_the_median_of_the_printed_noise() -> None:
@@ -60,5 +60,5 @@ def test_the_decoder_of_the_tables_is_the_papers() -> None:
     for repeat in range(5):
         h, a, rng = conceal.draw(cell, 3, repeat)
         answers = SmoothCauchy(300.0).answer(h, a, rng=rng)
-        told = conceal.l1_guess(h, answers, (51, 9), 60.0)
-        assert np.array_equal(told, recover_compressed(h, answers, n_advantaged=51, n_disadvantaged=9).recovered)
+        guess = conceal.l1_guess(h, answers, (51, 9), 60.0)
+        assert np.array_equal(guess, recover_compressed(h, answers, n_advantaged=51, n_disadvantaged=9).recovered)

@@ -87,13 +87,13 @@ def test_accuracy_by_epsilon_on_adult(accounting: str):
     with warnings.catch_warnings():
         if accounting == "naive":
             warnings.simplefilter("ignore", PrivacyLeakWarning)
-        found = [
+        measured = [
             float(np.median(repeats) if epsilon == 0.01 else np.mean(repeats))
             for epsilon, n in zip(EPSILONS, REPEATS[accounting], strict=True)
             for repeats in [[accuracies(adult(), epsilon, 14, seed, accounting)[1] for seed in range(n)]]
         ]
-    off = np.abs(np.array(found) - EXPECTED[accounting]) / BANDS[accounting]
-    assert off.max() <= 1, dict(zip(EPSILONS, np.round(found, 3).tolist(), strict=True))
+    off = np.abs(np.array(measured) - EXPECTED[accounting]) / BANDS[accounting]
+    assert off.max() <= 1, dict(zip(EPSILONS, np.round(measured, 3).tolist(), strict=True))
 
 
 @needs_compas

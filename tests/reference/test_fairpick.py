@@ -84,10 +84,10 @@ def blind(people: MemberPeople) -> Train:
 def trials(people: MemberPeople, *, thetas: Sequence[float], repeats: int, train: Train | None = None) -> Points:
     """Return, by what was done and theta, one point a repeat."""
     settings = MembershipSettings(max_depth=default_depth(people), seed=0)
-    found: Points = {}
+    points: Points = {}
     for point in fairpick_curve(people, settings, thetas=thetas, repeats=repeats, train=train):
-        found.setdefault((point.variant, point.at), []).append(point)
-    return found
+        points.setdefault((point.variant, point.at), []).append(point)
+    return points
 
 
 def mean(points: Sequence[CurvePoint], name: str) -> float:

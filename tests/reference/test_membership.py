@@ -92,16 +92,16 @@ def run(people: MemberPeople, *, max_depth: int, seed: int) -> Run:
     """Train the tree on half of the people and let the published network judge."""
     split = member_split(people.n, seed=seed)
     p = id3_target(people, max_depth=max_depth)(split.members, seed)
-    found = REGISTRY["network"].judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
-    precision, recall = precision_recall(found.verdict, split.judged_records[1])
+    guess = REGISTRY["network"].judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
+    precision, recall = precision_recall(guess.verdict, split.judged_records[1])
     return Run(
         split=split,
         probability=p,
         quality=quality(p, people.labels, split.members, split.outsiders),
-        verdict=found.verdict,
+        verdict=guess.verdict,
         precision=precision.value,
         recall=recall.value,
-        auc=roc(found.score, split.judged_records[1]).auc.value,
+        auc=roc(guess.score, split.judged_records[1]).auc.value,
     )
 
 
@@ -121,8 +121,8 @@ def caught(score: np.ndarray, member: np.ndarray, fpr: float = 0.01) -> float:
 def caught_gap(score: np.ndarray, split: MembershipSplit, groups: np.ndarray) -> float:
     """Return group 1's TPR at 1% FPR, less the others'."""
     rows, member = split.judged_records
-    first, others = (caught(score[groups[rows] == g], member[groups[rows] == g]) for g in (1, 0))
-    return first - others
+    first, rest = (caught(score[groups[rows] == g], member[groups[rows] == g]) for g in (1, 0))
+    return first - rest
 
 
 @cache
@@ -159,8 +159,10 @@ def runs_of(name: str) -> list[Run]:
 def test_the_tree_overfits_and_the_published_attack_sees_it(name: str):
     runs, people = runs_of(name), people_of(name)
     assert (people.n, len(people.names)) == {"adult": (45222, 14), "compas": (6907, 11)}[name]
-    accuracies = np.array([(one.quality.accuracy_train.value, one.quality.accuracy_test.value) for one in runs])
-    attack = np.mean([(one.precision, one.recall) for one in runs], axis=0)
+    accuracies = np.array(
+        [(attacked_run.quality.accuracy_train.value, attacked_run.quality.accuracy_test.value) for attacked_run in runs]
+    )
+    attack = np.mean([(attacked_run.precision, attacked_run.recall) for attacked_run in runs], axis=0)
     if name == "adult":
         assert np.abs(accuracies - (0.951, 0.802)).max() <= 0.01
         assert attack == pytest.approx((0.557, 0.883), abs=0.02)
@@ -179,20 +181,22 @@ def test_the_tree_overfits_and_the_published_attack_sees_it(name: str):
 )
 def test_gaps_of_the_verdicts(name: str, attribute: str, expected: tuple[float, ...], band: float):
     groups = people_of(name).groups if attribute == "sex" else race_of_adult()
-    found = np.mean([gaps(one.verdict, one.split, groups) for one in runs_of(name)], axis=0)
-    assert found == pytest.approx(expected, abs=band)
+    gap_means = np.mean(
+        [gaps(attacked_run.verdict, attacked_run.split, groups) for attacked_run in runs_of(name)], axis=0
+    )
+    assert gap_means == pytest.approx(expected, abs=band)
 
 
 @needs_compas
 def test_lira_on_everybody():
     people, first = people_of("compas"), runs_of("compas")[0]
-    whole = judging_everybody(first.split.members, first.split.outsiders)
+    everybody = judging_everybody(first.split.members, first.split.outsiders)
     train = id3_target(people, max_depth=DEPTH["compas"])
-    evidence = Evidence(released=first.probability, labels=people.labels, split=whole, train=train)
+    evidence = Evidence(released=first.probability, labels=people.labels, split=everybody, train=train)
     score = REGISTRY["lira"].judge(evidence).score
-    found = roc(score, whole.judged_records[1])
-    assert found.auc.value == pytest.approx(0.652, abs=0.02) and found.auc.low > first.auc
-    assert caught_gap(score, whole, people.groups) == pytest.approx(0.001, abs=0.04)
+    curve = roc(score, everybody.judged_records[1])
+    assert curve.auc.value == pytest.approx(0.652, abs=0.02) and curve.auc.low > first.auc
+    assert caught_gap(score, everybody, people.groups) == pytest.approx(0.001, abs=0.04)
 
 
 @pytest.fixture(scope="module")
@@ -210,20 +214,20 @@ def scored(evidence):
 
 @needs_adult
 def test_the_quick_attack_lira_and_boosting_on_the_same_shadows(runs, evidence, people, scored):
-    found = REGISTRY["loss"].judge(evidence)
-    quick = roc(found.score, runs[0].split.judged_records[1]).auc
+    outcome = REGISTRY["loss"].judge(evidence)
+    quick = roc(outcome.score, runs[0].split.judged_records[1]).auc
     assert quick.value == pytest.approx(0.608, abs=0.02) and quick.low > 0.5
     assert quick.value < runs[0].auc
-    found = roc(scored, runs[0].split.judged_records[1])
-    assert found.auc.value == pytest.approx(0.688, abs=0.02)
-    assert found.tpr_at(0.01).value == pytest.approx(0.098, abs=0.02)
+    outcome = roc(scored, runs[0].split.judged_records[1])
+    assert outcome.auc.value == pytest.approx(0.688, abs=0.02)
+    assert outcome.tpr_at(0.01).value == pytest.approx(0.098, abs=0.02)
     assert caught_gap(scored, runs[0].split, people.groups) == pytest.approx(-0.051, abs=0.04)
-    assert found.auc.low > runs[0].auc  # the published attack misses much
+    assert outcome.auc.low > runs[0].auc  # the published attack misses much
     # independent figures: area .702, TPR at 1 % .108, where LiRA gets .6855 and .090
     member = runs[0].split.judged_records[1]
-    found = roc(REGISTRY["lira_boosted"].judge(evidence).score, member)
-    assert found.auc.value == pytest.approx(0.702, abs=0.02) and found.auc.value > roc(scored, member).auc.value
-    assert found.tpr_at(0.01).value == pytest.approx(0.108, abs=0.02)
+    outcome = roc(REGISTRY["lira_boosted"].judge(evidence).score, member)
+    assert outcome.auc.value == pytest.approx(0.702, abs=0.02) and outcome.auc.value > roc(scored, member).auc.value
+    assert outcome.tpr_at(0.01).value == pytest.approx(0.108, abs=0.02)
 
 
 def by_variance(evidence: Evidence) -> tuple[float, float, float]:
@@ -250,10 +254,10 @@ def test_of_the_two_variances_lira_takes_that_of_each_person_on_id3(evidence):
 def test_of_the_two_variances_lira_takes_the_shared_one_on_a_tree_of_scikit_learn(people, seed):
     """Independent figures: .0165 by a variance per person, .0248 by a shared one. Bands: four deviations over seeds."""
     split = member_split(people.n, seed=seed)
-    whole = judging_everybody(split.members, split.outsiders)
+    everybody = judging_everybody(split.members, split.outsiders)
     train = library_target(people, lambda number: DecisionTreeClassifier(max_depth=14, random_state=number))
     released = train(split.members, seed)
-    evidence = Evidence(released=released, labels=people.labels, split=whole, train=train, seed=seed)
+    evidence = Evidence(released=released, labels=people.labels, split=everybody, train=train, seed=seed)
     per_person, shared, chosen = by_variance(evidence)
     assert chosen == shared
     assert per_person == pytest.approx(0.0153, abs=0.006) and shared == pytest.approx(0.0252, abs=0.006)
@@ -264,10 +268,10 @@ def test_of_the_two_variances_lira_takes_the_shared_one_on_a_tree_of_scikit_lear
 def test_rmia_on_the_same_shadows(runs, evidence, scored):
     """About LiRA's area, but far fewer members at 1 % FPR: .063 (.048 to .078), where LiRA gets .102 (.087 to .115)."""
     member = runs[0].split.judged_records[1]
-    found, lira = roc(REGISTRY["rmia"].judge(evidence).score, member), roc(scored, member)
-    assert found.auc.value == pytest.approx(0.694, abs=0.005) and lira.auc.value == pytest.approx(0.689, abs=0.005)
-    assert found.auc.low < lira.auc.value < found.auc.high
-    ours, theirs = found.tpr_at(0.01), lira.tpr_at(0.01)
+    curve, lira = roc(REGISTRY["rmia"].judge(evidence).score, member), roc(scored, member)
+    assert curve.auc.value == pytest.approx(0.694, abs=0.005) and lira.auc.value == pytest.approx(0.689, abs=0.005)
+    assert curve.auc.low < lira.auc.value < curve.auc.high
+    ours, theirs = curve.tpr_at(0.01), lira.tpr_at(0.01)
     assert ours.value == pytest.approx(0.063, abs=0.01) and ours.high < theirs.low
 
 
@@ -276,9 +280,9 @@ def test_rmia_on_the_same_shadows(runs, evidence, scored):
 def test_one_leaf_leaks_nothing_and_still_has_a_disparity(people, runs, seed):
     split = runs[seed].split
     same = np.full(people.n, people.labels[split.members].mean())
-    found = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
-    area = roc(found.score, split.judged_records[1]).auc
+    guess = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
+    area = roc(guess.score, split.judged_records[1]).auc
     assert area.low <= 0.5 <= area.high
-    vd, alarms, rest = gaps(found.verdict, split, people.groups)
+    vd, alarms, rest = gaps(guess.verdict, split, people.groups)
     assert abs(vd) == pytest.approx(0.19, abs=0.03) and abs(alarms) == pytest.approx(0.19, abs=0.03)
     assert rest == pytest.approx(0.0, abs=0.03)

@@ -68,10 +68,10 @@ def test_noise_is_the_plain_loops(ratings, defender, policy, every):
         for i in range(CITIES):
             if i == noise.predicted[k]:
                 continue
-            made = plain_panda(clean[k], weights, offsets, i, policy=policy, reads=lambda x: decided(defender, x))
-            assert noise.fallback[k, i] == (made is None)
-            if made is not None:
-                assert np.array_equal(noisy[[k * CITIES + i]].toarray()[0], made)
+            searched = plain_panda(clean[k], weights, offsets, i, policy=policy, reads=lambda x: decided(defender, x))
+            assert noise.fallback[k, i] == (searched is None)
+            if searched is not None:
+                assert np.array_equal(noisy[[k * CITIES + i]].toarray()[0], searched)
                 compared += 1
     assert compared > {"modify_add": 5000, "add_new": 900, "modify_exist": 60}[policy]
 
@@ -89,10 +89,10 @@ def test_other_searches_and_the_minimum(ratings, defender):
     greedy, sizes = panda(people, defender, cities), []
     for x, i, size in zip(people.toarray(), cities, greedy.size, strict=True):
         if size:
-            others = [jsma(x, weights, offsets, i), by_softmax(x, weights, offsets, i), fgsm(x, weights, i)]
-            assert all(leads(made, weights, offsets, i) for made in others)
-            raised, softmax, signed = (int((made != x).sum()) for made in others)
-            least = fewest_changes(x, weights, offsets, i, known=min(size, softmax))
+            candidates = [jsma(x, weights, offsets, i), by_softmax(x, weights, offsets, i), fgsm(x, weights, i)]
+            assert all(leads(candidate, weights, offsets, i) for candidate in candidates)
+            raised, softmax, signed = (int((candidate != x).sum()) for candidate in candidates)
+            least = fewest_changes(x, weights, offsets, i, upper_bound=min(size, softmax))
             sizes.append((size, least, raised, softmax, signed))
     greedy_mean, least, raised, softmax, signed = np.mean(sizes, axis=0)
     assert all(row[1] <= min(row[0], row[3]) for row in sizes)

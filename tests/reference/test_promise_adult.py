@@ -69,7 +69,7 @@ class Cover:
 def attackers(attribute: str) -> dict[str, AdversaryResult]:
     """Return what each attacker says of the training people of a fair model."""
     table = load("adult", data_folder=FOLDER)
-    roles = next(one for one in table.roles if one.attribute == attribute)
+    roles = next(candidate for candidate in table.roles if candidate.attribute == attribute)
     data = build_dataset(table, roles)
     config = AuditConfig(dataset="adult", roles=roles, method="exponentiated_gradient", tolerance=0.005)
     splits = split(data, train_share=config.train_share, seed=config.seed)
@@ -86,20 +86,22 @@ def some(records: AttackedRecords, rows: np.ndarray) -> AttackedRecords:
 def published(attribute: str, rows: np.ndarray, cell: str) -> dict[str, Estimate]:
     """Return what the published attacker reaches on these people."""
     tolerance, raised = CELLS[cell]
-    found = attackers(attribute)["features"]
-    told = disclose(some(found.attacked, rows), found.held_out, tolerance=tolerance, raise_until_true=raised)
-    assert told.after is not None and told.gain is not None
-    return {"after": told.after, "change": told.gain}
+    attacker = attackers(attribute)["features"]
+    disclosure = disclose(
+        some(attacker.attacked, rows), attacker.held_out, tolerance=tolerance, raise_until_true=raised
+    )
+    assert disclosure.after is not None and disclosure.gain is not None
+    return {"after": disclosure.after, "change": disclosure.gain}
 
 
 def best(attribute: str, rows: np.ndarray, tolerance: float = 0.005) -> dict[str, Estimate]:
     """Return what the promise adds to the best attacker on these people."""
-    people = {kind: some(found.attacked, rows) for kind, found in attackers(attribute).items()}
-    told = {
-        kind: disclose(people[kind], found.held_out, tolerance=tolerance, raise_until_true=True, draws=0)
-        for kind, found in attackers(attribute).items()
+    people = {kind: some(attacker.attacked, rows) for kind, attacker in attackers(attribute).items()}
+    disclosures = {
+        kind: disclose(people[kind], attacker.held_out, tolerance=tolerance, raise_until_true=True, draws=0)
+        for kind, attacker in attackers(attribute).items()
     }
-    return {"best": gain_of_best(people, told)}
+    return {"best": gain_of_best(people, disclosures)}
 
 
 def cover(attribute: str, cell: str, redraws: int = REDRAWS) -> dict[str, Cover]:
@@ -112,23 +114,23 @@ def cover(attribute: str, cell: str, redraws: int = REDRAWS) -> dict[str, Cover]
     everybody = measure(np.arange(n))
     rng = np.random.default_rng(SEED)
     runs = [measure(rng.integers(0, n, PEOPLE)) for _ in range(redraws)]
-    found = {}
-    for name, whole in everybody.items():
+    covers = {}
+    for name, estimate in everybody.items():
         value, low, high = np.array([(run[name].value, run[name].low, run[name].high) for run in runs]).T
-        truths = (whole.value, float(value.mean()))
-        found[name] = Cover(
+        truths = (estimate.value, float(value.mean()))
+        covers[name] = Cover(
             everybody=truths[0],
             mean=truths[1],
             held=tuple(float(np.mean((low <= true) & (true <= high))) for true in truths),  # type: ignore[arg-type]
             below=tuple(float(np.mean(true < low)) for true in truths),  # type: ignore[arg-type]
         )
-    return found
+    return covers
 
 
 @pytest.mark.parametrize("cell", [*CELLS, "best"])
 @pytest.mark.parametrize("attribute", ["sex", "race"])
 def test_intervals_hold_the_truth(attribute: str, cell: str) -> None:
     """And a check whose limit is the mean number of so many people fails at most as often as its level allows."""
-    for found in cover(attribute, cell).values():
-        assert min(found.held) >= 0.90
-        assert found.below[1] <= 0.05 or cell != "best"
+    for coverage in cover(attribute, cell).values():
+        assert min(coverage.held) >= 0.90
+        assert coverage.below[1] <= 0.05 or cell != "best"

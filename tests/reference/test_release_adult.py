@@ -66,35 +66,35 @@ def rows(people: Split, attribute: str, n: int, k: int, precision: str = "exact"
 
 @pytest.mark.parametrize(("attribute", "accuracy", "balanced"), [("sex", 0.856, 0.843), ("race", 0.885, 0.600)])
 def test_the_attacker_before_the_release(people: Split, attribute: str, accuracy: float, balanced: float):
-    found = rows(people, attribute, EVERYBODY, 1)[0]
-    assert found["accuracy"] == pytest.approx(accuracy, abs=0.03)
-    assert found["balanced"] == pytest.approx(balanced, abs=0.03)
+    row = rows(people, attribute, EVERYBODY, 1)[0]
+    assert row["accuracy"] == pytest.approx(accuracy, abs=0.03)
+    assert row["balanced"] == pytest.approx(balanced, abs=0.03)
 
 
 @pytest.mark.parametrize("k", COUNTS)
 @pytest.mark.parametrize("n", [1000, EVERYBODY])
 @pytest.mark.parametrize("attribute", ["sex", "race"])
 def test_bits_of_models(people: Split, attribute: str, n: int, k: int):
-    found = rows(people, attribute, n, k)
+    measured = rows(people, attribute, n, k)
     mean, spread = RECORDED[attribute, n][COUNTS.index(k)]
-    assert np.mean([row["bits"] for row in found]) == pytest.approx(mean, abs=3 * spread)
-    for row in found:
+    assert np.mean([row["bits"] for row in measured]) == pytest.approx(mean, abs=3 * spread)
+    for row in measured:
         assert row["bits"] == pytest.approx(row["moved"], abs=1e-6)  # exact numbers
 
 
 @pytest.mark.parametrize("name", list(PRECISIONS)[1:])
 @pytest.mark.parametrize("n", [1000, EVERYBODY])
 def test_bits_by_precision(people: Split, n: int, name: str):
-    found = rows(people, "sex", n, 20, name)
+    measured = rows(people, "sex", n, 20, name)
     mean, spread = RECORDED_PRECISIONS[n][name]
-    assert np.mean([row["bits"] for row in found]) == pytest.approx(mean, abs=3 * spread)
+    assert np.mean([row["bits"] for row in measured]) == pytest.approx(mean, abs=3 * spread)
     if "decimals" in name:
-        assert all(row["bits"] >= row["moved"] - 1e-6 for row in found)
+        assert all(row["bits"] >= row["moved"] - 1e-6 for row in measured)
 
 
 def test_the_meter_predicts_most_of_it(people: Split):
-    found = [rows(people, attribute, 1000, k) for attribute in ("sex", "race") for k in (5, 20, 50)]
-    ratios = [np.mean([row["bits"] for row in some]) / np.mean([row["df_bits"] for row in some]) for some in found]
+    cells = [rows(people, attribute, 1000, k) for attribute in ("sex", "race") for k in (5, 20, 50)]
+    ratios = [np.mean([row["bits"] for row in cell]) / np.mean([row["df_bits"] for row in cell]) for cell in cells]
     assert 0.85 <= np.exp(np.mean(np.log(ratios))) <= 1.5  # 1.15 on average, saturated cells give more than predicted
 
 

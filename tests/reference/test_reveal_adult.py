@@ -73,34 +73,38 @@ def reached(people: QueriedRecords, n: int, m: int, seed: int, *, decimals: int 
     rows, rng = drawn(people, n, seed)
     a = people.sensitive[rows]
     scores = design_scores("jitter", people.base[rows], m, rng=rng)
-    answers, given = statistical_parity_gap(scores, a), {"slack": 0.0, **sizes(a)}
+    answers, arguments = statistical_parity_gap(scores, a), {"slack": 0.0, **sizes(a)}
     if decimals is not None:
-        answers, given["slack"] = np.round(answers, decimals), 0.5 * 10.0**-decimals
-    told = {method: reveal_compressed(scores, answers, method=method, **given) for method in METHODS}
-    told["prior"] = reveal_compressed(scores, answers, method="box", prior=people.prior[rows], **given)
-    return {name: leakage(a, found) for name, found in told.items()}
+        answers, arguments["slack"] = np.round(answers, decimals), 0.5 * 10.0**-decimals
+    recoveries = {method: reveal_compressed(scores, answers, method=method, **arguments) for method in METHODS}
+    recoveries["prior"] = reveal_compressed(scores, answers, method="box", prior=people.prior[rows], **arguments)
+    return {name: leakage(a, recovery) for name, recovery in recoveries.items()}
 
 
 @pytest.mark.parametrize(("n", "m"), [pytest.param(n, m, marks=[pytest.mark.long] * (n > 100)) for n, m in EXPECTED])
 def test_noiseless_rows_of_table_1(people: QueriedRecords, n: int, m: int) -> None:
-    told = [reached(people, n, m, seed) for seed in range(REPEATS[n, m])]
-    means = [np.mean([one[method] for one in told]) for method in METHODS]
+    leakages = [reached(people, n, m, seed) for seed in range(REPEATS[n, m])]
+    means = [np.mean([repeat[method] for repeat in leakages]) for method in METHODS]
     assert means == pytest.approx(EXPECTED[n, m], abs=0.03)
-    assert np.mean([one["prior"] for one in told]) >= means[-1] - 0.01
+    assert np.mean([repeat["prior"] for repeat in leakages]) >= means[-1] - 0.01
 
 
-def test_questions_after_which_every_sample_is_known(people: QueriedRecords) -> None:
-    found = {m: [reached(people, 100, m, seed) for seed in range(60)] for m in (35, 45)}
-    all_known = {(name, m): all(one[name] == 1 for one in told) for m, told in found.items() for name in told[0]}
-    assert all_known["prior", 35] and all_known["box", 45] and all_known["nonnegative", 45]
-    assert not all_known["l1", 45] and not all_known["nonnegative", 35]
+def test_questions_that_reveal_every_sample(people: QueriedRecords) -> None:
+    by_questions = {m: [reached(people, 100, m, seed) for seed in range(60)] for m in (35, 45)}
+    all_revealed = {
+        (name, m): all(repeat[name] == 1 for repeat in repeats)
+        for m, repeats in by_questions.items()
+        for name in repeats[0]
+    }
+    assert all_revealed["prior", 35] and all_revealed["box", 45] and all_revealed["nonnegative", 45]
+    assert not all_revealed["l1", 45] and not all_revealed["nonnegative", 35]
 
 
 @pytest.mark.parametrize(("decimals", "m", "box"), [(2, 40, 0.783), (2, 100, 0.991), (3, 25, 0.767), (3, 40, 1.0)])
 def test_rounding_is_no_defence(people: QueriedRecords, decimals: int, m: int, box: float) -> None:
-    told = [reached(people, 100, m, seed, decimals=decimals) for seed in range(25)]
-    assert np.mean([one["box"] for one in told]) == pytest.approx(box, abs=0.03)
-    assert np.mean([one["prior"] for one in told]) > box - 0.01
+    leakages = [reached(people, 100, m, seed, decimals=decimals) for seed in range(25)]
+    assert np.mean([repeat["box"] for repeat in leakages]) == pytest.approx(box, abs=0.03)
+    assert np.mean([repeat["prior"] for repeat in leakages]) > box - 0.01
 
 
 def test_the_prior_alone_and_models_nobody_would_find_odd(people: QueriedRecords) -> None:

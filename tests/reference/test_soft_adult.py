@@ -38,18 +38,18 @@ LOG_LOSS, ACCURACY = 0.005, 0.03
 
 def attribution(adult: AuditDataset, findings: CorrectionResult, features, with_predictions) -> Attribution:
     splits = split(adult, seed=42)
-    known = adult.sensitive[splits.known].mean()
+    share = adult.sensitive[splits.known].mean()
     attacked = findings.attacks["features", "held_out"].attacked
-    said = [replace(attacked, probability=posterior) for posterior in (features, with_predictions)]
-    return attribute_leak("reference", *said, prior=[1 - known, known], metric="statistical_parity", tolerance=0.001)
+    records = [replace(attacked, probability=posterior) for posterior in (features, with_predictions)]
+    return attribute_leak("reference", *records, prior=[1 - share, share], metric="statistical_parity", tolerance=0.001)
 
 
 @pytest.fixture(scope="module")
 def forest(adult: AuditDataset, findings: CorrectionResult) -> dict[str, LeakStep]:
     posteriors = [findings.attacks[kind, "held_out"].attacked.probability for kind in ("features", "predictions")]
-    found = attribution(adult, findings, *posteriors)
-    assert found.n_true == 1
-    return {step.step: step for step in found.steps}
+    leak = attribution(adult, findings, *posteriors)
+    assert leak.n_true == 1
+    return {step.step: step for step in leak.steps}
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ from tests.reference.data import needs_adult
 
 pytestmark = needs_adult
 
-FOUND: dict[str, dict[str, Any]] = {
+TUNED: dict[str, dict[str, Any]] = {
     "features": {
         "n_estimators": 60,
         "max_depth": 10,
@@ -65,21 +65,27 @@ class Attack:
     def __init__(self, adult: AuditDataset) -> None:
         self.adult, self.splits = adult, split(adult, seed=SEED)
         train = self.splits.train
-        told = (adult.features[train], adult.labels[train], adult.sensitive[train])
-        model = fit_model("exponentiated_gradient", *told, metric="statistical_parity", tolerance=0.0, seed=SEED)
+        arrays = (adult.features[train], adult.labels[train], adult.sensitive[train])
+        model = fit_model("exponentiated_gradient", *arrays, metric="statistical_parity", tolerance=0.0, seed=SEED)
         self.predictions = model.predict(adult.features, adult.sensitive, seed=SEED)
 
     def disclose(self, kind: str, parameters: dict[str, Any] | None) -> dict[str, Disclosure]:
-        x, y, s, told = self.adult.features, self.adult.labels, self.adult.sensitive, self.predictions
+        x, y, s, predictions = self.adult.features, self.adult.labels, self.adult.sensitive, self.predictions
         learn, tune = self.splits.attack, self.splits.validation
-        forest = train_adversary(kind, x[learn], y[learn], s[learn], told[learn], seed=SEED, parameters=parameters)
-        scale = calibrate(forest.probability(x[tune], y[tune], told[tune]), s[tune])
+        forest = train_adversary(
+            kind, x[learn], y[learn], s[learn], predictions[learn], seed=SEED, parameters=parameters
+        )
+        scale = calibrate(forest.probability(x[tune], y[tune], predictions[tune]), s[tune])
         attacked, held_out = (
             AttackedRecords(
-                probability=raw, calibrated=scale.apply(raw), predictions=told[rows], labels=y[rows], truth=s[rows]
+                probability=raw,
+                calibrated=scale.apply(raw),
+                predictions=predictions[rows],
+                labels=y[rows],
+                truth=s[rows],
             )
             for rows in (self.splits.train, tune)
-            for raw in [forest.probability(x[rows], y[rows], told[rows])]
+            for raw in [forest.probability(x[rows], y[rows], predictions[rows])]
         )
         return {
             cost: disclose(attacked, held_out, tolerance=0.0, cost=cost, raise_until_true=True)
@@ -94,17 +100,21 @@ def attack(adult: AuditDataset) -> Attack:
 
 @pytest.mark.parametrize("kind", ["features", pytest.param("predictions", marks=pytest.mark.long)])
 def test_a_tuned_forest_has_little_left_to_correct(attack: Attack, kind: str) -> None:
-    pinned, tuned = attack.disclose(kind, None), attack.disclose(kind, FOUND[kind])
-    told = [pinned["published"], tuned["published"]]
-    assert [one.used for one in told] == pytest.approx([0.001, 0.001])
-    reached = [value for one in told for value in (one.before.value, one.after.value if one.after else None)]
+    pinned, tuned = attack.disclose(kind, None), attack.disclose(kind, TUNED[kind])
+    disclosures = [pinned["published"], tuned["published"]]
+    assert [disclosure.used for disclosure in disclosures] == pytest.approx([0.001, 0.001])
+    reached = [
+        value
+        for disclosure in disclosures
+        for value in (disclosure.before.value, disclosure.after.value if disclosure.after else None)
+    ]
     assert reached == pytest.approx(RECORDED[kind], abs=0.03)
-    before, after = told[1].before, told[0].after
-    assert before.low > told[0].before.high and after is not None
+    before, after = disclosures[1].before, disclosures[0].after
+    assert before.low > disclosures[0].before.high and after is not None
     assert before.value == pytest.approx(after.value, abs=0.01)
-    gains = [one.gain for one in told]
+    gains = [disclosure.gain for disclosure in disclosures]
     assert gains[0] is not None and gains[1] is not None
     assert gains[1].high < gains[0].low / 2
-    for one in (pinned, tuned):
-        gain = one["log_odds"].gain
+    for variants in (pinned, tuned):
+        gain = variants["log_odds"].gain
         assert gain is not None and abs(gain.value) < 0.005

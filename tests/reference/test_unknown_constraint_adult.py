@@ -70,14 +70,14 @@ class Lab:
     def _model(self, key: Key, seed: int) -> tuple[Splits, np.ndarray]:
         method, metric = key
         splits, adult = split(self.adult, seed=seed), self.adult
-        told = [values[splits.train] for values in (adult.features, adult.labels, adult.sensitive)]
-        model = fit_model(method, *told, metric=metric or SP, tolerance=0.0, seed=seed)
+        arrays = [values[splits.train] for values in (adult.features, adult.labels, adult.sensitive)]
+        model = fit_model(method, *arrays, metric=metric or SP, tolerance=0.0, seed=seed)
         return splits, model.predict(adult.features, adult.sensitive, seed=seed)
 
     def _estimate(self, key: Key, seed: int) -> EstimatedConstraint:
         splits, predictions = self._model(key, seed)
-        known = splits.known
-        return estimate_constraint(predictions[known], self.adult.sensitive[known], self.adult.labels[known])
+        rows = splits.known
+        return estimate_constraint(predictions[rows], self.adult.sensitive[rows], self.adult.labels[rows])
 
     def _compare(self, key: Key, seed: int) -> tuple[ConstraintComparison, Disclosure]:
         splits, predictions = self._model(key, seed)
@@ -86,8 +86,8 @@ class Lab:
         records = attack.attacked, attack.held_out
         compared = compare_constraints(*records, estimate, None if key[1] is None else (key[1], 0.0))
         permuted = [
-            permuted_records(one, metric=estimate.metric, seed=seed, name=name)
-            for one, name in zip(records, ("attacked", "held out"), strict=True)
+            permuted_records(record_set, metric=estimate.metric, seed=seed, name=name)
+            for record_set, name in zip(records, ("attacked", "held out"), strict=True)
         ]
         control = disclose(*permuted, tolerance=estimate.tolerance, metric=estimate.metric)
         return compared, control
@@ -99,7 +99,7 @@ def lab(adult: AuditDataset) -> Lab:
 
 
 @cases
-def test_what_is_named(lab: Lab, key: Key) -> None:
+def test_estimated_metrics(lab: Lab, key: Key) -> None:
     shares, tolerance, *_ = RECORDED[key]
     estimates = [lab.estimate(key, seed) for seed in NAME_SEEDS]
     assert [share_identified(estimates, metric).value for metric in METRICS] == pytest.approx(
@@ -110,17 +110,21 @@ def test_what_is_named(lab: Lab, key: Key) -> None:
 
 @cases
 def test_accuracies_before_told_and_estimated_and_nothing_from_permuted_predictions(lab: Lab, key: Key) -> None:
-    _, _, before, told, estimated = RECORDED[key]
-    found = [lab.compare(key, seed)[0] for seed in SEEDS]
-    assert all(one.estimated.certificate.status == "optimal" for one in found)
-    assert np.mean([one.estimated.before.value for one in found]) == pytest.approx(before, abs=0.03)
-    assert np.mean([one.estimated.after.value for one in found if one.estimated.after]) == pytest.approx(
-        estimated, abs=0.03
-    )
-    if told is not None:
-        assert np.mean([one.trained.after.value for one in found if one.trained and one.trained.after]) == (
-            pytest.approx(told, abs=0.03)
-        )
+    _, _, before, with_truth, estimated = RECORDED[key]
+    comparisons = [lab.compare(key, seed)[0] for seed in SEEDS]
+    assert all(comparison.estimated.certificate.status == "optimal" for comparison in comparisons)
+    assert np.mean([comparison.estimated.before.value for comparison in comparisons]) == pytest.approx(before, abs=0.03)
+    assert np.mean(
+        [comparison.estimated.after.value for comparison in comparisons if comparison.estimated.after]
+    ) == pytest.approx(estimated, abs=0.03)
+    if with_truth is not None:
+        assert np.mean(
+            [
+                comparison.trained.after.value
+                for comparison in comparisons
+                if comparison.trained and comparison.trained.after
+            ]
+        ) == (pytest.approx(with_truth, abs=0.03))
     for seed in SEEDS:
         control = lab.compare(key, seed)[1]
         assert control.gain is not None and abs(control.gain.value) < 0.005
@@ -128,11 +132,15 @@ def test_accuracies_before_told_and_estimated_and_nothing_from_permuted_predicti
 
 def test_a_wrong_name_corrects_better_than_the_truth_about_equal_opportunity(lab: Lab) -> None:
     """As the paper says: predictive equality is about right and speaks of more people."""
-    found = [lab.compare(("threshold_optimizer", EO), seed)[0] for seed in SEEDS]
-    mistaken = [one for one in found if one.trained is None or one.trained.metric != one.estimate.metric]
-    assert mistaken and {one.estimate.metric for one in mistaken} == {PE}
-    assert all(one.difference is not None and one.difference.low > 0.02 for one in mistaken)
-    assert all(one.estimated.n_changed > one.trained.n_changed for one in mistaken)
+    comparisons = [lab.compare(("threshold_optimizer", EO), seed)[0] for seed in SEEDS]
+    mistaken = [
+        comparison
+        for comparison in comparisons
+        if comparison.trained is None or comparison.trained.metric != comparison.estimate.metric
+    ]
+    assert mistaken and {comparison.estimate.metric for comparison in mistaken} == {PE}
+    assert all(comparison.difference is not None and comparison.difference.low > 0.02 for comparison in mistaken)
+    assert all(comparison.estimated.n_changed > comparison.trained.n_changed for comparison in mistaken)
 
 
 def test_names_come_from_the_data_and_table_v_is_not_reproduced(lab: Lab) -> None:

@@ -94,15 +94,16 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
 
     def findings(self, result: Uniqueness, settings: UniquenessSettings) -> tuple[Finding, ...]:
         """Return the one finding."""
-        found = result.by_score
+        estimate = result.by_score
         return (
             Finding(
-                point=f"{percent(found)} of the people share their score with fewer than {settings.fewest} others.",
-                evidence=f"95% CI: {interval(found)}, {count(found.n)} people; {percent(result.by_label)} by label.",
+                point=f"{percent(estimate)} of the people share their score with fewer than {settings.fewest} others.",
+                evidence=f"95% CI: {interval(estimate)}, {count(estimate.n)} people; "
+                f"{percent(result.by_label)} by label.",
                 so_what="Whoever sees a score of one of them sees which record it is.",
                 to_do="Release fewer decimals.",
                 caveats=("The attacker holds the records with their scores.",),
-                estimate=found,
+                estimate=estimate,
                 baseline=result.by_label,
                 attacker_knows="Everybody's released score.",
             ),
@@ -130,8 +131,8 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
 
 def _sharing(values: np.ndarray) -> np.ndarray:
     """Return for everybody how many have the same value."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray(counts[place])
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(counts[inverse])
 
 
 STUDY = UniquenessStudy()

@@ -63,5 +63,5 @@ def test_differences_are_shares_of_the_sides():
     rows = np.concatenate([subject.everyone.train, subject.everyone.test])
     absent = ~subject.dataset.answered[rows]  # type: ignore[index]
     inside = subject.dataset.sensitive[rows] == 1
-    found = absence_differences(subject)["group 1 beside all others"]
-    assert found.value == pytest.approx(absent[inside].mean() - absent[~inside].mean())
+    difference = absence_differences(subject)["group 1 beside all others"]
+    assert difference.value == pytest.approx(absent[inside].mean() - absent[~inside].mean())

@@ -24,7 +24,7 @@ def deaf(*_: int) -> None:
     """Hear a report and do nothing."""
 
 
-def test_what_grows_comes_one_by_one_as_it_does_here():
+def test_results_come_as_they_grow():
     def squares(report: Callable[[int, int], None]) -> Iterator[int]:
         for i in range(5):
             report(i, 5)
@@ -35,7 +35,7 @@ def test_what_grows_comes_one_by_one_as_it_does_here():
     assert heard[-1] == (4, 5)
 
 
-def test_it_gives_way_once_its_first_part_is_there():
+def test_it_gives_way_after_its_first_part():
     def niceness(_: object) -> Iterator[int]:
         for _ in range(2):
             yield os.nice(0)
@@ -46,16 +46,16 @@ def test_it_gives_way_once_its_first_part_is_there():
     ]
 
 
-def test_it_knows_what_the_data_remember_and_they_remember_what_it_has_made():
+def test_it_knows_what_the_data_remember():
     dataset = samples.dataset(200)
-    known = dataset.once("known", lambda: 3)
+    remembered = dataset.once("known", lambda: 3)
 
     def work(_: object) -> tuple[object, int]:
         return dataset, dataset.once("known", lambda: 0) + dataset.once("made", lambda: os.getpid())
 
     ((same, total),) = run_in_subprocess(work, deaf, about=dataset)
     assert same is dataset
-    assert total - known == dataset.once("made", lambda: 0) != os.getpid()
+    assert total - remembered == dataset.once("made", lambda: 0) != os.getpid()
 
 
 def test_errors_come_back_and_a_process_that_dies_is_one_sentence():
@@ -76,7 +76,7 @@ def test_a_fresh_process_does_it_where_none_can_be_forked(monkeypatch: pytest.Mo
 
 def forked() -> list[psutil.Process]:
     """Return what the warm process has forked."""
-    return [each for child in psutil.Process().children() for each in child.children(recursive=True)]
+    return [process for child in psutil.Process().children() for process in child.children(recursive=True)]
 
 
 def test_who_stops_leaves_no_process_behind():

@@ -49,8 +49,8 @@ PAGES = sorted((ROOT / "pages").glob("*.py"))
 
 def loaded_by(statements: str) -> set[str]:
     """Return the modules a fresh process holds after some statements."""
-    told = f"{statements}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = finished([sys.executable, "-c", told], cwd=ROOT)
+    code = f"{statements}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = finished([sys.executable, "-c", code], cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
 
@@ -72,16 +72,16 @@ def within(names: set[str], package: str) -> set[str]:
     return {name for name in names if name == package or name.startswith(f"{package}.")}
 
 
-def named(path: Path) -> str:
+def relative_name(path: Path) -> str:
     """Return a file's path inside the repository, as a test's name."""
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_core_neither_shows_prints_nor_asks_and_studies_do_not_import_each_other(path: Path):
+@pytest.mark.parametrize("path", SOURCES, ids=relative_name)
+def test_core_neither_shows_nor_prints_and_studies_stay_separate(path: Path):
     folder, room, *_ = (*path.relative_to(CORE).parts, "")
-    others = BRANCHES - {room} if folder == "studies" and room in BRANCHES else ()
-    for foreign in ("streamlit", "pages", "app", *(f"core.studies.{study}" for study in others)):
+    siblings = BRANCHES - {room} if folder == "studies" and room in BRANCHES else ()
+    for foreign in ("streamlit", "pages", "app", *(f"core.studies.{study}" for study in siblings)):
         assert not within(imported(path), foreign)
     calls = [node for node in ast.walk(house.tree(path)) if isinstance(node, ast.Call)]
     names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
@@ -97,11 +97,13 @@ def test_core_neither_shows_prints_nor_asks_and_studies_do_not_import_each_other
     ],
 )
 def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader: str, only: str):
-    users = {named(path) for path in [*SOURCES, *(ROOT / "pages").rglob("*.py")] if within(imported(path), reader)}
+    users = {
+        relative_name(path) for path in [*SOURCES, *(ROOT / "pages").rglob("*.py")] if within(imported(path), reader)
+    }
     assert users == {only}
 
 
-@pytest.mark.parametrize("path", PACKAGES, ids=named)
+@pytest.mark.parametrize("path", PACKAGES, ids=relative_name)
 def test_every_package_says_what_is_public(path: Path):
     tree = house.tree(path)
     assert ast.get_docstring(tree)
@@ -125,15 +127,15 @@ def test_first_paint_loads_nothing_heavy():
     assert not {name.partition(".")[0] for name in loaded} & HEAVY
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
+@pytest.mark.parametrize("path", PAGES, ids=relative_name)
 def test_a_page_begins_with_its_guard(path: Path):
-    told = [ast.unparse(node) for node in house.tree(path).body[1:4]]  # after the docstring
-    assert "shell.guard()" in told
-    before = told[: told.index("shell.guard()")]
+    statements = [ast.unparse(node) for node in house.tree(path).body[1:4]]  # after the docstring
+    assert "shell.guard()" in statements
+    before = statements[: statements.index("shell.guard()")]
     assert set(before) <= {"from __future__ import annotations", "from pages.shell import shell"}
 
 
-@pytest.mark.parametrize("path", [*PAGES, *sorted((ROOT / "pages").glob("*/*.py"))], ids=named)
+@pytest.mark.parametrize("path", [*PAGES, *sorted((ROOT / "pages").glob("*/*.py"))], ids=relative_name)
 def test_only_one_module_of_the_pages_caches(path: Path):
     source = path.read_text(encoding="utf-8")
     assert path.name == "cached.py" or not ("cache_data" in source or "cache_resource" in source)
@@ -194,12 +196,14 @@ def test_cancel_knows_buttons_by_their_keys():
     calls = [node for path in files for node in ast.walk(house.tree(path)) if isinstance(node, ast.Call)]
     for call in calls:
         kind = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        named = [each.value for each in call.keywords if each.arg == "key"]
-        texts = [str(node.value) for key in named for node in ast.walk(key) if isinstance(node, ast.Constant)]
+        keywords = [keyword.value for keyword in call.keywords if keyword.arg == "key"]
+        texts = [str(node.value) for key in keywords for node in ast.walk(key) if isinstance(node, ast.Constant)]
         if texts and kind in ("button", "form_submit_button", *get_args(Kind)):
             keys[kind.endswith("button")].append("".join(texts))
-    for pressed, found in keys.items():
-        assert len(found) > 20 and {key for key in found if bool(state.BUTTON.search(key)) != pressed} == set()
+    for pressed, button_keys in keys.items():
+        assert (
+            len(button_keys) > 20 and {key for key in button_keys if bool(state.BUTTON.search(key)) != pressed} == set()
+        )
 
 
 def test_no_files_import_in_a_loop_and_no_arrow_runs_upwards():
@@ -210,11 +214,11 @@ def test_no_files_import_in_a_loop_and_no_arrow_runs_upwards():
     assert "" not in rooms
     assert rooms == ROOMS
     upwards = [
-        f"{module} takes {', '.join(sorted(names))} of {other}"
-        for module, others in house.arrows().items()
+        f"{module} takes {', '.join(sorted(names))} of {target}"
+        for module, targets in house.arrows().items()
         if module.startswith("core.")
-        for other, names in others.items()
-        if other != "core" and room_of(other) != room_of(module) and floor[room_of(other)] >= floor[room_of(module)]
+        for target, names in targets.items()
+        if target != "core" and room_of(target) != room_of(module) and floor[room_of(target)] >= floor[room_of(module)]
     ]
     assert upwards == []
 
@@ -223,8 +227,8 @@ def test_no_file_name_has_two_meanings():
     places: dict[str, list[str]] = {}
     for module, path in house.sources().items():
         if module.startswith("core.") and path.stem not in PARTS and room_of(module) not in SHOWING:
-            places.setdefault(path.stem, []).append(named(path))
-    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+            places.setdefault(path.stem, []).append(relative_name(path))
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 
 EMPTY = ("{}", "[]", "set()", "dict()", "list()", "OrderedDict()")
@@ -232,18 +236,23 @@ EMPTY = ("{}", "[]", "set()", "dict()", "list()", "OrderedDict()")
 
 def remembered(node: ast.FunctionDef) -> bool:
     """Return whether a function's answers are kept although it is asked about something else than a type."""
-    kept = any(ast.unparse(one).rpartition(".")[2].startswith(("cache", "lru_cache")) for one in node.decorator_list)
-    asked = [ast.unparse(one.annotation) for one in (*node.args.args, *node.args.kwonlyargs) if one.annotation]
-    return kept and any(not one.startswith("type") for one in asked)
+    is_cached = any(
+        ast.unparse(decorator).rpartition(".")[2].startswith(("cache", "lru_cache"))
+        for decorator in node.decorator_list
+    )
+    annotations = [
+        ast.unparse(argument.annotation) for argument in (*node.args.args, *node.args.kwonlyargs) if argument.annotation
+    ]
+    return is_cached and any(not annotation.startswith("type") for annotation in annotations)
 
 
 def test_no_module_keeps_what_it_computed():
     """No dictionary or list that fills, no cache of what takes an argument: the dataset and the session have those."""
-    found = []
+    stores = []
     for module, path in house.sources().items():
         for node in house.tree(path).body:
             value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-            found += [f"{module}: {ast.unparse(node)}"] if value and ast.unparse(value) in EMPTY else []
+            stores += [f"{module}: {ast.unparse(node)}"] if value and ast.unparse(value) in EMPTY else []
         functions = (node for node in ast.walk(house.tree(path)) if isinstance(node, ast.FunctionDef))
-        found += [f"{module}.{node.name}" for node in functions if remembered(node)]
-    assert found == []
+        stores += [f"{module}.{node.name}" for node in functions if remembered(node)]
+    assert stores == []

@@ -92,16 +92,16 @@ LACKING: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("sentence", LACKING)
 def test_a_table_that_does_not_serve_a_study_is_one_sentence(sentence: str, predicted: Path, capsys: Capture):
     name, *settings = LACKING[sentence]
-    told = refused(capsys, "attack", name, "--file", str(predicted), *ROLES, *settings, "-q")
-    assert told == f"fairleak attack {name}: {sentence}\n"
+    message = refused(capsys, "attack", name, "--file", str(predicted), *ROLES, *settings, "-q")
+    assert message == f"fairleak attack {name}: {sentence}\n"
 
 
 def test_given_predictions_are_attacked_at_the_tolerance_they_keep(predicted: Path, tmp_path: Path):
     def tolerance(*settings: str) -> float:
-        found = tmp_path / "found.json"
-        line = ["attack", "model_fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(found)]
+        path = tmp_path / "found.json"
+        line = ["attack", "model_fairness", "--file", str(predicted), *ROLES, "-q", "--json", str(path)]
         assert main([*line, *settings]) == 0
-        content = json.loads(found.read_text("utf-8"))
+        content = json.loads(path.read_text("utf-8"))
         unfairness = next(row for row in content["tables"]["Four fairness metrics"] if row["audited"] == "yes")
         assert settings[-1] == "0.001" or unfairness["unfairness"] <= content["model"]["tolerance"]
         return float(content["model"]["tolerance"])
@@ -112,14 +112,14 @@ def test_given_predictions_are_attacked_at_the_tolerance_they_keep(predicted: Pa
 
 def test_an_unanswered_question_ends_as_in_an_audit(people: Path, tmp_path: Path, capsys: Capture):
     columns = ROLES[:4]
-    asked = refused(capsys, "attack", "model_fairness", "--file", str(people), *columns, "-q")
+    message = refused(capsys, "attack", "model_fairness", "--file", str(people), *columns, "-q")
     plan = people.with_name("open.toml")
     assert main(["init", "--file", str(people), *columns, "-o", str(plan)]) == 0
     capsys.readouterr()
     audited = refused(capsys, "audit", str(plan), "--out", str(tmp_path / "out"))
     sentence = audited.splitlines()[-1].removeprefix("fairleak audit: ")
     assert sentence.startswith("data.favourable: Which outcome is good for the person is not answered.")
-    assert asked == f"fairleak attack model_fairness: {sentence}\n"
+    assert message == f"fairleak attack model_fairness: {sentence}\n"
 
 
 def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys: Capture):
@@ -139,11 +139,15 @@ def test_a_plan_gives_the_same_as_its_file(people: Path, tmp_path: Path, capsys:
 
 def options(*command: str) -> dict[str, tuple[str, ...]]:
     """Return the long options of a command -> what is declared of each."""
-    own: argparse.ArgumentParser = parser()
+    command_parser: argparse.ArgumentParser = parser()
     for word in command:
-        (inner,) = (action for action in own._actions if isinstance(action, argparse._SubParsersAction))
-        own = inner.choices[word]
-    return {flag: (str(action.help), str(action.metavar)) for action in own._actions for flag in action.option_strings}
+        (inner,) = (action for action in command_parser._actions if isinstance(action, argparse._SubParsersAction))
+        command_parser = inner.choices[word]
+    return {
+        flag: (str(action.help), str(action.metavar))
+        for action in command_parser._actions
+        for flag in action.option_strings
+    }
 
 
 def test_attack_and_sweep_have_the_table_options_of_init():
@@ -159,8 +163,8 @@ def test_an_own_table_is_swept_in_memory(people: Path, predicted: Path, tmp_path
     assert "(upload, exponent chosen" in (out := capsys.readouterr().out) and "unmitigated" in out
     stored = refused(capsys, *line, "--file", str(people), "--store", str(tmp_path))
     assert "must stay in memory, got a store on disk." in stored
-    given = refused(capsys, *line, "--file", str(predicted))
-    assert given == (
+    message = refused(capsys, *line, "--file", str(predicted))
+    assert message == (
         "fairleak sweep: A sweep trains its models itself and takes a table without a model's, got predictions "
         "(prediction).\n"
     )

@@ -51,9 +51,7 @@ def findings(people: AuditDataset, steps: list[tuple[int, int]]) -> CorrectionRe
     return run(CONFIG, lambda done, total: steps.append((done, total)), dataset=people)
 
 
-def test_the_findings_hang_together_and_attackers_tune_on_records_of_their_own(
-    findings: CorrectionResult, people: AuditDataset
-) -> None:
+def test_the_findings_hang_together(findings: CorrectionResult, people: AuditDataset) -> None:
     subject = findings.subject
     assert findings.model.predictions.shape == (people.n,)
     assert set(findings.attacks) == {
@@ -61,9 +59,9 @@ def test_the_findings_hang_together_and_attackers_tune_on_records_of_their_own(
         ("strong", "held_out"),
         ("strong_predictions", "held_out"),
     }
-    for found in findings.attacks.values():
-        assert found.attacked.truth.size == subject.splits.train.size
-        assert np.array_equal(found.attacked.truth, findings.attacks["features", "held_out"].attacked.truth)
+    for adversary in findings.attacks.values():
+        assert adversary.attacked.truth.size == subject.splits.train.size
+        assert np.array_equal(adversary.attacked.truth, findings.attacks["features", "held_out"].attacked.truth)
     assert findings.model.accuracy_test.low > findings.model.majority_test.value
     told_nothing = findings.attacks["strong", "held_out"].attacked
     assert findings.strong.value == pytest.approx((told_nothing.guess == told_nothing.truth).mean())
@@ -95,12 +93,12 @@ def test_without_a_leak_there_is_nothing_to_gain() -> None:
     """The sensitive attribute is independent of everything: no attacker may be measurably better than a guess."""
     nobody = dataset(3000, leak=0.0, bias=0.0, seed=9)
     shuffled = replace(nobody, sensitive=np.random.default_rng(1).permutation(nobody.sensitive))
-    found = run(replace(CONFIG, tolerance=0.05), dataset=shuffled)
-    told = found.disclose(0.05)
-    assert told.balanced_before.low <= 0.5 <= told.balanced_before.high
-    assert told.balanced_after is not None
-    assert told.balanced_after.low <= 0.5 <= told.balanced_after.high
-    assert found.strong.value <= told.majority.value + 0.02
+    audited = run(replace(CONFIG, tolerance=0.05), dataset=shuffled)
+    disclosure = audited.disclose(0.05)
+    assert disclosure.balanced_before.low <= 0.5 <= disclosure.balanced_before.high
+    assert disclosure.balanced_after is not None
+    assert disclosure.balanced_after.low <= 0.5 <= disclosure.balanced_after.high
+    assert audited.strong.value <= disclosure.majority.value + 0.02
 
 
 def test_progress_is_reported_and_can_stop_the_work(
@@ -130,8 +128,8 @@ def test_a_group_without_people_of_a_label_is_one_sentence(people: AuditDataset)
     empty = replace(people, labels=labels)
     with pytest.raises(InputError, match="Predictive equality needs at least 3 people of each group with label 0"):
         run(replace(CONFIG, metric="predictive_equality"), dataset=empty)
-    found = run(replace(QUICK, method="unmitigated"), dataset=empty)
-    assert found.disclose(0.1).certificate.status == "optimal"
+    audited = run(replace(QUICK, method="unmitigated"), dataset=empty)
+    assert audited.disclose(0.1).certificate.status == "optimal"
     splits = split(people)
     for rows in (splits.train, splits.validation, splits.test):
         labels[rows[people.sensitive[rows] == 1][:3]] = 0
@@ -141,14 +139,14 @@ def test_a_group_without_people_of_a_label_is_one_sentence(people: AuditDataset)
         check_cells("predictive_equality", replace(people, labels=labels), splits)
 
 
-@pytest.mark.parametrize(("members", "words"), [(1, "at least 3 people of each group"), (9, "group third has")])
-def test_a_group_too_small_to_attack_is_one_sentence(people: AuditDataset, members: int, words: str) -> None:
+@pytest.mark.parametrize(("members", "message"), [(1, "at least 3 people of each group"), (9, "group third has")])
+def test_a_group_too_small_to_attack_is_one_sentence(people: AuditDataset, members: int, message: str) -> None:
     sensitive = people.sensitive.copy()
     sensitive[:members] = 2
     few = replace(people, sensitive=sensitive, group_names=(*people.group_names, "third"))
-    with pytest.raises(InputError, match=words) as told:
+    with pytest.raises(InputError, match=message) as caught:
         run(CONFIG, dataset=few)
-    assert str(told.value).count(". ") == 0 and str(told.value).endswith(".")
+    assert str(caught.value).count(". ") == 0 and str(caught.value).endswith(".")
 
 
 KINDS = [(kind, protocol) for kind in ATTACKERS for protocol in protocols_of(kind)]
@@ -164,17 +162,17 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every attacker that is trained, as it is."""
     kinds: list[str] = []
 
-    def counted(place: Any, name: str) -> Callable[..., Any]:
-        train = getattr(place, name)
+    def counted(module: Any, name: str) -> Callable[..., Any]:
+        train = getattr(module, name)
 
-        def work(*arguments: Any, **named: Any) -> Any:
+        def work(*arguments: Any, **keywords: Any) -> Any:
             kinds.append(f"{name} of {arguments[0]}" if isinstance(arguments[0], str) else name)
-            return train(*arguments, **named)
+            return train(*arguments, **keywords)
 
         return work
 
-    for place, name in ((attack, "train_adversary"), (attack, "attack_released"), (core.studies.subject, "impute")):
-        monkeypatch.setattr(place, name, counted(place, name))
+    for module, name in ((attack, "train_adversary"), (attack, "attack_released"), (core.studies.subject, "impute")):
+        monkeypatch.setattr(module, name, counted(module, name))
     return kinds
 
 
@@ -196,16 +194,14 @@ def test_a_second_model_is_attacked_as_if_it_were_the_first(few: AuditDataset, t
     assert sorted(trained[len(KINDS) :]) == ["attack_released"] + ["train_adversary of predictions"] * 2
     for ours, fresh in zip(second, attacked(replace(few), 1), strict=True):
         assert ours.held_out_accuracy == fresh.held_out_accuracy
-        for one, other in ((ours.attacked, fresh.attacked), (ours.held_out, fresh.held_out)):
+        for records, fresh_records in ((ours.attacked, fresh.attacked), (ours.held_out, fresh.held_out)):
             for name in ("probability", "calibrated", "predictions", "labels", "truth"):
-                assert np.array_equal(getattr(one, name), getattr(other, name)), name
+                assert np.array_equal(getattr(records, name), getattr(fresh_records, name)), name
     assert len(trained) == 2 * len(KINDS) + 3
 
 
 @pytest.mark.parametrize("change", [{"seed": 8}, {"train_share": 0.5}, {"forest": (("n_estimators", 6),)}])
-def test_other_settings_are_another_attacker_and_both_are_kept(
-    few: AuditDataset, trained: list[str], change: dict[str, Any]
-):
+def test_other_settings_are_another_attacker(few: AuditDataset, trained: list[str], change: dict[str, Any]):
     both = 2 * len(KINDS) - ("forest" in change)  # imputation has no forest, and stays as it is
     for config, number in ((QUICK, len(KINDS)), (replace(QUICK, **change), both)):
         (first, *_) = attacked(few, config=config)

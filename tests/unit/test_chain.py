@@ -13,7 +13,7 @@ from core.store.chain import FIRST, Damaged, Link, Record, canonical, chained, l
 
 
 @dataclass(slots=True, kw_only=True)
-class Said(Record):
+class Transcript(Record):
     """What every entry said."""
 
     words: list[tuple[str, int]] = field(default_factory=list)
@@ -53,16 +53,16 @@ def test_an_entry_is_its_text_and_the_hash_of_what_came_before() -> None:
 def test_entries_are_followed_in_order() -> None:
     links = chain(OPENED, MORE, MORE)
     for most in (1, 2, 3):
-        said = Said.of(links[:most])
-        assert (said.number, said.hash) == (most, links[most - 1].hash)
-        assert said.words == [("opened", 4), ("more", 3), ("more", 3)][:most]
+        transcript = Transcript.of(links[:most])
+        assert (transcript.number, transcript.hash) == (most, links[most - 1].hash)
+        assert transcript.words == [("opened", 4), ("more", 3), ("more", 3)][:most]
 
 
 GOOD = chain(OPENED, MORE)
 
 
 @pytest.mark.parametrize(
-    ("links", "told"),
+    ("links", "message"),
     [
         ([], "it has no entries"),
         (GOOD[1:], "entry 1 is missing"),
@@ -79,14 +79,14 @@ GOOD = chain(OPENED, MORE)
         (chain(OPENED, {"kind": "more"}), "entry 2 lacks something"),
     ],
 )
-def test_what_does_not_follow_is_refused_and_leaves_nothing_behind(links: list[Link], told: str) -> None:
-    with pytest.raises(Damaged, match=f"^{told}"):
-        Said.of(links)
-    said = Said()
+def test_what_does_not_follow_is_refused_and_leaves_nothing_behind(links: list[Link], message: str) -> None:
+    with pytest.raises(Damaged, match=f"^{message}"):
+        Transcript.of(links)
+    transcript = Transcript()
     for link in links[:-1]:
-        said.add(link)
-    before = said.number, said.hash, list(said.words)
+        transcript.add(link)
+    before = transcript.number, transcript.hash, list(transcript.words)
     for link in links[-1:]:
         with pytest.raises(Damaged):
-            said.add(link)
-    assert (said.number, said.hash, said.words) == before
+            transcript.add(link)
+    assert (transcript.number, transcript.hash, transcript.words) == before

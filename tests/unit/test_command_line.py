@@ -53,12 +53,12 @@ def monkeypatch(cache: Path) -> Iterator[pytest.MonkeyPatch]:
         yield patch
 
 
-Told = tuple[str, str]
+Streams = tuple[str, str]
 SWEEP = ["sweep", "--tolerances", "0.05,0.1", "--seeds", "0-1", "--train-epsilon", "50"]
 METHODS = ["--methods", "exponentiated_gradient,unmitigated,dp_id3"]
 
 
-def said(*arguments: str) -> Told:
+def streams_of(*arguments: str) -> Streams:
     """Run a command that ends well, and return what it wrote on both streams."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
@@ -67,13 +67,13 @@ def said(*arguments: str) -> Told:
 
 
 @pytest.fixture(scope="module")
-def swept(cache: Path) -> Told:
+def swept(cache: Path) -> Streams:
     """A sweep; its numbers are in the user's cache and in sweep.csv beside it."""
     with small_demo(cache):
-        return said(*SWEEP, *METHODS, "--csv", str(cache.parent / "sweep.csv"))
+        return streams_of(*SWEEP, *METHODS, "--csv", str(cache.parent / "sweep.csv"))
 
 
-def test_a_sweep_prints_the_numbers_that_it_writes(swept: Told, cache: Path):
+def test_a_sweep_prints_the_numbers_that_it_writes(swept: Streams, cache: Path):
     out, err = swept
     rows = [line for line in out.splitlines() if line.startswith(("exponentiated_gradient", "unmitigated", "dp_id3  "))]
     assert len(rows) == 4 * 4 + 4
@@ -86,18 +86,18 @@ def test_a_sweep_prints_the_numbers_that_it_writes(swept: Told, cache: Path):
     assert f"{100 * float(first['majority']):.1f} [" in rows[0]
 
 
-def test_one_seed_is_said_to_be_one(swept: Told):
-    out, err = said("sweep", "--tolerances", "0.1", "--seeds", "0")
+def test_a_single_seed(swept: Streams):
+    out, err = streams_of("sweep", "--tolerances", "0.1", "--seeds", "0")
     assert "intervals over people; one seed is no evidence for another" in out and err == "1 of 1 configurations\n"
 
 
-def test_what_is_finished_is_not_measured_again(swept: Told, cache: Path):
+def test_what_is_finished_is_not_measured_again(swept: Streams, cache: Path):
     store = cache / "sweeps"
     assert len(FolderStore(store)) == 8
-    out, err = said(*SWEEP, *METHODS, "--jobs", "2", "--store", str(store))
+    out, err = streams_of(*SWEEP, *METHODS, "--jobs", "2", "--store", str(store))
     assert out == swept[0] and err == "8 of 8 configurations\n"
     next(path for path in store.rglob("*.jsonl") if '"unmitigated"' in path.read_text()).write_text("damaged")
-    out, err = said(*SWEEP, *METHODS)
+    out, err = streams_of(*SWEEP, *METHODS)
     assert out == swept[0] and "is ignored and measured again" in err
 
 
@@ -105,7 +105,7 @@ def test_no_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]):
     assert refused(capsys)
 
 
-def whole(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
+def command_process(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
     """Start the command line as a user does, who can interrupt it even if these tests run where Ctrl-C is ignored."""
     command = [sys.executable, "-m", "core", *arguments]
     if os.name == "posix":
@@ -118,7 +118,7 @@ def whole(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: Path):
     store = tmp_path / "store"
-    running = whole("sweep", "--tolerances", "49", "--jobs", jobs, "--store", str(store))
+    running = command_process("sweep", "--tolerances", "49", "--jobs", jobs, "--store", str(store))
     wait_until(lambda: running.poll() is not None or list(store.rglob("*.jsonl")), "the first model")
     assert running.poll() is None
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers as well
@@ -130,7 +130,7 @@ def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: P
 
 
 def test_a_reader_who_has_seen_enough_is_no_error():
-    running = whole("init")
+    running = command_process("init")
     assert running.stdout is not None
     running.stdout.close()
     running.stdout = None
@@ -139,51 +139,54 @@ def test_a_reader_who_has_seen_enough_is_no_error():
 
 
 def test_the_keys_of_set_are_the_flags():
-    words = [word for key in ("method=unmitigated", "seed=2", "train_share=0.4") for word in ("--set", key)]
+    settings = [word for key in ("method=unmitigated", "seed=2", "train_share=0.4") for word in ("--set", key)]
     flags = ["--method", "unmitigated", "--seed", "2", "--train-share", "0.4"]
-    assert said("attack", "model_fairness", *words)[0] == said("attack", "model_fairness", *flags)[0]
+    assert streams_of("attack", "model_fairness", *settings)[0] == streams_of("attack", "model_fairness", *flags)[0]
 
 
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """Yield the parser of every command."""
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in inner:
-        for one in action.choices.values():
-            yield from leaves(one)
+        for subparser in action.choices.values():
+            yield from leaves(subparser)
     if not inner:
         yield parser
 
 
 def test_the_commands_in_the_documentation_are_commands():
-    found = set()
+    used = set()
     for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for line in re.findall(r"^fairleak ([^>#\n]+)", page.read_text("utf-8"), re.MULTILINE):
-            found.add(parser().parse_args(shlex.split(line)).command)
-    assert found == set(commands())
-    for one in (parser(), *leaves(parser())):
-        for line in re.findall(r"^  fairleak (.+)$", one.epilog or "", re.MULTILINE):
+            used.add(parser().parse_args(shlex.split(line)).command)
+    assert used == set(commands())
+    for command_parser in (parser(), *leaves(parser())):
+        for line in re.findall(r"^  fairleak (.+)$", command_parser.epilog or "", re.MULTILINE):
             parser().parse_args(shlex.split(line))
 
 
 def test_every_help_is_a_sentence_and_a_flag_has_one_meaning():
-    for one in leaves(parser()):
-        assert re.fullmatch(r"[A-Z].*\.", one.description or ""), one.prog
-        for action in one._actions[1:]:
-            assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (one.prog, action.option_strings)
+    for command_parser in leaves(parser()):
+        assert re.fullmatch(r"[A-Z].*\.", command_parser.description or ""), command_parser.prog
+        for action in command_parser._actions[1:]:
+            assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (
+                command_parser.prog,
+                action.option_strings,
+            )
             assert "(default " not in str(action.help) and "when left out" not in str(action.help)
     # flags of one name have one help, but where a dataset, a subject or a file of the command's own is meant
     helps: dict[str, set[str]] = {}
-    for one in leaves(parser()):
-        for action in one._actions:
+    for command_parser in leaves(parser()):
+        for action in command_parser._actions:
             for flag in action.option_strings:
                 helps.setdefault(flag, set()).add(str(action.help))
     for flag in ("--train-epsilon", "--answer-epsilon", "--data", "--out", "--output", "--policy", "--csv", "--seeds"):
-        words = {re.split(r"[ ;:]", text)[0] for text in helps[flag]}
-        assert len(words) == 1, (flag, words)
+        openings = {re.split(r"[ ;:]", text)[0] for text in helps[flag]}
+        assert len(openings) == 1, (flag, openings)
     assert "--epsilon" not in helps and "--again" not in helps and len(helps["--policy"]) == 1
 
 
-def test_quiet_leaves_only_results_and_errors(swept: Told, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+def test_quiet_leaves_only_results_and_errors(swept: Streams, capsys: pytest.CaptureFixture[str], tmp_path: Path):
     line = ["sweep", "--tolerances", "0.1", "--seeds", "0"]
     assert main([*line, "--csv", str(tmp_path / "a.csv")]) == 0 and "configurations" in capsys.readouterr().err
     assert main([*line, "--csv", str(tmp_path / "a.csv"), "-q"]) == 0 and not capsys.readouterr().err

@@ -63,14 +63,14 @@ def run(tmp_path: Path, capsys: Capture) -> Any:
     def measure(command: str, *arguments: str) -> tuple[str, str, Content]:
         files = tmp_path / "numbers.csv", tmp_path / "everything.json"
         assert main([*command.split(), *arguments, "--csv", str(files[0]), "--json", str(files[1])]) == 0
-        told, content = capsys.readouterr(), read(files[1])
+        output, content = capsys.readouterr(), read(files[1])
         frame = pd.read_csv(files[0])
         for title, rows in content["tables"].items():
             assert len(frame[frame.table == title]) == len(rows), title
-            assert not rows or f"\n{title}\n" in told.out or title in told.out.splitlines()[-1], title
+            assert not rows or f"\n{title}\n" in output.out or title in output.out.splitlines()[-1], title
         for finding in content["findings"]:
-            assert finding["point"] in told.out and finding["evidence"] in told.out
-        return told.out, told.err, content
+            assert finding["point"] in output.out and finding["evidence"] in output.out
+        return output.out, output.err, content
 
     return measure
 
@@ -138,12 +138,14 @@ def test_every_noise(noise: str, run: Any):
     name = "balanced accuracy"
     assert all(0 <= row[f"{name}, low"] <= row[name] <= row[f"{name}, high"] <= 1 for row in rows)
     assert rows[0][name] > 0.6 and [row[name] for row in rows[1:3]] == [0.5, 0.5] and rows[0]["gain"] == 0
-    kept = noise in ("laplace", "cauchy", "noisy_sums")  # what keeps its epsilon
-    assert ("If the prior is right, no attacker can expect more than" in out) == kept
+    keeps_epsilon = noise in ("laplace", "cauchy", "noisy_sums")  # what keeps its epsilon
+    assert ("If the prior is right, no attacker can expect more than" in out) == keeps_epsilon
     assert err.splitlines()[2].startswith("3 of 3 numbers of answers")
     best = max(rows[-3:], key=lambda row: row[name])
-    told = Estimate(value=best[name], low=best[f"{name}, low"], high=best[f"{name}, high"], n=4)
-    assert f"\nBest decoder: {percent(told)} balanced accuracy" in out and re.search(r"\b18 (exact )?answers", out)
+    best_estimate = Estimate(value=best[name], low=best[f"{name}, low"], high=best[f"{name}, high"], n=4)
+    assert f"\nBest decoder: {percent(best_estimate)} balanced accuracy" in out and re.search(
+        r"\b18 (exact )?answers", out
+    )
     if noise == "exact":
         assert all(row[name] == row["draws with everybody inferred"] == 1 for row in rows[-3:-1])
 
@@ -161,8 +163,8 @@ def really(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_table_that_is_nowhere_says_where_to_put_it(really: None, tmp_path: Path, capsys: Capture):
-    told = refused(capsys, "attack", "queries", "--dataset", "adult", "--data", tmp_path)
-    assert "adult/adult.data" in told and "FAIRLEAK_DATA" in told
+    message = refused(capsys, "attack", "queries", "--dataset", "adult", "--data", tmp_path)
+    assert "adult/adult.data" in message and "FAIRLEAK_DATA" in message
 
 
 GUARD = "defend attriguard --dataset demo_ratings"
@@ -180,8 +182,8 @@ def test_budget_0_alone_and_no_noise_that_is_enough(run: Any):
 
 
 def test_the_google_play_ratings_come_from_a_folder(tmp_path: Path, run: Any):
-    asked = ["--data", str(tmp_path), "--attackers", "network", "--budgets", "1"]
-    _, _, content = run("defend attriguard --dataset ratings", *asked)
+    arguments = ["--data", str(tmp_path), "--attackers", "network", "--budgets", "1"]
+    _, _, content = run("defend attriguard --dataset ratings", *arguments)
     budgets = [row["β"] for row in content["tables"]["Accuracy by noise budget"] if "β" in row]
     assert budgets == [0.0, 1.0]
 
@@ -229,6 +231,6 @@ BAD = {
 def test_bad_input_is_one_sentence_and_code_3(line: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
     monkeypatch.setattr("core.cli.queries.query_pool", query_pool)
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: demo_table())
-    told = refused(capsys, *line.split())
+    message = refused(capsys, *line.split())
     command = "attack" if line == "attack beauty" else " ".join(word for word in line.split()[:2] if word[0] != "-")
-    assert BAD[line] in told and told.startswith(f"fairleak {command}: ")
+    assert BAD[line] in message and message.startswith(f"fairleak {command}: ")

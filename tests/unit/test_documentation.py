@@ -19,7 +19,7 @@ from tests.patience import entries, finished
 from tests.samples_report import sample
 
 ROOT = Path(__file__).resolve().parents[2]
-FOUND = tomllib.loads((ROOT / "core" / "auditing" / "policy" / "regulations.toml").read_text(encoding="utf-8"))
+REGULATIONS = tomllib.loads((ROOT / "core" / "auditing" / "policy" / "regulations.toml").read_text(encoding="utf-8"))
 SCRIPT = ROOT / "docs" / "how-to" / "log_to_mlflow.py"
 
 
@@ -30,10 +30,10 @@ def test_a_reference_page_is_as_the_code_makes_it(name: str):
 
 def test_every_link_and_path_leads_to_a_file():
     links = []
-    for found in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
-        text = found.read_text(encoding="utf-8")
-        links += [found.parent / link for link in re.findall(r"\]\((?!https?:)([^)# ]+)", text)]
-        if found.name != "CHANGELOG.md":  # which names what is gone
+    for document in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
+        text = document.read_text(encoding="utf-8")
+        links += [document.parent / link for link in re.findall(r"\]\((?!https?:)([^)# ]+)", text)]
+        if document.name != "CHANGELOG.md":  # which names what is gone
             links += [ROOT / path for path in re.findall(r"`((?:core|pages|tests)/[\w/]*\.py)`", text)]
     assert len(links) > 60 and [link for link in links if not link.exists()] == []
 
@@ -45,22 +45,22 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     home = (tmp_path / "site" / "docs" / "contents.html").read_text(encoding="utf-8")
     for text in (ROOT / "docs").rglob("*.md"):
-        own = text.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
-        assert own == "contents.html" or f'href="{own}"' in home
+        address = text.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+        assert address == "contents.html" or f'href="{address}"' in home
 
 
 def test_every_check_and_every_provision_is_mapped_and_has_a_source():
-    assert set(FOUND["checks"]) == set(CHECKS)
-    for check, one in FOUND["checks"].items():
-        assert bool(one.get("provisions")) != bool(one.get("no_provision")), check
-        assert set(one.get("provisions", ())) <= set(FOUND["provisions"]), check
-    used = {key for one in FOUND["checks"].values() for key in one.get("provisions", ())}
-    used |= {key for keys in FOUND["report"].values() for key in keys}
-    assert used == set(FOUND["provisions"])
-    assert {one["framework"] for one in FOUND["provisions"].values()} == set(FOUND["frameworks"])
-    for one in FOUND["frameworks"].values():
-        assert one["source"].startswith("https://") and one["date"] and one["title"]
-    places = {one["place"] for one in FOUND["provisions"].values()}
+    assert set(REGULATIONS["checks"]) == set(CHECKS)
+    for check, entry in REGULATIONS["checks"].items():
+        assert bool(entry.get("provisions")) != bool(entry.get("no_provision")), check
+        assert set(entry.get("provisions", ())) <= set(REGULATIONS["provisions"]), check
+    used = {key for entry in REGULATIONS["checks"].values() for key in entry.get("provisions", ())}
+    used |= {key for keys in REGULATIONS["report"].values() for key in keys}
+    assert used == set(REGULATIONS["provisions"])
+    assert {entry["framework"] for entry in REGULATIONS["provisions"].values()} == set(REGULATIONS["frameworks"])
+    for entry in REGULATIONS["frameworks"].values():
+        assert entry["source"].startswith("https://") and entry["date"] and entry["title"]
+    places = {entry["place"] for entry in REGULATIONS["provisions"].values()}
     assert {"Annex IV, point 2(g)", "Article 10(2)(f)", "Article 15(5)", "MEASURE 2.10", "MEASURE 2.11"} <= places
 
 

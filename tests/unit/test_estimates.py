@@ -82,23 +82,23 @@ def test_intervals_cover_about_as_often_as_they_say() -> None:
 
 def test_mean_is_the_normal_interval_of_a_mean() -> None:
     values = np.random.default_rng(0).normal(size=50)
-    told = mean(values)
-    assert (told.low, told.high) == pytest.approx(norm.interval(0.95, values.mean(), sem(values)))
+    interval = mean(values)
+    assert (interval.low, interval.high) == pytest.approx(norm.interval(0.95, values.mean(), sem(values)))
     assert mean([2.0]).low == mean([2.0]).high == 2.0
     assert math.isnan(mean([]).value) and mean([]).n == 0
 
 
 @pytest.mark.parametrize("rate, n", [(1.0, 1), (0.0, 1), (0.3, 1), (1.0, 50), (0.0, 50), (0.25, 50)])
 def test_mean_rate_of_one_or_of_alike_has_wilsons_width(rate: float, n: int) -> None:
-    found, z = mean_rate([rate] * n), norm.ppf(0.975)
-    assert found.value == pytest.approx(rate) and found.low < found.high
+    pooled, z = mean_rate([rate] * n), norm.ppf(0.975)
+    assert pooled.value == pytest.approx(rate) and pooled.low < pooled.high
     # the limits solve (rate − x)² = z² x (1 − x) / n
-    for limit in (found.low, found.high):
+    for limit in (pooled.low, pooled.high):
         assert (rate - limit) ** 2 == pytest.approx(z * z * limit * (1 - limit) / n, abs=1e-12)
-    assert found.n == n
+    assert pooled.n == n
 
 
-def test_rates_that_differ_by_rounding_are_alike() -> None:
+def test_rates_that_differ_by_rounding() -> None:
     above, exact = mean_rate([1.0, 1.0 + 2e-16, 1.0 - 1e-16]), mean_rate([1.0, 1.0, 1.0])
     assert (above.value, above.low, above.high) == pytest.approx((exact.value, exact.low, exact.high))
     assert above.low < 0.5 and above.low <= above.value <= above.high <= 1
@@ -106,37 +106,37 @@ def test_rates_that_differ_by_rounding_are_alike() -> None:
 
 def test_over_repeats_is_students_interval_and_keeps_a_width() -> None:
     values = [0.1, 0.3, 0.2, 0.5]
-    told = mean_over_repeats(values)
-    assert (told.low, told.high) == pytest.approx(t.interval(0.95, 3, np.mean(values), sem(values)))
-    assert told.n == 4
+    interval = mean_over_repeats(values)
+    assert (interval.low, interval.high) == pytest.approx(t.interval(0.95, 3, np.mean(values), sem(values)))
+    assert interval.n == 4
     alone = mean_over_repeats([0.1])
     assert alone.value == 0.1 and math.isnan(alone.low) and math.isnan(alone.high)
     assert math.isnan(mean_over_repeats([]).value)
-    told = mean_over_repeats([0.25] * 6, resolution=0.0625)
+    interval = mean_over_repeats([0.25] * 6, resolution=0.0625)
     half = 0.0625 * (1 - 0.025 ** (1 / 6))
-    assert (told.value, told.low, told.high) == pytest.approx((0.25, 0.25 - half, 0.25 + half))
-    assert told.high == pytest.approx(0.25 + 0.0625 * binomtest(0, 6).proportion_ci(method="exact").high)
+    assert (interval.value, interval.low, interval.high) == pytest.approx((0.25, 0.25 - half, 0.25 + half))
+    assert interval.high == pytest.approx(0.25 + 0.0625 * binomtest(0, 6).proportion_ci(method="exact").high)
     values = [0.1, 0.3, 0.2, 0.5]
     assert mean_over_repeats(values, resolution=0.01) == mean_over_repeats(values)
     nearly = [0.25 + 1e-17 * i for i in range(6)]  # differ by rounding
-    assert mean_over_repeats(nearly, resolution=0.0625) == told
+    assert mean_over_repeats(nearly, resolution=0.0625) == interval
     for wrong in (-0.1, math.nan):
         with pytest.raises(InputError, match="resolution must be at least 0"):
             mean_over_repeats(values, resolution=wrong)
 
 
 def test_one_seed_keeps_its_own_interval_and_several_have_that_over_seeds() -> None:
-    own = proportion(3, 40)
-    two, free = summarize_seeds([own, None, 0.925]), mean_over_repeats([0.075, 0.925])
+    binomial = proportion(3, 40)
+    two, free = summarize_seeds([binomial, None, 0.925]), mean_over_repeats([0.075, 0.925])
     assert (
         two.estimate == free
         and (two.over, two.seeds) == ("seeds", 2)
         and two.sd == pytest.approx(np.std([0, 0.85], ddof=1))
     )
-    cut = summarize_seeds([own, 0.925], least=-1.0, most=1.0)
+    cut = summarize_seeds([binomial, 0.925], least=-1.0, most=1.0)
     assert (cut.value, cut.low, cut.high) == (free.value, -1.0, 1.0)
-    one = summarize_seeds([None, own])
-    assert one.estimate == own and (one.over, one.seeds) == ("people", 1) and math.isnan(one.sd)
+    single = summarize_seeds([None, binomial])
+    assert single.estimate == binomial and (single.over, single.seeds) == ("people", 1) and math.isnan(single.sd)
     fact = summarize_seeds([0.5])
     assert (fact.value, fact.n, fact.over, fact.seeds) == (0.5, 1, "", 1) and math.isnan(fact.low + fact.high)
     none = summarize_seeds([None])
@@ -145,20 +145,20 @@ def test_one_seed_keeps_its_own_interval_and_several_have_that_over_seeds() -> N
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
 def test_rates_over_repeats_stay_rates(rates: list[float]) -> None:
-    told, free = rate_over_repeats(rates), mean_over_repeats(rates)
-    assert (told.value, told.n, told.level) == (free.value, free.n, free.level)
-    assert (told.low, told.high) == (max(0.0, free.low), min(1.0, free.high))
+    pooled, free = rate_over_repeats(rates), mean_over_repeats(rates)
+    assert (pooled.value, pooled.n, pooled.level) == (free.value, free.n, free.level)
+    assert (pooled.low, pooled.high) == (max(0.0, free.low), min(1.0, free.high))
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=40))
 def test_balanced_gain_is_the_difference_of_balanced_accuracies(people: list[tuple[int, int, int]]) -> None:
     truth, before, after = np.array(people).T
-    there, back = balanced_gain(truth, before, after), balanced_gain(truth, after, before)
-    assert there.value == pytest.approx(
+    forward, back = balanced_gain(truth, before, after), balanced_gain(truth, after, before)
+    assert forward.value == pytest.approx(
         balanced_accuracy(truth, after).value - balanced_accuracy(truth, before).value, abs=1e-12
     )
-    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
-    assert there.low <= there.value <= there.high and there.low < there.high
+    assert (forward.low, forward.high) == pytest.approx((-back.high, -back.low))
+    assert forward.low <= forward.value <= forward.high and forward.low < forward.high
 
 
 # ------------------------------------------------------------------------------- several tests, several attacks, ratios
@@ -182,27 +182,31 @@ def estimate(value: float, half: float, n: int = 100) -> Estimate:
 def test_the_strongest_of_several_and_the_least():
     only = estimate(0.2, 0.05)
     assert strongest({"a": only}) == ("a", only)
-    found = {"a": estimate(0.10, 0.02), "b": estimate(0.12, 0.05), "c": estimate(0.05, 0.20)}
-    name, told = strongest(found)
-    assert name == "b" and told.value == 0.12
+    estimates = {"a": estimate(0.10, 0.02), "b": estimate(0.12, 0.05), "c": estimate(0.05, 0.20)}
+    name, chosen = strongest(estimates)
+    assert name == "b" and chosen.value == 0.12
     widest = 3.4370 / 1.9599639845  # two-sided quantiles of 1 - 0.01/17 and 0.95
-    assert told.high == pytest.approx(0.12 + 0.20 - 0.07 / widest, abs=1e-5)  # c's
+    assert chosen.high == pytest.approx(0.12 + 0.20 - 0.07 / widest, abs=1e-5)  # c's
     stretch = 2.3939797998 / 1.9599639845  # two-sided quantiles of 1 - 0.05/3 and 0.95
-    assert told.low == pytest.approx(0.10 - 0.02 * stretch)  # a's, the surest to be above something
-    found = {"narrow": estimate(0.045, 0.001), "wide": estimate(-0.05, 0.0985)}
-    _, told = strongest(found)
+    assert chosen.low == pytest.approx(0.10 - 0.02 * stretch)  # a's, the surest to be above something
+    estimates = {"narrow": estimate(0.045, 0.001), "wide": estimate(-0.05, 0.0985)}
+    _, chosen = strongest(estimates)
     for wider in (1.0, 1.2, 1.43, 1.68):  # Holm's correction over ten limits: 1.432, of a policy at 99% 1.679
-        reached = max(each.value + wider * (each.high - each.value) for each in found.values())
-        assert told.value + wider * (told.high - told.value) >= reached
-    found = {"a": estimate(0.1, 0.02), "b": estimate(0.0, 0.5)}
-    _, told = strongest(found, freedom=4)
-    assert told.low == pytest.approx(0.1 - 0.02 * 3.495405933 / 2.776445105)
-    _, told = strongest({"a": estimate(0.01, 0.02), "b": estimate(0.0, 0.02)}, within=(0.0, 1.0))
-    assert told.low == 0.0
-    found = {"a": estimate(0.9, 0.02), "b": estimate(0.8, 0.05)}
-    name, told = min_estimate(found)
-    mirrored = strongest({key: estimate(-one.value, one.high - one.value) for key, one in found.items()})[1]
-    assert name == "b" and (told.value, told.low, told.high) == pytest.approx((0.8, -mirrored.high, -mirrored.low))
+        reached = max(candidate.value + wider * (candidate.high - candidate.value) for candidate in estimates.values())
+        assert chosen.value + wider * (chosen.high - chosen.value) >= reached
+    estimates = {"a": estimate(0.1, 0.02), "b": estimate(0.0, 0.5)}
+    _, chosen = strongest(estimates, freedom=4)
+    assert chosen.low == pytest.approx(0.1 - 0.02 * 3.495405933 / 2.776445105)
+    _, chosen = strongest({"a": estimate(0.01, 0.02), "b": estimate(0.0, 0.02)}, within=(0.0, 1.0))
+    assert chosen.low == 0.0
+    estimates = {"a": estimate(0.9, 0.02), "b": estimate(0.8, 0.05)}
+    name, chosen = min_estimate(estimates)
+    mirrored = strongest(
+        {key: estimate(-candidate.value, candidate.high - candidate.value) for key, candidate in estimates.items()}
+    )[1]
+    assert name == "b" and (chosen.value, chosen.low, chosen.high) == pytest.approx(
+        (0.8, -mirrored.high, -mirrored.low)
+    )
 
 
 def test_a_limit_that_all_keep_is_hardly_ever_called_broken():
@@ -216,26 +220,26 @@ def test_a_limit_that_all_keep_is_hardly_ever_called_broken():
 
 def test_a_ratio_by_hand():
     lower, upper = proportion(30, 100), proportion(60, 100)
-    found = rate_ratio(lower, upper)
-    assert found.value == pytest.approx(0.5) and found.n == 200
+    ratio = rate_ratio(lower, upper)
+    assert ratio.value == pytest.approx(0.5) and ratio.n == 200
     below = np.hypot(np.log(0.3 / lower.low), np.log(upper.high / 0.6))
     above = np.hypot(np.log(lower.high / 0.3), np.log(0.6 / upper.low))
-    assert (found.low, found.high) == pytest.approx((0.5 * np.exp(-below), 0.5 * np.exp(above)))
+    assert (ratio.low, ratio.high) == pytest.approx((0.5 * np.exp(-below), 0.5 * np.exp(above)))
 
 
 @pytest.mark.parametrize(
     ("first", "second", "value"), [((0, 50), (20, 50), 0.0), ((50, 50), (50, 50), 1.0), ((0, 50), (0, 50), 1.0)]
 )
 def test_rates_of_none_and_of_all_leave_some_width(first: tuple[int, int], second: tuple[int, int], value: float):
-    found = rate_ratio(proportion(*first), proportion(*second))
-    assert found.value == value and 0 <= found.low <= value <= found.high <= 1 and found.high - found.low > 0.05
+    ratio = rate_ratio(proportion(*first), proportion(*second))
+    assert ratio.value == value and 0 <= ratio.low <= value <= ratio.high <= 1 and ratio.high - ratio.low > 0.05
 
 
 @pytest.mark.parametrize("level", [0.8, 0.99])
 def test_what_is_made_of_intervals_has_their_level(level: float):
     rates = [proportion(hits, 50, level=level) for hits in (0, 20, 50)]
     pairs = list(combinations_with_replacement(rates, 2))
-    made = [make(*pair) for pair in pairs for make in (difference, rate_ratio, distance_from_all)]
-    made += [make(dict(zip("abc", rates, strict=True)))[1] for make in (strongest, min_estimate)]
-    made += [equal_mean(rates), largest_difference([rates]), rates[1].folded(), not_measured(level=level)]
-    assert {one.level for one in made} == {level}
+    intervals = [make(*pair) for pair in pairs for make in (difference, rate_ratio, distance_from_all)]
+    intervals += [make(dict(zip("abc", rates, strict=True)))[1] for make in (strongest, min_estimate)]
+    intervals += [equal_mean(rates), largest_difference([rates]), rates[1].folded(), not_measured(level=level)]
+    assert {interval.level for interval in intervals} == {level}

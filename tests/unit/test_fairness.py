@@ -58,8 +58,8 @@ def test_a_group_missing_from_a_row_set_is_left_out_and_one_alone_is_fair():
 
 def test_group_rates_count_and_agree_with_unfairness():
     rates = group_rates(PREDICTIONS, np.where(SENSITIVE, "a", "b"), metric="equalized_odds", labels=LABELS)
-    told = [(rate.part, rate.group, rate.count, rate.rate.value, rate.overall.value) for rate in rates]
-    assert told == [
+    rows = [(rate.part, rate.group, rate.count, rate.rate.value, rate.overall.value) for rate in rates]
+    assert rows == [
         ("label 0", "a", 1, 1.0, 0.25),
         ("label 0", "b", 3, 0.0, 0.25),
         ("label 1", "a", 2, 0.5, 0.5),
@@ -98,9 +98,9 @@ def test_the_value_is_the_unfairness_and_lies_in_its_interval(metric: str) -> No
     rng = np.random.default_rng(0)
     for groups in (2,) * 40 + (3, 5) * 20:
         s, y, p = (rng.integers(0, k, 120).astype(np.uint8) for k in (groups, 2, 2))
-        found = unfairness_estimate(p, s, metric=metric, labels=y)
-        assert found.value == pytest.approx(unfairness(p, s, metric=metric, labels=y))
-        assert 0 <= found.low <= found.value <= found.high <= 1
+        estimate = unfairness_estimate(p, s, metric=metric, labels=y)
+        assert estimate.value == pytest.approx(unfairness(p, s, metric=metric, labels=y))
+        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_intervals_cover_the_truth(rates: tuple[float, ...], sizes: tuple[int, .
             unfairness_estimate(p, s, metric="statistical_parity"),
             difference_of_rates(group_rates(p, s, metric="statistical_parity")),
         )
-        hits += [found.low <= truth <= found.high for found, truth in zip(of_both, truths, strict=True)]
+        hits += [estimate.low <= truth <= estimate.high for estimate, truth in zip(of_both, truths, strict=True)]
     assert (hits / 400 >= 0.92).all() and hits[0] / 400 <= most
 
 
@@ -141,9 +141,9 @@ def test_the_small_groups_that_hide_behind_a_sure_gap_count_at_every_step_of_hol
     wrong = {1: 0, 2: 0, 5: 0, 10: 0}
     for accepted in rng.binomial(small, (0.3, 0.7), size=(draws, 2)):
         p = np.concatenate([lead, *(np.arange(n) < k for n, k in zip(small, accepted, strict=True))])
-        found = unfairness_estimate(p, s, metric="equalized_odds", labels=y)
+        estimate = unfairness_estimate(p, s, metric="equalized_odds", labels=y)
         for share in wrong:
-            wrong[share] += interval_at_level(found, 0.05 / share).high < 0.2
+            wrong[share] += interval_at_level(estimate, 0.05 / share).high < 0.2
     for share, passes in wrong.items():
         nominal = 0.025 / share
         assert passes / draws <= nominal + 3 * np.sqrt(nominal / draws), share
@@ -168,8 +168,8 @@ def test_it_is_fairlearns_and_never_below_the_unfairness(metric: str) -> None:
         ours = difference_between_groups(p, s, metric=metric, labels=y)
         assert ours == pytest.approx(THEIRS[metric](y, p, sensitive_features=s), abs=1e-12)
         assert ours >= unfairness(p, s, metric=metric, labels=y)
-        found = difference_of_rates(group_rates(p, s, metric=metric, labels=y))
-        assert found.value == pytest.approx(ours) and 0 <= found.low <= ours <= found.high <= 1
+        estimate = difference_of_rates(group_rates(p, s, metric=metric, labels=y))
+        assert estimate.value == pytest.approx(ours) and 0 <= estimate.low <= ours <= estimate.high <= 1
 
 
 def test_rates_that_are_printed_give_the_same_number() -> None:

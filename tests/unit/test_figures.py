@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reference.figures import PLACE, ROOT, TABLE, Figure, Group, filled, recorded, texts
+from tests.reference.figures import FIGURE_MARK, ROOT, TABLE, Figure, Group, filled, recorded, texts
 from tests.reference.recordings import RECORDINGS
 
 GROUPS = recorded()
@@ -30,25 +30,25 @@ def test_every_group_is_recorded_as_its_recording_says_and_shown_somewhere():
         assert (group.command, group.seed) == (RECORDINGS[name].command, RECORDINGS[name].seed), name
         assert group.measured in ("by this command", "earlier") and group.version
         assert group.figures or group.tables
-    whole = "\n".join(path.read_text(encoding="utf-8") for path in TEXTS)
-    shown = {found[1] for found in [*PLACE.finditer(whole), *TABLE.finditer(whole)]}
-    assert shown == set(GROUPS)
+    all_texts = "\n".join(path.read_text(encoding="utf-8") for path in TEXTS)
+    group_names = {match[1] for match in [*FIGURE_MARK.finditer(all_texts), *TABLE.finditer(all_texts)]}
+    assert group_names == set(GROUPS)
 
 
 def unmarked(text: str) -> list[str]:
     """Return the numbers of a text that stand in no place."""
-    return re.findall(r"\d+(?:[.,]\d+)*", PLACE.sub("", text))
+    return re.findall(r"\d+(?:[.,]\d+)*", FIGURE_MARK.sub("", text))
 
 
-def test_every_figure_of_what_it_found_is_a_recorded_one():
+def test_every_figure_of_the_readme_is_recorded():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = readme.partition("## What it found\n")[2].partition("\n[All results]")[0]
-    assert found.count("\n- ") >= 4 and len(PLACE.findall(found)) >= 8
-    assert unmarked(found) == []
-    assert unmarked(found.replace("<!-- /figure -->", "<!-- /figure --> of 17", 1)) == ["17"]
+    section = readme.partition("## What it found\n")[2].partition("\n[All results]")[0]
+    assert section.count("\n- ") >= 4 and len(FIGURE_MARK.findall(section)) >= 8
+    assert unmarked(section) == []
+    assert unmarked(section.replace("<!-- /figure -->", "<!-- /figure --> of 17", 1)) == ["17"]
 
 
-def test_every_figure_of_ours_in_a_table_of_results_is_a_recorded_one():
+def test_every_figure_of_ours_in_a_table_of_results_is_recorded():
     results = (ROOT / "docs" / "results" / "index.md").read_text(encoding="utf-8")
     lines, column, seen = TABLE.sub("", results).splitlines(), None, 0
     for before, line in zip(["", *lines], lines, strict=False):
@@ -59,7 +59,7 @@ def test_every_figure_of_ours_in_a_table_of_results_is_a_recorded_one():
         elif cells and not set(line) <= set("|-"):
             assert column is not None
             of_all = re.sub(r" of 22,611$", "", cells[column])  # members, a fact about the table
-            assert unmarked(of_all) == [] and PLACE.search(of_all), line
+            assert unmarked(of_all) == [] and FIGURE_MARK.search(of_all), line
             seen += 1
     assert seen > 30
 
@@ -74,8 +74,8 @@ def test_a_place_is_filled_and_one_of_which_nothing_is_recorded_is_an_error():
     figures = {"gain": Figure(form="points", value=-0.002, low=-0.006, high=0.001)}
     tables = {"all": [["a", "b"], ["1", "2"]]}
     group = Group(command="c", version="1", seed="0", measured="earlier", figures=figures, tables=tables)
-    place = "x <!-- figure:one.gain -->old<!-- /figure --> y <!-- figure:one.gain/value --><!-- /figure -->"
-    assert filled(place, {"one": group}) == (
+    template = "x <!-- figure:one.gain -->old<!-- /figure --> y <!-- figure:one.gain/value --><!-- /figure -->"
+    assert filled(template, {"one": group}) == (
         "x <!-- figure:one.gain -->−0.2 points (−0.6 to +0.1)<!-- /figure --> "
         "y <!-- figure:one.gain/value -->−0.2 points<!-- /figure -->"
     )
@@ -84,9 +84,9 @@ def test_a_place_is_filled_and_one_of_which_nothing_is_recorded_is_an_error():
         filled(table, {"one": group}) == "<!-- table:one.all -->\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n<!-- /table -->"
     )
     with pytest.raises(KeyError):
-        filled(place, {})
+        filled(template, {})
     with pytest.raises(KeyError):
-        filled(place.replace("one.gain", "one.loss"), {"one": group})
+        filled(template.replace("one.gain", "one.loss"), {"one": group})
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from core.base.errors import InputError
 from core.base.files import csv_bytes, csv_of_frame
 from core.base.serialize import RecordError, dumps, loads
-from core.base.settings import parsed, told
+from core.base.settings import parsed, value_excerpt
 from core.stats.estimates import Estimate
 from core.studies.config import AuditConfig
 
@@ -32,7 +32,7 @@ def refused(content: str | bytes) -> str:
     return sentence
 
 
-def test_a_file_of_windows_reads_like_any_other() -> None:
+def test_a_file_of_windows() -> None:
     assert parsed('\ufeffa = 1\r\nb = "ü"\r\n'.encode(), name="p.toml") == {"a": 1, "b": "ü"}
     assert parsed('\ufeffa = 1\r\nb = "ü"\r\n', name="p.toml") == {"a": 1, "b": "ü"}
 
@@ -71,12 +71,22 @@ def test_values_are_told_shortly() -> None:
     nested: list[object] = []
     for _ in range(5000):
         nested = [nested]
-    assert told(nested) == "a list" and told([]) == "an empty list" and told({"a": nested}) == "a table"
-    assert (told(True), told(7), told(0.5), told("a"), told(None)) == ("true", "7", "0.5", "'a'", "None")
-    assert told(2**64 - 1) == "18446744073709551615"
-    assert told(2**64) == told(-(16**20_000)) == "a number of more than 19 digits"
-    assert told("x" * 78) == f"'{'x' * 78}'" and told("x" * 79) == f"'{'x' * 59}… (81 characters)"
-    assert told("x" * 5000) == f"'{'x' * 59}… (5,002 characters)"
+    assert (
+        value_excerpt(nested) == "a list"
+        and value_excerpt([]) == "an empty list"
+        and value_excerpt({"a": nested}) == "a table"
+    )
+    assert (value_excerpt(True), value_excerpt(7), value_excerpt(0.5), value_excerpt("a"), value_excerpt(None)) == (
+        "true",
+        "7",
+        "0.5",
+        "'a'",
+        "None",
+    )
+    assert value_excerpt(2**64 - 1) == "18446744073709551615"
+    assert value_excerpt(2**64) == value_excerpt(-(16**20_000)) == "a number of more than 19 digits"
+    assert value_excerpt("x" * 78) == f"'{'x' * 78}'" and value_excerpt("x" * 79) == f"'{'x' * 59}… (81 characters)"
+    assert value_excerpt("x" * 5000) == f"'{'x' * 59}… (5,002 characters)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +146,10 @@ def test_a_text_cut_short_is_refused(value: Tree, data: st.DataObject):
 def test_anything_else_is_refused_or_fits(value: object):
     for kind in (Tree, Leaf, Estimate, AuditConfig):
         try:
-            found = loads(json.dumps(value), kind)
+            parsed_value = loads(json.dumps(value), kind)
         except RecordError:
             continue
-        pytest.fail(f"{value!r} was read as {found!r}")
+        pytest.fail(f"{value!r} was read as {parsed_value!r}")
 
 
 @pytest.mark.parametrize(
@@ -157,8 +167,8 @@ def test_values_keep_the_rules_of_their_class_and_become_pythons():
     text = dumps(AuditConfig()).replace('"tolerance":0.001', '"tolerance":1.4')
     with pytest.raises(RecordError, match=r"tolerance must be in \[0, 1\]"):
         loads(text, AuditConfig)
-    made = Leaf(value=np.float64("inf"), name="a", sure=np.bool_(True))  # type: ignore[arg-type]
-    back = loads(dumps(made), Leaf)
+    record = Leaf(value=np.float64("inf"), name="a", sure=np.bool_(True))  # type: ignore[arg-type]
+    back = loads(dumps(record), Leaf)
     assert back == Leaf(value=math.inf, name="a", sure=True) and type(back.sure) is bool
 
 

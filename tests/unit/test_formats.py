@@ -22,50 +22,50 @@ from core.store.history import History
 from tests.samples_report import sample
 
 PLAN = '[data]\ndataset = "demo"\n'
-OTHER = 2
+FOREIGN_FORMAT = 2
 
 
 def report_json(folder: Path) -> None:
-    from_json(to_json({**report_document(sample()), "schema": OTHER}))
+    from_json(to_json({**report_document(sample()), "schema": FOREIGN_FORMAT}))
 
 
 def report_to_verify(folder: Path) -> None:
-    verify_report(to_json({**report_document(sample()), "schema": OTHER}), name="The report")
+    verify_report(to_json({**report_document(sample()), "schema": FOREIGN_FORMAT}), name="The report")
 
 
 def page_to_verify(folder: Path) -> None:
-    verify_report(to_html({**report_document(sample()), "schema": OTHER}), name="The report")
+    verify_report(to_html({**report_document(sample()), "schema": FOREIGN_FORMAT}), name="The report")
 
 
 def plan_in_a_report(folder: Path) -> None:
     report = report_document(sample())
-    plan_of({**report, "plan": {**report["plan"], "schema": OTHER}})
+    plan_of({**report, "plan": {**report["plan"], "schema": FOREIGN_FORMAT}})
 
 
 def policy_in_a_report(folder: Path) -> None:
     report = report_document(sample())
-    policy_of({**report, "policy": {**report["policy"], "schema": OTHER}})
+    policy_of({**report, "policy": {**report["policy"], "schema": FOREIGN_FORMAT}})
 
 
 def plan_file(folder: Path) -> None:
-    read_plan(f"schema = {OTHER}\n{PLAN}", name="The plan")
+    read_plan(f"schema = {FOREIGN_FORMAT}\n{PLAN}", name="The plan")
 
 
 def policy_file(folder: Path) -> None:
-    read_policy(policy_text(default_policy()).replace("schema = 1", f"schema = {OTHER}"), name="The policy")
+    read_policy(policy_text(default_policy()).replace("schema = 1", f"schema = {FOREIGN_FORMAT}"), name="The policy")
 
 
 def card_file(folder: Path) -> None:
-    read_release(f"schema = {OTHER}\n{PLAN}", name="The plan")
+    read_release(f"schema = {FOREIGN_FORMAT}\n{PLAN}", name="The plan")
 
 
 def altered(path: Path) -> Path:
     """Return a SQLite file whose header has another version."""
     content = bytearray(path.read_bytes())
-    content[63] = OTHER
-    other = path.with_name("other")
-    other.write_bytes(content)
-    return other
+    content[63] = FOREIGN_FORMAT
+    foreign = path.with_name("other")
+    foreign.write_bytes(content)
+    return foreign
 
 
 def ledger(folder: Path) -> None:
@@ -85,7 +85,7 @@ def ledger_export(folder: Path) -> None:
 
 def stored_point(folder: Path) -> None:
     store = FolderStore(folder)
-    header = json.dumps({"format": OTHER, "key": "k", "sha256": ""})
+    header = json.dumps({"format": FOREIGN_FORMAT, "key": "k", "sha256": ""})
     (next(folder.iterdir()) / "k.jsonl").write_text(f"{header}\n{{}}", encoding="utf-8")
     assert store.load("k", SweepPoint) is None  # it is measured again
     raise InputError(store.notes[-1])
@@ -113,7 +113,7 @@ def test_another_format_is_refused(read: Callable[[Path], None], thing: str, tmp
         read(tmp_path)
     sentence = str(refusal.value)
     assert sentence.startswith(thing)
-    assert re.search(rf"must be of format {FORMAT}, got format {OTHER}\.$", sentence)
+    assert re.search(rf"must be of format {FORMAT}, got format {FOREIGN_FORMAT}\.$", sentence)
     assert "\n" not in sentence
 
 

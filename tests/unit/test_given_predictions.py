@@ -52,23 +52,26 @@ def both() -> tuple[AuditDataset, AuditDataset]:
 
 def test_the_audit_is_the_same(both: tuple[AuditDataset, AuditDataset]):
     trained = run(replace(TRAINED, roles=SETS), dataset=both[0])
-    given = run(replace(AUDIT, roles=GIVING), dataset=both[1])
+    submitted = run(replace(AUDIT, roles=GIVING), dataset=both[1])
     for name in ("accuracy_train", "accuracy_test", "majority_test", "unfairness_train", "unfairness_test"):
-        assert getattr(given.model, name) == getattr(trained.model, name), name
-    assert given.model.rates_train == trained.model.rates_train and given.model.rates_test == trained.model.rates_test
-    assert np.array_equal(given.model.scores, trained.model.scores) and given.model.scores_given
-    assert not given.model.needs_sensitive and not given.model.randomised
-    assert given.strong == trained.strong
+        assert getattr(submitted.model, name) == getattr(trained.model, name), name
+    assert (
+        submitted.model.rates_train == trained.model.rates_train
+        and submitted.model.rates_test == trained.model.rates_test
+    )
+    assert np.array_equal(submitted.model.scores, trained.model.scores) and submitted.model.scores_given
+    assert not submitted.model.needs_sensitive and not submitted.model.randomised
+    assert submitted.strong == trained.strong
     for name in ("train", "attack", "validation", "test"):
-        assert np.array_equal(*(getattr(one.subject.splits, name) for one in (given, trained))), name
-    assert trained.subject.trainable and not given.subject.trainable
-    for pair, found in trained.attacks.items():
-        again = given.attacks[pair]
-        assert again.held_out_accuracy == found.held_out_accuracy
-        assert np.array_equal(again.attacked.probability, found.attacked.probability), pair
+        assert np.array_equal(*(getattr(audited.subject.splits, name) for audited in (submitted, trained))), name
+    assert trained.subject.trainable and not submitted.subject.trainable
+    for pair, attack in trained.attacks.items():
+        again = submitted.attacks[pair]
+        assert again.held_out_accuracy == attack.held_out_accuracy
+        assert np.array_equal(again.attacked.probability, attack.attacked.probability), pair
     for tolerance in (0.0, 0.02, 0.1):
         for settings in ({}, {"adversary": "strong_predictions", "cost": "log_odds"}, {"as_published": True}):
-            now, was = (one.disclose(tolerance, **settings) for one in (given, trained))  # type: ignore[arg-type]
+            now, was = (audited.disclose(tolerance, **settings) for audited in (submitted, trained))  # type: ignore[arg-type]
             assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)
 
 
@@ -79,21 +82,22 @@ def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, 
     between = split_between(splits.train, splits.test, seed=3)
     settings = MembershipSettings(target="audited", shadows=4, seed=3)
     *_, was = study(owners, settings, train=audited_target(TRAINED, both[0]), split=between)
-    told: list[tuple[int, int]] = []
-    given = replace(settings, target=GIVEN)
-    target = attacked_as(owners, given, config=replace(AUDIT, seed=3), dataset=dataset)
+    progress: list[tuple[int, int]] = []
+    given_settings = replace(settings, target=GIVEN)
+    target = attacked_as(owners, given_settings, config=replace(AUDIT, seed=3), dataset=dataset)
     now = {
-        one.name: evaluate_attack(target, one) for one in run_attacks(target, report=lambda *steps: told.append(steps))
+        guess.name: evaluate_attack(target, guess)
+        for guess in run_attacks(target, report=lambda *steps: progress.append(steps))
     }
     assert list(now) == ["loss", "confidence", "network", "quantile"]
     assert all(now[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now)
     assert all(now[name].disparities == was.attacks[name].disparities for name in now)
     assert "lira" in was.attacks and was.not_run == {}
     assert_one_sentence(target.not_run["lira"], ("LiRA", "trained again"))
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] and sum(attack_steps(given).values()) == 4
+    assert progress == [(1, 4), (2, 4), (3, 4), (4, 4)] and sum(attack_steps(given_settings).values()) == 4
     labels, drawn = dataset.labels[between.members], dataset.predictions[between.members]  # type: ignore[index]
-    found = target.findings.target.accuracy_train.value
-    assert found == pytest.approx((labels == drawn).mean())  # labels count, not scores
+    accuracy = target.findings.target.accuracy_train.value
+    assert accuracy == pytest.approx((labels == drawn).mean())  # labels count, not scores
 
 
 def test_the_members_of_a_table_with_predictions_are_the_audits():
@@ -110,7 +114,7 @@ def test_the_members_of_a_table_with_predictions_are_the_audits():
 def test_attriguard_guards_the_records_and_cannot_ask_the_model(both: tuple[AuditDataset, AuditDataset]):
     settings = TableSettings(trained_budgets=(0.25,))
     guards = [table_guard(data, config, settings) for data, config in zip(both, (TRAINED, AUDIT), strict=True)]
-    was, now = (next(found for found in guard.expose() if found.guesses) for guard in guards)
+    was, now = (next(exposure for exposure in guard.expose() if exposure.guesses) for guard in guards)
     assert now.at(1.0) == was.at(1.0) and now.spent(1.0) == was.spent(1.0)
     with pytest.raises(InputError, match="changed records") as caught:
         table_utility(guards[1], both[1], AUDIT)

@@ -99,34 +99,36 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     folder = tmp_path_factory.mktemp("planted")
     user, temporary, tests = folder / "user", folder / "temporary", folder / "tests"
     results = user / ".cache" / "fairleak" / "sweeps"
-    for made in (temporary, tests, results):
-        made.mkdir(parents=True)
+    for created in (temporary, tests, results):
+        created.mkdir(parents=True)
     (results / "result.jsonl").write_text("a user's result")
     code = PLANTED.format(user=str(user), temporary=str(temporary), root=str(ROOT))
     (tests / "test_planted.py").write_text(code)
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("FAIRLEAK_", "XDG_", "PYTEST_"))}
-    own |= {"HOME": str(user), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("FAIRLEAK_", "XDG_", "PYTEST_"))
+    }
+    environment |= {"HOME": str(user), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
     options = ["-q", "-rA", "-p", "no:cacheprovider", "-p", "tests.conftest", "-c", "/dev/null"]
     places = ["--rootdir", tests, "--confcutdir", tests, tests]
-    done = finished([sys.executable, "-m", "pytest", *options, *places], cwd=ROOT, env=own)
-    found: dict[str, set[str]] = {}
+    done = finished([sys.executable, "-m", "pytest", *options, *places], cwd=ROOT, env=environment)
+    by_test: dict[str, set[str]] = {}
     for line in done.stdout.splitlines():
         word, _, test = line.partition(" ")
         if word in ("PASSED", "FAILED", "ERROR") and "::" in test:
-            found.setdefault(test.partition("::")[2].partition(" ")[0], set()).add(word)
+            by_test.setdefault(test.partition("::")[2].partition(" ")[0], set()).add(word)
     assert (results / "result.jsonl").read_text() == "a user's result"
     assert sorted(path.name for path in user.iterdir()) == [".cache"]
-    return found
+    return by_test
 
 
 def test_whoever_opens_a_users_folder_fails_even_in_a_process_that_swallows_it(outcomes: dict[str, set[str]]):
     inside = outcomes.pop("test_stays_inside")
     assert inside == {"PASSED"}
     assert len(outcomes) == 10
-    assert [test for test, words in outcomes.items() if "ERROR" not in words] == []
+    assert [test for test, statuses in outcomes.items() if "ERROR" not in statuses] == []
 
 
-def test_every_folder_of_this_process_and_of_those_it_starts_is_the_tests_own():
+def test_every_folder_of_this_process_and_of_its_children():
     code = (
         "import tempfile\nfrom pathlib import Path\nfrom core.datasets.catalog import default_cache_folder\n"
         "from core.desk.ledger import default_ledger\nfrom core.store.history.history import default_history\n"
@@ -134,8 +136,8 @@ def test_every_folder_of_this_process_and_of_those_it_starts_is_the_tests_own():
     )
     started = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     mine = [Path.home(), tempfile.gettempdir(), default_cache_folder(), default_ledger(), default_history()]
-    assert started.stdout.split() == [str(place) for place in mine]
-    assert all(hermetic.run_folder() in Path(place).parents for place in mine)
+    assert started.stdout.split() == [str(location) for location in mine]
+    assert all(hermetic.run_folder() in Path(location).parents for location in mine)
     inherited = {name for name in os.environ if name.startswith(hermetic.UNSET)}
     assert inherited <= {"MPLBACKEND"}  # which Streamlit sets when it is imported
 

@@ -24,59 +24,72 @@ def subject(metric: str = "statistical_parity", **changes: object) -> Subject:
     rng = np.random.default_rng(4)
     people = draw_people(sum(SIZES), rng)
     answers = (rng.random(sum(SIZES)) < 0.4 + 0.2 * people.sensitive).astype(np.uint8)
-    made = subject_of(people, answers, SIZES, seed=4)
-    return replace(made, config=replace(made.config, metric=metric, **changes))
+    base_subject = subject_of(people, answers, SIZES, seed=4)
+    return replace(base_subject, config=replace(base_subject.config, metric=metric, **changes))
 
 
-def gaps_of(found: Subject, metric: str, rows: np.ndarray) -> tuple[float, float]:
+def gaps_of(audited: Subject, metric: str, rows: np.ndarray) -> tuple[float, float]:
     """Return the largest deviation from the overall rate, and the largest difference between groups."""
-    said, group, label = (
-        array[rows] for array in (found.model.predictions, found.dataset.sensitive, found.dataset.labels)
+    predictions, group, label = (
+        array[rows] for array in (audited.model.predictions, audited.dataset.sensitive, audited.dataset.labels)
     )
     groups = {"metric": metric, "labels": label}
-    return unfairness(said, group, **groups), difference_between_groups(said, group, **groups)
+    return unfairness(predictions, group, **groups), difference_between_groups(predictions, group, **groups)
 
 
 @pytest.mark.parametrize("records", ["training", "test"])
 @pytest.mark.parametrize("metric", METRICS)
 def test_deviation_and_difference_are_those_of_the_metrics(metric: str, records: str):
-    found = subject()
-    rows = found.splits.train if records == "training" else found.splits.test
-    (one,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == (metric, records)]
-    assert (one.unfairness.value, one.difference.value) == pytest.approx(gaps_of(found, metric, rows))
-    assert one.people == rows.size and one.difference.value >= one.unfairness.value
-    width = one.unfairness.high - one.unfairness.low
+    audited = subject()
+    rows = audited.splits.train if records == "training" else audited.splits.test
+    (measure,) = [
+        measure for measure in fairness_metrics(audited) if (measure.metric, measure.records) == (metric, records)
+    ]
+    assert (measure.unfairness.value, measure.difference.value) == pytest.approx(gaps_of(audited, metric, rows))
+    assert measure.people == rows.size and measure.difference.value >= measure.unfairness.value
+    width = measure.unfairness.high - measure.unfairness.low
     assert width > 0.02 if records == "test" else width == 0.0
 
 
 def test_words_hold_the_numbers_of_the_table():
-    found = subject()
-    (one,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == ("equalized_odds", "test")]
-    *groups, deviation, difference = metric_table(found, "test")
-    assert [row["Group or measure"] for row in groups] == [found.dataset.group_names[code] for code in (1, 0)]
+    audited = subject()
+    (measure,) = [
+        measure
+        for measure in fairness_metrics(audited)
+        if (measure.metric, measure.records) == ("equalized_odds", "test")
+    ]
+    *groups, deviation, difference = metric_table(audited, "test")
+    assert [row["Group or measure"] for row in groups] == [audited.dataset.group_names[code] for code in (1, 0)]
     title = "Equalized odds: larger of both"
-    assert deviation[title] == f"{one.unfairness.value:.3f} ({one.unfairness.low:.3f} to {one.unfairness.high:.3f})"
-    assert difference[title].startswith(f"{one.difference.value:.3f} (")
+    assert (
+        deviation[title]
+        == f"{measure.unfairness.value:.3f} ({measure.unfairness.low:.3f} to {measure.unfairness.high:.3f})"
+    )
+    assert difference[title].startswith(f"{measure.difference.value:.3f} (")
     assert groups[0][title] == "" and "n " in groups[0]["Statistical parity: selection rate"]
-    assert metric_table(found, "training")[-1][title] == f"{gaps_of(found, METRICS[3], found.splits.train)[1]:.3f}"
-    for splits in (found.splits, replace(found.splits, train=found.splits.test, test=found.splits.train)):
-        turned = replace(found, splits=splits)  # one of the two sets is treated less equally
+    assert (
+        metric_table(audited, "training")[-1][title] == f"{gaps_of(audited, METRICS[3], audited.splits.train)[1]:.3f}"
+    )
+    for splits in (audited.splits, replace(audited.splits, train=audited.splits.test, test=audited.splits.train)):
+        turned = replace(audited, splits=splits)  # one of the two sets is treated less equally
         gaps = {metric: gaps_of(turned, metric, splits.test)[0] for metric in METRICS}
         largest = max(METRICS, key=lambda metric: (gaps[metric], -METRICS.index(metric)))
-        told = f"Unfairness on the test set is largest by {METRIC_TITLES[largest].lower()}: {gaps[largest]:.3f} ("
-        assert metrics_heading(turned, "test set").startswith(told)
+        sentence = f"Unfairness on the test set is largest by {METRIC_TITLES[largest].lower()}: {gaps[largest]:.3f} ("
+        assert metrics_heading(turned, "test set").startswith(sentence)
 
 
 def test_a_metric_without_people_is_not_measured():
-    found = subject()
-    labels = found.dataset.labels.copy()
-    labels[found.splits.test] = 1
-    found = replace(found, dataset=replace(found.dataset, labels=labels))
-    told = {one.metric: one for one in fairness_metrics(found) if one.records == "test"}
-    assert math.isnan(told["predictive_equality"].unfairness.value) and told["predictive_equality"].rates == ()
-    assert told["equal_opportunity"].unfairness.value == pytest.approx(told["statistical_parity"].unfairness.value)
-    assert metric_table(found, "test")[0]["Predictive equality: false-positive rate"] == "nobody"
-    assert metric_table(found, "test")[-1]["Predictive equality: false-positive rate"] == "not measured"
+    audited = subject()
+    labels = audited.dataset.labels.copy()
+    labels[audited.splits.test] = 1
+    audited = replace(audited, dataset=replace(audited.dataset, labels=labels))
+    measures = {measure.metric: measure for measure in fairness_metrics(audited) if measure.records == "test"}
+    assert math.isnan(measures["predictive_equality"].unfairness.value) and measures["predictive_equality"].rates == ()
+    assert measures["equal_opportunity"].unfairness.value == pytest.approx(
+        measures["statistical_parity"].unfairness.value
+    )
+    assert metric_table(audited, "test")[0]["Predictive equality: false-positive rate"] == "nobody"
+    assert metric_table(audited, "test")[-1]["Predictive equality: false-positive rate"] == "not measured"
 
 
 HOLDS = [
@@ -92,28 +105,33 @@ HOLDS = [
 
 
 @pytest.mark.parametrize("method", ["given", "exponentiated_gradient"])
-@pytest.mark.parametrize(("train", "test", "what", "there", "means"), HOLDS)
-def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what: str, there: str, means: str):
-    made = subject(method=method, tolerance=0.1)
-    unseen = replace(made.model.unfairness_test, **dict(zip(("value", "low", "high"), test, strict=True)))
-    found = headline(replace(made, model=replace(made.model, unfairness_train=train, unfairness_test=unseen)))
-    known, others = ("training set", "test set") if made.sets_known else ("people attacked", "others")
+@pytest.mark.parametrize(("train", "test", "what", "connective", "means"), HOLDS)
+def test_whether_a_tolerance_holds(method: str, train: float, test: tuple, what: str, connective: str, means: str):
+    base_subject = subject(method=method, tolerance=0.1)
+    unseen = replace(base_subject.model.unfairness_test, **dict(zip(("value", "low", "high"), test, strict=True)))
+    finding = headline(
+        replace(base_subject, model=replace(base_subject.model, unfairness_train=train, unfairness_test=unseen))
+    )
+    first_set, second_set = ("training set", "test set") if base_subject.sets_known else ("people attacked", "others")
     sign = "≤" if what == "satisfies" else ">"
-    told = f"{what} its fairness constraint on the {known} ({train:g} {sign} 0.1) {there} the {others} ({test[0]:.6g})."
+    sentence = f"{what} its fairness constraint on the {first_set} ({train:g} {sign} 0.1) "
+    sentence += f"{connective} the {second_set} ({test[0]:.6g})."
     smallest = method == "given" and train == 0.1  # the tolerance is what holds, and not asked for
-    assert (told in found.point) != smallest and found.so_what.startswith(means) and found.to_do
+    assert (sentence in finding.point) != smallest and finding.so_what.startswith(means) and finding.to_do
 
 
 @pytest.mark.parametrize("method", ["threshold_optimizer", "unmitigated", "dp_id3"])
-def test_a_model_without_a_tolerance_is_not_said_to_keep_one(method: str):
-    found = headline(subject(method=method, tolerance=0.6))
-    assert found.point.startswith("Unfairness is ") and found.so_what and "Publish no tolerance" in found.to_do
+def test_a_model_without_a_tolerance(method: str):
+    finding = headline(subject(method=method, tolerance=0.6))
+    assert finding.point.startswith("Unfairness is ") and finding.so_what and "Publish no tolerance" in finding.to_do
 
 
 def test_a_tolerance_taken_from_given_predictions_is_not_a_constraint_they_satisfy():
     achieved = subject(method="given").model.unfairness_train
     smallest = true_tolerance(0.0, achieved)
-    taken, looser = (headline(subject(method="given", tolerance=one)) for one in (smallest, smallest + 0.001))
+    taken, looser = (
+        headline(subject(method="given", tolerance=tolerance)) for tolerance in (smallest, smallest + 0.001)
+    )
     assert (
         "constraint" not in taken.point and f"{tolerance_text(smallest)} is the smallest that holds" in taken.evidence
     )
@@ -125,12 +143,12 @@ def test_a_tolerance_taken_from_given_predictions_is_not_a_constraint_they_satis
 @pytest.mark.parametrize("method", ["given", "exponentiated_gradient"])
 def test_an_unfairness_equal_to_the_tolerance_but_for_rounding_keeps_to_it(method: str):
     people, groups = draw_people(600, np.random.default_rng(4)), np.tile([0, 1], 300).astype(np.uint8)
-    said = (np.tile(np.repeat(np.arange(100), 2), 3) < np.where(groups, 55, 45)).astype(np.uint8)
-    made = subject_of(replace(people, sensitive=groups), said, (200, 200, 200), seed=4)
-    assert made.model.unfairness_train > 0.05  # by 4e-17
-    told = headline(replace(made, config=replace(made.config, method=method, tolerance=0.05)))
-    assert "violates" not in told.point and "does not hold for the people attacked" not in told.so_what
-    assert "The estimate for new people is within the tolerance" in told.so_what
+    predictions = (np.tile(np.repeat(np.arange(100), 2), 3) < np.where(groups, 55, 45)).astype(np.uint8)
+    base_subject = subject_of(replace(people, sensitive=groups), predictions, (200, 200, 200), seed=4)
+    assert base_subject.model.unfairness_train > 0.05  # by 4e-17
+    finding = headline(replace(base_subject, config=replace(base_subject.config, method=method, tolerance=0.05)))
+    assert "violates" not in finding.point and "does not hold for the people attacked" not in finding.so_what
+    assert "The estimate for new people is within the tolerance" in finding.so_what
 
 
 @pytest.mark.parametrize("answer", [0, 1])
@@ -144,32 +162,32 @@ def test_an_unfairness_equal_to_the_tolerance_but_for_rounding_keeps_to_it(metho
 )
 def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(method: str, remedy: str, answer: int):
     people = draw_people(sum(SIZES), np.random.default_rng(4))
-    made = subject_of(people, np.full(sum(SIZES), answer, dtype=np.uint8), SIZES, seed=4)
-    told = headline(replace(made, config=replace(made.config, method=method)))
-    roles = made.dataset.roles
-    assert f"the same answer ({roles.label} = {answer})" in told.point
-    assert "decides nothing" in told.point and told.so_what.startswith("It has no use")
-    assert told.to_do.startswith(remedy)
-    assert "fair and private because" in told.point and made.model.constant_scores(made.splits)
+    base_subject = subject_of(people, np.full(sum(SIZES), answer, dtype=np.uint8), SIZES, seed=4)
+    finding = headline(replace(base_subject, config=replace(base_subject.config, method=method)))
+    roles = base_subject.dataset.roles
+    assert f"the same answer ({roles.label} = {answer})" in finding.point
+    assert "decides nothing" in finding.point and finding.so_what.startswith("It has no use")
+    assert finding.to_do.startswith(remedy)
+    assert "fair and private because" in finding.point and base_subject.model.constant_scores(base_subject.splits)
     scores = np.random.default_rng(4).random(sum(SIZES))
-    telling = headline(replace(made, model=replace(made.model, scores=scores, scores_given=True)))
+    telling = headline(replace(base_subject, model=replace(base_subject.model, scores=scores, scores_given=True)))
     assert "private" not in telling.point and "its scores differ" in telling.so_what
-    one_unlike = made.model.predictions.copy()
-    one_unlike[made.splits.train[0]] = 1 - answer
-    varied = replace(made, model=replace(made.model, predictions=one_unlike))
+    one_unlike = base_subject.model.predictions.copy()
+    one_unlike[base_subject.splits.train[0]] = 1 - answer
+    varied = replace(base_subject, model=replace(base_subject.model, predictions=one_unlike))
     assert "same answer" not in headline(varied).point
 
 
 @pytest.mark.parametrize("accepted", [(0, 0, 18), (9, 10, 9), (0, 1, 20)])
 def test_the_ratio_of_three_groups_has_an_interval_that_a_ratio_can_have(accepted: tuple[int, int, int]):
-    found = subject()
-    test, groups = found.splits.test[:60], np.repeat([0, 1, 2], 20)
-    said, group = found.model.predictions.copy(), found.dataset.sensitive.copy()
+    audited = subject()
+    test, groups = audited.splits.test[:60], np.repeat([0, 1, 2], 20)
+    predictions, group = audited.model.predictions.copy(), audited.dataset.sensitive.copy()
     group[test] = groups
-    said[test] = np.concatenate([np.arange(20) < n for n in accepted])
-    dataset = replace(found.dataset, sensitive=group, group_names=("a", "b", "c"))
-    few = replace(found.splits, test=test)
-    made = replace(found, dataset=dataset, model=replace(found.model, predictions=said), splits=few)
-    ratio = four_fifths(made).estimate
+    predictions[test] = np.concatenate([np.arange(20) < n for n in accepted])
+    dataset = replace(audited.dataset, sensitive=group, group_names=("a", "b", "c"))
+    few = replace(audited.splits, test=test)
+    changed = replace(audited, dataset=dataset, model=replace(audited.model, predictions=predictions), splits=few)
+    ratio = four_fifths(changed).estimate
     assert ratio is not None and ratio.value == min(accepted) / max(accepted)
     assert 0.0 <= ratio.low <= ratio.value <= ratio.high <= 1.0

@@ -45,9 +45,9 @@ def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, caps
     assert 'prediction = "predicted"' in plan.read_text("utf-8")
     plan.write_text(re.sub(r'sensitive = "\w+"', 'sensitive = "origin"', plan.read_text("utf-8")), "utf-8")
     capsys.readouterr()
-    given = [str(plan), "--out", str(tmp_path / "out"), "--policy", "predictions", "--no-self-test", "--quiet"]
-    code, told = main(["audit", *given]), capsys.readouterr()
-    assert told.err.splitlines() == [result.verdict] and told.out.splitlines()[0] == result.headline
+    arguments = [str(plan), "--out", str(tmp_path / "out"), "--policy", "predictions", "--no-self-test", "--quiet"]
+    code, output = main(["audit", *arguments]), capsys.readouterr()
+    assert output.err.splitlines() == [result.verdict] and output.out.splitlines()[0] == result.headline
     assert code == {"pass": 0, "fail": 1}.get(result.verdict, 2)
     result.write(tmp_path / "here")
     ours, theirs = (
@@ -60,9 +60,13 @@ def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, caps
 
 
 def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
-    shown = html.unescape(result._repr_html_())
-    assert board_html(check_rows(result.reports.document)) in shown
-    assert f"<h3>{html.escape(result.headline)}</h3>" in shown and "sandbox" in shown and "<script" not in shown
+    page_text = html.unescape(result._repr_html_())
+    assert board_html(check_rows(result.reports.document)) in page_text
+    assert (
+        f"<h3>{html.escape(result.headline)}</h3>" in page_text
+        and "sandbox" in page_text
+        and "<script" not in page_text
+    )
     limited = [row for row in check_rows(result.reports.document) if row.limit]
     lines = result._repr_markdown_().splitlines()
     end = 4 + len(limited)
@@ -70,7 +74,7 @@ def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
     assert all(row.title in line for row, line in zip(limited, lines[4:end], strict=True))
     assert lines[end] == "" and [markdown(text) for text in result.caveats] == [line[2:] for line in lines[end + 1 :]]
     assert "The training records are unknown" in " ".join(result.caveats)
-    assert caveats_html(result.reports.audit.verdict.caveats) in shown
+    assert caveats_html(result.reports.audit.verdict.caveats) in page_text
     assert repr(result) == f"<Audit of table.csv: {result.verdict}. {result.headline}>"
     assert str(result).splitlines()[0] == result.headline
     assert [line[2:] for line in str(result).splitlines() if line.startswith("- ")] == list(result.caveats)
@@ -78,7 +82,7 @@ def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
 
 
 @pytest.mark.parametrize(
-    ("data", "more", "words"),
+    ("data", "more", "message"),
     [
         ("nothing.csv", {}, "data must be a file that can be read, got 'nothing.csv'"),
         (7, {}, "data must be the name of a dataset, a file or a DataFrame, got int."),
@@ -90,10 +94,10 @@ def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
         (people(), {"label": "hired", "attribute": "origin", "policy": "none.toml"}, "policy must be a file"),
     ],
 )
-def test_unusable_input_is_one_sentence(data: object, more: dict[str, str], words: str):
+def test_unusable_input_is_one_sentence(data: object, more: dict[str, str], message: str):
     with pytest.raises(InputError) as caught:
         audit(data, **more)
-    assert words in str(caught.value) and "\n" not in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_an_answer_that_is_missing_is_listed_with_its_key():
@@ -107,6 +111,6 @@ def test_an_answer_that_is_missing_is_listed_with_its_key():
 @pytest.mark.long
 def test_the_demo_by_its_name():
     steps: list[tuple[int, int]] = []
-    found = audit("demo", report=lambda done, total: steps.append((done, total)))
-    assert found.verdict in ("pass", "fail", "inconclusive") and steps[-1][0] == steps[-1][1]
-    assert found.reports.audit.plan.config.tolerance == 0.005
+    demo_result = audit("demo", report=lambda done, total: steps.append((done, total)))
+    assert demo_result.verdict in ("pass", "fail", "inconclusive") and steps[-1][0] == steps[-1][1]
+    assert demo_result.reports.audit.plan.config.tolerance == 0.005

@@ -28,7 +28,7 @@ def test_every_file_is_in_one_part_and_no_part_takes_ten_minutes():
 
 def test_where_every_test_is_skipped_none_has_passed(tmp_path: Path):
     (tmp_path / "test_nothing.py").write_text("import pytest\n\n\ndef test_nothing():\n    pytest.skip('not here')\n")
-    told = "-m pytest -q -p no:cacheprovider -p tests.conftest -c /dev/null"
-    command = [sys.executable, *told.split(), "--rootdir", tmp_path, "--confcutdir", tmp_path, tmp_path]
+    options = "-m pytest -q -p no:cacheprovider -p tests.conftest -c /dev/null"
+    command = [sys.executable, *options.split(), "--rootdir", tmp_path, "--confcutdir", tmp_path, tmp_path]
     done = finished(command, cwd=ROOT)
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr

@@ -53,7 +53,7 @@ def by_primal(posterior: np.ndarray, constraints: Constraints) -> np.ndarray:
     if len(upper):
         rules.append({"type": "ineq", "fun": lambda x: b_upper - upper @ x, "jac": lambda x: -upper})
     q = posterior.ravel()
-    found = minimize(
+    solution = minimize(
         lambda x: float(x @ np.log(x / q)),
         q.copy(),
         jac=lambda x: np.log(x / q) + 1,
@@ -62,17 +62,17 @@ def by_primal(posterior: np.ndarray, constraints: Constraints) -> np.ndarray:
         constraints=rules,
         options={"maxiter": 500, "ftol": 1e-15},
     )
-    assert np.abs(a @ found.x - b).max() < 1e-8
-    return found.x.reshape(n, k)
+    assert np.abs(a @ solution.x - b).max() < 1e-8
+    return solution.x.reshape(n, k)
 
 
 def independent(rows: np.ndarray) -> list[int]:
     """Return the numbers of rows none of which follows from those before it."""
-    kept: list[int] = []
+    independent_rows: list[int] = []
     for i in range(len(rows)):
-        if np.linalg.matrix_rank(rows[[*kept, i]]) > len(kept):
-            kept.append(i)
-    return kept
+        if np.linalg.matrix_rank(rows[[*independent_rows, i]]) > len(independent_rows):
+            independent_rows.append(i)
+    return independent_rows
 
 
 def divergence(p: np.ndarray, q: np.ndarray) -> float:
@@ -141,9 +141,9 @@ def test_many_patterns_give_what_few_give() -> None:
         bound=few.bound,
         equality=few.equality,
     )
-    here, there = project(q, few), project(q, many)
-    assert here.converged and there.converged and here.value > 0.1
-    assert there.probability == pytest.approx(here.probability, abs=1e-9)
+    from_few, from_many = project(q, few), project(q, many)
+    assert from_few.converged and from_many.converged and from_few.value > 0.1
+    assert from_many.probability == pytest.approx(from_few.probability, abs=1e-9)
 
 
 def test_records_outside_the_metric_keep_their_numbers_to_the_bit() -> None:
@@ -155,7 +155,7 @@ def test_records_outside_the_metric_keep_their_numbers_to_the_bit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"tolerance": 1.4}, "tolerance must be in [0, 1], got 1.4"),
         ({"metric": "parity"}, "metric must be one of"),
@@ -174,11 +174,11 @@ def test_records_outside_the_metric_keep_their_numbers_to_the_bit() -> None:
         ({"probability": [], "predictions": []}, "at least one record"),
     ],
 )
-def test_bad_settings_are_answered_in_one_sentence(settings: dict, told: str) -> None:
+def test_bad_settings_are_answered_in_one_sentence(settings: dict, message: str) -> None:
     arguments = {"probability": [0.5, 0.4], "predictions": [0, 1], "tolerance": 0.1} | settings
     with pytest.raises(InputError) as caught:
         soft_correct(**arguments)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).count("\n") == 0
 
 
@@ -190,9 +190,9 @@ def test_near_certainty_is_rounded_in_favour_of_the_truth() -> None:
     shift = -done.multipliers[0]
     assert done.converged and shift > 0
     complement = (1 - q) * np.exp(-shift) / (q + (1 - q) * np.exp(-shift))
-    kept = 1 - done.probability
-    assert (kept >= complement * (1 - 1e-12)).all()
-    assert (kept <= complement + 2.3e-16).all()
+    remainder = 1 - done.probability
+    assert (remainder >= complement * (1 - 1e-12)).all()
+    assert (remainder <= complement + 2.3e-16).all()
 
 
 def test_a_search_gone_wrong_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,8 +210,8 @@ def test_an_interval_is_two_inequalities():
     truth = (rng.random(200) < q) @ weights[:, pattern].T
     bound, width = truth + rng.uniform(-1.5, 1.5, 3), np.full(3, 1.5)
     common = {"pattern": pattern, "groups": np.tile([0.0, 1.0], (3, 1)), "weights": weights}
-    one = project(q, Constraints(**common, bound=bound, equality=np.ones(3, bool), width=width))
-    two = project(
+    by_interval = project(q, Constraints(**common, bound=bound, equality=np.ones(3, bool), width=width))
+    by_inequalities = project(
         q,
         Constraints(
             pattern=pattern,
@@ -221,16 +221,20 @@ def test_an_interval_is_two_inequalities():
             equality=np.zeros(6, bool),
         ),
     )
-    assert one.converged and two.converged and one.value == pytest.approx(two.value, abs=1e-9)
-    assert one.probability == pytest.approx(two.probability, abs=1e-7)
+    assert (
+        by_interval.converged
+        and by_inequalities.converged
+        and by_interval.value == pytest.approx(by_inequalities.value, abs=1e-9)
+    )
+    assert by_interval.probability == pytest.approx(by_inequalities.probability, abs=1e-7)
 
 
 def test_noise_is_weighed_by_its_variance_and_may_say_what_is_impossible():
     # the size is 50 ± 5 before; told 60 with variance 25, the mode of both is half way, up to the curvature
     q = np.full(100, 0.5)
-    found = project(q, one_row(60.0, n=100, variance=25.0))
-    size = found.probability.sum()
-    assert found.converged and size == pytest.approx(55.0, abs=0.1)
+    projection = project(q, one_row(60.0, n=100, variance=25.0))
+    size = projection.probability.sum()
+    assert projection.converged and size == pytest.approx(55.0, abs=0.1)
     shift = math.log(size / (100 - size))
     assert shift * 25.0 == pytest.approx(60.0 - size, abs=1e-6)  # λ v = b − E F
     assert project(q, one_row(60.0, n=100, variance=1e-9)).probability.sum() == pytest.approx(60.0, abs=1e-6)
@@ -238,6 +242,6 @@ def test_noise_is_weighed_by_its_variance_and_may_say_what_is_impossible():
     q = np.full(10, 0.5)
     noisy = project(q, one_row(13.0, n=10, variance=4.0))
     assert noisy.converged and 5 < noisy.probability.sum() < 10
-    found = project(q, one_row(13.0, n=10, width=1.0))
-    assert found.status == "infeasible" and "by 2 records" in found.reason
+    projection = project(q, one_row(13.0, n=10, width=1.0))
+    assert projection.status == "infeasible" and "by 2 records" in projection.reason
     assert project(q, one_row(11.0, n=10, width=2.0)).probability.sum() == pytest.approx(9.0, abs=1e-7)

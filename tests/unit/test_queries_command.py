@@ -28,8 +28,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.delenv("FAIRLEAK_LEDGER", raising=False)
 
     def command(text: str) -> tuple[int, str, str]:
-        code, told = exit_code("desk", *shlex.split(text)), capsys.readouterr()
-        return code, told.out, told.err
+        code, output = exit_code("desk", *shlex.split(text)), capsys.readouterr()
+        return code, output.out, output.err
 
     return command
 
@@ -68,8 +68,8 @@ def test_a_ledger_of_ones_own_and_what_its_quotes_say(run: Run, tmp_path: Path, 
     run(f"{REGISTER} --ledger made --count-epsilon 50")
     out = run(f"{ASK} --ledger made --answer-epsilon 2 --quote")[1]
     sizes = pd.read_csv("people.csv").sex.value_counts()
-    told = 0.7 * (1 / sizes.iloc[0] + 1 / sizes.iloc[1]) / 2
-    assert float(out.split()[-1]) == pytest.approx(told, rel=0.05)
+    expected = 0.7 * (1 / sizes.iloc[0] + 1 / sizes.iloc[1]) / 2
+    assert float(out.split()[-1]) == pytest.approx(expected, rel=0.05)
 
 
 def test_the_documented_sample_can_be_followed(run: Run):

@@ -41,10 +41,10 @@ decimals = 3
 @cache
 def table() -> Table:
     """Return a small table with two models that differ in one person."""
-    own = samples.table(900)
-    one = np.random.default_rng(4).integers(0, 2, 900)
-    two = np.where(np.arange(900) == 0, 1 - one, one)
-    return replace(own, frame=own.frame.assign(one=one, two=two))
+    base = samples.table(900)
+    first = np.random.default_rng(4).integers(0, 2, 900)
+    second = np.where(np.arange(900) == 0, 1 - first, first)
+    return replace(base, frame=base.frame.assign(one=first, two=second))
 
 
 @pytest.fixture(autouse=True)
@@ -61,12 +61,12 @@ Run = Callable[..., tuple[int, str, str]]
 def run(tmp_path: Path, capsys: Capture) -> Run:
     """Run the command on a card; return its exit code and what it printed on both streams."""
 
-    def of(text: str, *words: str) -> tuple[int, str, str]:
+    def of(text: str, *arguments: str) -> tuple[int, str, str]:
         path = tmp_path / "card.toml"
         path.write_text(text, encoding="utf-8")
-        code = main(["card", str(path), *words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
+        code = main(["card", str(path), *arguments])
+        output = capsys.readouterr()
+        return code, output.out, output.err
 
     return of
 
@@ -82,9 +82,9 @@ def expected() -> tuple[ReleasePlan, ReleasedPeople, ReleaseStudy]:
 def test_typed_numbers(run: Run, tmp_path: Path):
     _, _, study = expected()
     rows = []
-    for one in study.published.numbers:
-        value = f"{one.value}" if one.model else f"{one.value:.0f}"
-        rows.append(f'[[number]]\nmodel = "{one.model}"\nstatistic = "{one.statistic}"\nvalue = {value}\n')
+    for number in study.published.numbers:
+        value = f"{number.value}" if number.model else f"{number.value:.0f}"
+        rows.append(f'[[number]]\nmodel = "{number.model}"\nstatistic = "{number.statistic}"\nvalue = {value}\n')
     numbers = "".join(rows).replace('model = ""\n', "")
     out = tmp_path / "typed.json"
     _, text, _ = run(CARD + numbers, "--json", str(out))
@@ -100,7 +100,7 @@ def test_flags_stand_in_place_of_what_the_file_says(run: Run):
     _, text, _ = run(CARD, *noise, "--no-advice")
     assert "DP noise drawn once, from seed 8.\nAnybody can draw the same noise" in text
     assert "80 people of" in text and "2 models (seeds), " in text and ", noise, ε = 3: " in text
-    for words, rule in (
+    for flags, rule in (
         (
             ["--publish-epsilon", "3"],
             "card.toml: [publish]: A release is rounded or has privacy noise, got",
@@ -108,7 +108,7 @@ def test_flags_stand_in_place_of_what_the_file_says(run: Run):
         (["--decimals", "99"], "card: --decimals must be from 0 to 12, got 99."),
         (["--statistics", "beauty"], "card: --statistics must be some of sp_gap, "),
     ):
-        code, _, error = run(CARD, *words)
+        code, _, error = run(CARD, *flags)
         assert code == 3 and rule in error
 
 
@@ -144,21 +144,21 @@ def test_a_table_that_cannot_be_read_is_told_with_its_key(run: Run, tmp_path: Pa
     assert (code, out) == (3, "") and error == (
         "fairleak card: card.toml: [data] must name a dataset of the catalogue or a file, got neither.\n"
     )
-    for file, words in (
+    for file, message in (
         ("none.csv", "data.file must be a file that can be read, got 'none.csv': no such file or directory."),
         ("empty.csv", "data.file: The file 'empty.csv' is empty"),
         ("good.csv", "[data]: The first group must be made of values of 'sex', got 'X'."),
     ):
         group = roles.replace("'F'", "'X'") if file == "good.csv" else roles
         code, _, error = run(f"[data]\nfile = '{file}'\n{group}")
-        assert code == 3 and f"card.toml: {words}" in error and error.count("\n") == 1
+        assert code == 3 and f"card.toml: {message}" in error and error.count("\n") == 1
 
 
-def noisy(count: int, worst: int, *, known: bool = True) -> ReleaseStudy:
+def noisy(count: int, worst: int, *, computed: bool = True) -> ReleaseStudy:
     """Return a card with noise of which one draw discloses so many and the worst of 20 so many."""
-    study, said = card(12, epsilon=10.0), np.zeros(count, dtype=np.uint8)
-    some = replace(study.pinned, people=np.arange(count), count=count, said=said, right=1.0 if count else None)
-    return replace(study, pinned=some, draws=Draws(count=20, pinned=worst, known=known))
+    study, guesses = card(12, epsilon=10.0), np.zeros(count, dtype=np.uint8)
+    some = replace(study.pinned, people=np.arange(count), count=count, said=guesses, right=1.0 if count else None)
+    return replace(study, pinned=some, draws=Draws(count=20, pinned=worst, known=computed))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def noisy(count: int, worst: int, *, known: bool = True) -> ReleaseStudy:
         (noisy(0, 1), "fail"),
         (noisy(2, 5), "fail"),
         (noisy(0, 0), "pass"),
-        (noisy(0, 0, known=False), "inconclusive"),
+        (noisy(0, 0, computed=False), "inconclusive"),
     ],
 )
 def test_somebody_disclosed_in_any_draw_of_the_noise_is_somebody(study: ReleaseStudy, verdict: str):
@@ -175,7 +175,7 @@ def test_somebody_disclosed_in_any_draw_of_the_noise_is_somebody(study: ReleaseS
     assert study.to_dict()["pinned"]["most in any draw"] == (study.draws.pinned if study.draws else 0)
 
 
-def test_a_typed_number_that_the_table_contradicts_is_told(run: Run, tmp_path: Path):
+def test_a_typed_number_that_the_table_contradicts(run: Run, tmp_path: Path):
     _, people, _ = expected()
     prediction, origin = people.predictions[0], people.sensitive
     true = prediction[origin == 1].mean() - prediction[origin == 0].mean()

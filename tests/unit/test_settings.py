@@ -20,10 +20,10 @@ from core.base.settings import (
     Settings,
     add_arguments,
     checked,
+    flag_values,
     from_arguments,
-    given,
+    location_of,
     params,
-    place_of,
     read_table,
     toml_text,
     toml_value,
@@ -39,15 +39,15 @@ KEYS = [
     for title, keys in tables.items()
     for key, setting in keys.items()
 ]
-OWN = [
+STUDY_SETTINGS = [
     (f"{called}: {key}", "", key, setting)
     for called, (cls, _) in CLASSES.items()
     for key, setting in params(cls).items()
 ]
-EVERY = [*KEYS, *OWN]
+EVERY = [*KEYS, *STUDY_SETTINGS]
 
 
-def each(cases: list[tuple[str, str, str, Setting]]) -> Any:
+def parametrized(cases: list[tuple[str, str, str, Setting]]) -> Any:
     names, *rest = zip(*cases, strict=True)
     return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
 
@@ -62,16 +62,16 @@ def outside(setting: Setting) -> Any:
 
 def beyond(setting: Setting) -> list[Any]:
     """Return values of the right type that are out of its bounds."""
-    param, found = setting.param, []
+    param, values = setting.param, []
     if setting.base is str:
         return ["no such name"] if param.options is not None else ["x" * int(param.most + 1)] if param.most else []
     if setting.base not in (int, float):
         return []
     if param.least is not None:
-        found.append(setting.base(param.least) if param.above else setting.base(param.least - 1))
+        values.append(setting.base(param.least) if param.above else setting.base(param.least - 1))
     if param.most is not None:
-        found.append(setting.base(param.most) if param.below else setting.base(param.most + 1))
-    return found + ([math.nan] if setting.base is float else [])
+        values.append(setting.base(param.most) if param.below else setting.base(param.most + 1))
+    return values + ([math.nan] if setting.base is float else [])
 
 
 def value(setting: Setting) -> Any:
@@ -82,24 +82,26 @@ def value(setting: Setting) -> Any:
     if param.form == "table":
         return (("max_depth", None),)
     text = "2026-11-22" if param.form == "day" else "word"
-    one: Any = {bool: True, int: 1, float: 0.5, str: text, tuple: ("a", "b")}[setting.base]
-    one = next(iter(param.options)) if param.options is not None else one
-    return (one,) if setting.many else one
+    example: Any = {bool: True, int: 1, float: 0.5, str: text, tuple: ("a", "b")}[setting.base]
+    example = next(iter(param.options)) if param.options is not None else example
+    return (example,) if setting.many else example
 
 
 def test_a_key_that_is_left_out_has_the_default_of_the_reference():
     source = '[data]\ndataset = "demo"\n'
     card = read_release(f'{source}[models]\nfamily = "mixed"\n')
     for config in (read_plan(source).config, card.source.config):
-        own = {key: setting for key, setting in SOURCE["model"].items() if hasattr(config, key)}
-        assert len(own) > 6 and {key: getattr(config, key) for key in own} == {key: own[key].default for key in own}
+        settings = {key: setting for key, setting in SOURCE["model"].items() if hasattr(config, key)}
+        assert len(settings) > 6 and {key: getattr(config, key) for key in settings} == {
+            key: settings[key].default for key in settings
+        }
     tables = files()["Model card (`fairleak card`)"]
-    own = tables["models"] | tables["people"] | tables["publish"]
-    for setting in own.values():
+    settings = tables["models"] | tables["people"] | tables["publish"]
+    for setting in settings.values():
         assert setting.name == "family" or getattr(card.settings, setting.name) == setting.default, setting.name
 
 
-@each(EVERY)
+@parametrized(EVERY)
 def test_every_setting_says_what_it_is(title: str, key: str, setting: Setting):
     param = setting.param
     assert (param.title[:1].isupper() or param.title[:1] == "ε") and not param.title.endswith(".")
@@ -107,29 +109,29 @@ def test_every_setting_says_what_it_is(title: str, key: str, setting: Setting):
     assert param.help.endswith(".") and len(param.help) < 260
     assert setting.flag.startswith("--") and setting.flag == setting.flag.lower()
     with pytest.raises(InputError, match=rf"must hold only the keys {key}, got '{key}_'\.$"):
-        read_table({f"{key}_": 1}, {key: setting}, place=place_of(title))
+        read_table({f"{key}_": 1}, {key: setting}, location=location_of(title))
 
 
-@each(EVERY)
+@parametrized(EVERY)
 def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title: str, key: str, setting: Setting):
     free = dataclasses.replace(setting, param=dataclasses.replace(setting.param, only=None, shown=True))
     tables = {title: {key: free}}
-    text = toml_text(tables, [(title, {key: value(setting)})], words={"attributes": "sex"})
+    text = toml_text(tables, [(title, {key: value(setting)})], replacements={"attributes": "sex"})
     comment = setting.comment.replace("{attributes}", "sex")
     assert f"# {comment}\n{key} = " in text or setting.param.form == "table"
     content = tomllib.loads(text)
     content = content[title.strip("[]")] if title else content
     content = content[0] if isinstance(content, list) else content
-    assert read_table(content, {key: setting}, place=place_of(title)) == {key: value(setting)}
+    assert read_table(content, {key: setting}, location=location_of(title)) == {key: value(setting)}
 
 
-@each(EVERY)
+@parametrized(EVERY)
 def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Setting):
-    name = place_of(title).of(key)
+    name = location_of(title).of(key)
     for wrong in [outside(setting), *beyond(setting)]:
-        told = [wrong] if setting.many and wrong != 7 else wrong
+        typed = [wrong] if setting.many and wrong != 7 else wrong
         with pytest.raises(InputError) as caught:
-            checked(setting, told, name)
+            checked(setting, typed, name)
         sentence = str(caught.value)
         assert sentence.startswith(f"{name} must ") and ", got " in sentence and sentence.endswith(".")
         assert "\n" not in sentence
@@ -142,23 +144,23 @@ def given_value(setting: Setting) -> Any:
 
 def written(setting: Setting) -> str:
     """Return a setting as it is given on a command line."""
-    told = given_value(setting)
+    example = given_value(setting)
     if setting.base is bool:
-        return setting.flag if told else setting.flag.replace("--", "--no-", 1)
-    text = "{max_depth = 'none'}" if setting.param.form == "table" else toml_value(told)
+        return setting.flag if example else setting.flag.replace("--", "--no-", 1)
+    text = "{max_depth = 'none'}" if setting.param.form == "table" else toml_value(example)
     if setting.many and setting.base is not tuple:
-        text = ",".join("none" if one is None else str(one) for one in told)
-    return f"{setting.flag}={told if isinstance(told, str) else text}"
+        text = ",".join("none" if part is None else str(part) for part in example)
+    return f"{setting.flag}={example if isinstance(example, str) else text}"
 
 
 def test_flags_make_settings_and_wrong_ones_name_the_flag(capsys: pytest.CaptureFixture[str]):
     for cls, commands in CLASSES.values():
         parser = Parser()
         add_arguments(parser, cls)
-        every = given(parser.parse_args(list(map(written, params(cls).values()))), cls)
+        every = flag_values(parser.parse_args(list(map(written, params(cls).values()))), cls)
         assert every == {name: given_value(setting) for name, setting in params(cls).items()}, commands
         must = [written(setting) for setting in params(cls).values() if setting.default is dataclasses.MISSING]
-        assert given(parser.parse_args(must), cls).keys() == {
+        assert flag_values(parser.parse_args(must), cls).keys() == {
             name for name, setting in params(cls).items() if setting.default is dataclasses.MISSING
         }
         for setting in params(cls).values():
@@ -173,7 +175,7 @@ def test_flags_make_settings_and_wrong_ones_name_the_flag(capsys: pytest.Capture
                     from_arguments(parser.parse_args([*must, f"{setting.flag}={wrong}"]), cls)
 
 
-def test_numbers_of_a_class_of_settings_become_floats_as_it_is_made():
+def test_numbers_of_a_class_of_settings_become_floats():
     @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
     class Bounds(Settings):
         shares: tuple[float, ...] = ()
@@ -181,7 +183,7 @@ def test_numbers_of_a_class_of_settings_become_floats_as_it_is_made():
         one: Annotated[float, Param("One", "A budget.", least=0, above=True, infinite=True)] = 1.0
 
     assert values_of(Bounds(many=(0.5, None))) == {"many": (0.5, None), "one": 1.0}
-    made = Bounds(one=3).one, Bounds(one=np.float32(3)).one, Bounds(one=math.inf).one, Bounds(many=(0,)).many[0]
-    assert [type(one) for one in made] == [float] * 4
+    converted = Bounds(one=3).one, Bounds(one=np.float32(3)).one, Bounds(one=math.inf).one, Bounds(many=(0,)).many[0]
+    assert [type(number) for number in converted] == [float] * 4
     with pytest.raises(InputError, match=r"^many must be in \[0, 1\), got 1\.0\.$"):
         Bounds(many=(1.0,))

@@ -33,7 +33,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert seed_value(np.int64(3)) == 3
 
 
-def test_same_seed_and_name_same_numbers_another_name_or_seed_others() -> None:
+def test_same_seed_and_name_give_same_numbers() -> None:
     first, again = (child_generator(7, "folds").random(20) for _ in range(2))
     assert np.array_equal(first, again) and child_seed(3, "a") == child_seed(3, "a")
     seeds = {child_seed(seed, name) for seed in range(50) for name in ("a", "b", "ab")}
@@ -43,7 +43,7 @@ def test_same_seed_and_name_same_numbers_another_name_or_seed_others() -> None:
 
 
 @dataclass(frozen=True)
-class Kept:
+class Holder:
     """Something with an array in it."""
 
     numbers: npt.NDArray[np.float64]
@@ -55,15 +55,15 @@ def people() -> AuditDataset:
 
 
 def test_it_is_made_once_for_each_key_read_only_and_kept_while_asked_for(people: AuditDataset):
-    made: list[str] = []
+    calls: list[str] = []
     for key in ("a", "b", "a", "b"):
-        assert people.once(key, lambda key=key: made.append(key) or key.upper()) == key.upper()
-    assert made == ["a", "b"]
+        assert people.once(key, lambda key=key: calls.append(key) or key.upper()) == key.upper()
+    assert calls == ["a", "b"]
     with pytest.raises(ZeroDivisionError):
         people.once("failed", lambda: 1 / 0)
     assert people.once("failed", lambda: 2) == 2
-    kept = people.once("arrays", lambda: (np.zeros(2), [{"x": np.zeros(2)}], Kept(np.zeros(2))))
-    for array in (kept[0], kept[1][0]["x"], kept[2].numbers):
+    arrays = people.once("arrays", lambda: (np.zeros(2), [{"x": np.zeros(2)}], Holder(np.zeros(2))))
+    for array in (arrays[0], arrays[1][0]["x"], arrays[2].numbers):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
     for number in range(MAX_CACHED):
@@ -75,18 +75,18 @@ def test_it_is_made_once_for_each_key_read_only_and_kept_while_asked_for(people:
 
 
 def test_all_threads_are_given_the_same(people: AuditDataset):
-    found: list[object] = []
+    objects: list[object] = []
 
     def make() -> object:
         time.sleep(0.01)
         return object()
 
-    threads = [threading.Thread(target=lambda: found.append(people.once("a", make))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: objects.append(people.once("a", make))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 8 and len({id(one) for one in found}) == 1
+    assert len(objects) == 8 and len({id(item) for item in objects}) == 1
 
 
 def test_it_is_no_part_of_the_dataset(people: AuditDataset):
@@ -94,9 +94,9 @@ def test_it_is_no_part_of_the_dataset(people: AuditDataset):
     people.once("a", lambda: 1)
     assert repr(people) == before
     assert not {"_kept", "_lock", "once"} & {field.name for field in fields(people)}
-    for other in (replace(people), copy.copy(people), copy.deepcopy(people), pickle.loads(pickle.dumps(people))):
-        assert other.fingerprint == people.fingerprint
-        assert other.once("a", lambda: 2) == 2
+    for copied in (replace(people), copy.copy(people), copy.deepcopy(people), pickle.loads(pickle.dumps(people))):
+        assert copied.fingerprint == people.fingerprint
+        assert copied.once("a", lambda: 2) == 2
     assert people.once("a", lambda: 3) == 1
 
 
@@ -107,9 +107,9 @@ def program(*, least: float = 0.0) -> tuple[cvxpy.Variable, cvxpy.Problem]:
 
 def test_an_inaccurate_solution_is_one_and_no_solution_is_an_error() -> None:
     # warnings are errors here
-    x, own = program()
-    solve(own, tol_gap_abs=1e-17, tol_gap_rel=1e-17, tol_feas=1e-17)
-    assert x.value == pytest.approx([1 / 3] * 3, abs=1e-6) and own.status == cvxpy.OPTIMAL_INACCURATE
+    x, problem = program()
+    solve(problem, tol_gap_abs=1e-17, tol_gap_rel=1e-17, tol_feas=1e-17)
+    assert x.value == pytest.approx([1 / 3] * 3, abs=1e-6) and problem.status == cvxpy.OPTIMAL_INACCURATE
     with pytest.raises(FairLeakError, match="Clarabel gave up: infeasible"):
         solve(program(least=0.5)[1])
     with pytest.raises(FairLeakError, match="Clarabel gave up: user_limit"):

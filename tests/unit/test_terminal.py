@@ -51,15 +51,15 @@ def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
     import sys
 
     console = Console(out=sys.stdout, err=sys.stderr)
-    made = aligned(["name", HOSTILE], [[HOSTILE, "1"], ["b", "2"]])
-    console.result(made)
+    table_text = aligned(["name", HOSTILE], [[HOSTILE, "1"], ["b", "2"]])
+    console.result(table_text)
     console.result(HOSTILE)
     console.result(Block.of([HOSTILE, "second"]))
     console.note(HOSTILE)
     console.counting(HOSTILE)(1, 2)
-    told = capsys.readouterr()
-    assert len(check_lines(told.out)) == 4 + 1 + 2 and len(check_lines(told.err)) == 2
-    assert len({len(line) for line in made.split("\n")[:2]}) == 1
+    output = capsys.readouterr()
+    assert len(check_lines(output.out)) == 4 + 1 + 2 and len(check_lines(output.err)) == 2
+    assert len({len(line) for line in table_text.split("\n")[:2]}) == 1
 
 
 def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
@@ -74,10 +74,10 @@ def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("core.cli.audit.write_audit", lambda *_, **__: None)
     (tmp_path / "plan.toml").write_text('[data]\ndataset = "demo"', encoding="utf-8")
     main(["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / f"out{HOSTILE}"), "--no-self-test"])
-    told = capsys.readouterr()
-    lines = check_lines(told.out)
+    output = capsys.readouterr()
+    lines = check_lines(output.out)
     assert sum("Pass: nothing leaks." in line for line in lines) >= 8
-    check_lines(told.err)
+    check_lines(output.err)
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_a_plan_for_a_table_of_hostile_names(tmp_path: Path, monkeypatch: pytest
     people["origin"] = people["origin"].str.replace("north", HOSTILE)
     people.to_csv(tmp_path / "people.csv", index=False)
     assert main(["init", "--file", str(tmp_path / "people.csv")]) == 0
-    told = capsys.readouterr()
-    check_lines(told.err)
-    assert all(line.isprintable() for line in told.out.split("\n"))
-    roles = parsed(told.out, name="The plan")["data"]
+    output = capsys.readouterr()
+    check_lines(output.err)
+    assert all(line.isprintable() for line in output.out.split("\n"))
+    roles = parsed(output.out, name="The plan")["data"]
     assert roles["label"] == f"hired {HOSTILE}"
 
 

@@ -48,7 +48,7 @@ PLAN = AuditPlan(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def known():
+def registered():
     """The toy is a study."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(STUDIES, STUDY.name, STUDY)
@@ -73,15 +73,15 @@ def test_plans_have_a_table_for_it_and_policies_a_limit():
 
 def test_the_command_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     files = [f"csv={tmp_path / 'a.csv'}", f"json={tmp_path / 'a.json'}"]
-    told = [word for key in ("method=unmitigated", "fewest=4", *files) for word in ("--set", key)]
-    assert main(["attack", "uniqueness", *told]) == 0
-    said = capsys.readouterr().out
-    assert "share their score with fewer than 4 others." in said and "share a score with" in said
+    settings = [word for key in ("method=unmitigated", "fewest=4", *files) for word in ("--set", key)]
+    assert main(["attack", "uniqueness", *settings]) == 0
+    output = capsys.readouterr().out
+    assert "share their score with fewer than 4 others." in output and "share a score with" in output
     with open(tmp_path / "a.csv", encoding="utf-8-sig", newline="") as file:
         assert [row["table"] for row in csv.DictReader(file)].count(STUDY.title) == 3
-    found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    (check,) = found["tables"]["Checks"]
-    assert found["settings"] == {"fewest": 4} and check["check"] == "score_uniqueness"
+    content = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    (check,) = content["tables"]["Checks"]
+    assert content["settings"] == {"fewest": 4} and check["check"] == "score_uniqueness"
     assert main(["attack", "uniqueness", "--set", "fewest=1"]) == 3
 
 
@@ -90,16 +90,16 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     audit = run_audit(PLAN, samples.table(600), POLICY, report=lambda done, total: steps.append((done, total)))
     assert steps[-1] == (audit_steps(PLAN), audit_steps(PLAN))
     reports = Reports(audit)
-    told = from_json(to_json(reports.document))
-    assert plan_of(told) == PLAN and "[uniqueness]" in plan_text(plan_of(told))
-    (row,) = [row for row in check_rows(told) if row.check == "score_uniqueness"]
+    document = from_json(to_json(reports.document))
+    assert plan_of(document) == PLAN and "[uniqueness]" in plan_text(plan_of(document))
+    (row,) = [row for row in check_rows(document) if row.check == "score_uniqueness"]
     assert row.verdict in ("pass", "fail", "inconclusive") and row.found.estimate is not None
-    (chapter,) = [one for one in told["findings"] if one["study"] == STUDY.name]
+    (chapter,) = [entry for entry in document["findings"] if entry["study"] == STUDY.name]
     assert chapter["title"] == STUDY.title and chapter["findings"][0]["to_do"] == "Release fewer decimals."
-    page = to_html(told)
+    page = to_html(document)
     assert f'<h2 id="study-uniqueness">{STUDY.title}</h2>' in page and "Release fewer decimals." in page
-    assert "table-people-singled-out-by-their-score.csv" in csv_files(told)
-    assert all(finding.holds for finding in verify_report(to_json(told)).findings)
+    assert "table-people-singled-out-by-their-score.csv" in csv_files(document)
+    assert all(finding.holds for finding in verify_report(to_json(document)).findings)
     told_settings = {row["setting"]: row["value"] for row in reports.summary["settings"] if row["part"] == STUDY.title}
     assert list(told_settings.values()) == ["3"]
     labels = replace(PLAN, outputs=replace(PLAN.outputs, released="labels"))
@@ -107,17 +107,17 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     assert (unscored.outcome, unscored.reason) == ("not_run", "Scores are needed; labels alone are released.")
 
 
-def test_the_self_test_is_its_own():
-    (found,) = self_test(runs=10, tried=[one for one in trials() if one[0].name == "uniqueness"])
-    assert found.passed and found.detected.value == 1.0 and found.false_alarms.value == 0.0
+def test_its_self_test():
+    (tested,) = self_test(runs=10, tried=[trial for trial in trials() if trial[0].name == "uniqueness"])
+    assert tested.passed and tested.detected.value == 1.0 and tested.false_alarms.value == 0.0
 
 
 def test_a_sweep_has_points_of_it():
     configs = [AuditConfig(dataset="sample", method="unmitigated", seed=seed) for seed in (1, 2)]
-    store, found = MemoryStore(), []
+    store, sweeps = MemoryStore(), []
     for fewest in (2, 50):
         measure = StudyMeasure(STUDY, UniquenessSettings(fewest=fewest))
-        found.append(list(sweep(configs, samples.dataset(600), store=store, measure=measure, result=StudyPoint)))
-    assert [len(points) for points in found] == [2, 2] and found[0][0].study == "uniqueness"
-    few, many = (points[0].checks["score_uniqueness"].value for points in found)
+        sweeps.append(list(sweep(configs, samples.dataset(600), store=store, measure=measure, result=StudyPoint)))
+    assert [len(points) for points in sweeps] == [2, 2] and sweeps[0][0].study == "uniqueness"
+    few, many = (points[0].checks["score_uniqueness"].value for points in sweeps)
     assert few < many

@@ -42,19 +42,19 @@ def test_a_number_beside_a_limit_is_never_written_like_the_limit(value: float) -
     for check in ("unfairness", "membership_caught", "attribute_excess", "four_fifths"):
         limit = 0.05
         near = about(limit + (value - 0.005) * 10, half=0.2)
-        alone, told = estimate_text(check, near)[0], estimate_text(check, near, limit=limit)[0]
-        assert told != value_text(check, limit) and len(told) >= len(alone)
+        alone, near_text = estimate_text(check, near)[0], estimate_text(check, near, limit=limit)[0]
+        assert near_text != value_text(check, limit) and len(near_text) >= len(alone)
         assert value_text(check, near.value, limit=limit) != value_text(check, limit)
 
 
 @pytest.mark.parametrize(("achieved", "holds"), [(0.00502, False), (0.005, True)])
 def test_a_tolerance_is_judged_by_both_measures_and_a_false_one_is_exceeded(achieved: float, holds: bool) -> None:
     now: Any = SimpleNamespace(metric="statistical_parity", achieved=achieved, told=0.005)
-    told = correction_findings.truth_of(now, 0.005, 0.00987)
-    assert ("does not hold" in told.point) == (not holds)
-    assert bool(numbers := re.findall(r"is ([\d.]+), above ([\d.]+)\. ", told.evidence)) == (not holds)
+    finding = correction_findings.truth_of(now, 0.005, 0.00987)
+    assert ("does not hold" in finding.point) == (not holds)
+    assert bool(numbers := re.findall(r"is ([\d.]+), above ([\d.]+)\. ", finding.evidence)) == (not holds)
     assert all(float(value) > float(limit) for value, limit in numbers)
-    assert "Fairlearn's demographic parity difference): 0.0099" in told.evidence
+    assert "Fairlearn's demographic parity difference): 0.0099" in finding.evidence
 
 
 # --- the attacker without the model is called stronger only where they are
@@ -84,15 +84,15 @@ def test_imputation_is_better_only_where_its_number_is_clearly_higher(after: flo
     result: Any = SimpleNamespace(
         subject=subject, strong=about(strong), group_names=("men", "women"), config=AuditConfig(dataset="sample")
     )
-    told = correction_findings.headline(result, now, adversary="features")
-    assert percent(about(strong)) in told.evidence
-    assert ("better still" in told.point) == (after is not None and strong - after > np.hypot(0.01, 0.01))
-    assert ("helps" in told.point) == (after is not None)
+    finding = correction_findings.headline(result, now, adversary="features")
+    assert percent(about(strong)) in finding.evidence
+    assert ("better still" in finding.point) == (after is not None and strong - after > np.hypot(0.01, 0.01))
+    assert ("helps" in finding.point) == (after is not None)
     if after is not None:
         now.is_true, now.achieved = False, 0.0214
-        told = correction_findings.headline(result, now, adversary="features")
-        assert told.point.startswith("Tolerance 0.01 is false for this model (unfairness 0.0214): believing it, ")
-        assert told.to_do.startswith("Do not publish it") and told.to_do.endswith("that holds is 0.022.")
+        finding = correction_findings.headline(result, now, adversary="features")
+        assert finding.point.startswith("Tolerance 0.01 is false for this model (unfairness 0.0214): believing it, ")
+        assert finding.to_do.startswith("Do not publish it") and finding.to_do.endswith("that holds is 0.022.")
 
 
 # --- one group, one colour
@@ -119,16 +119,16 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
     )
     queries = query_pool(config, data, model)
     assert (queries.advantaged == "north") == (share == "larger")
-    people, reading = Trials(queries, Asking(n=40, repeats=1)).reading(20, Exact(), "strongest")
+    people, decoded = Trials(queries, Asking(n=40, repeats=1)).reading(20, Exact(), "strongest")
     names = queries.advantaged, queries.disadvantaged
-    values = draw_values(people, reading, names=names, advantaged=queries.advantaged_code)
+    values = draw_values(people, decoded, names=names, advantaged=queries.advantaged_code)
     rates = draw_rates(model, names=data.group_names)
     drawn = [b.marker for b in draw_groups(data).figure(LIGHT).data if b.marker.color in (LIGHT.first, LIGHT.second)]
     for code, name in enumerate(data.group_names):
         style = group_style(code)
         for chart in (values, rates):
-            told = {color for text, color in words_colours(chart).items() if name in text}
-            assert told == {LIGHT.color(style.color)}, (share, name)
+            colors = {color for text, color in words_colours(chart).items() if name in text}
+            assert colors == {LIGHT.color(style.color)}, (share, name)
         assert drawn[1 - code].color == LIGHT.color(style.color)
     marks = [trace.marker for trace in values.figure(LIGHT).data if trace.mode == "markers"]
     symbols = {mark.color: mark.symbol.removesuffix("-open") for mark in marks}
@@ -138,13 +138,13 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
 # --- absence of evidence
 
 
-def test_no_difference_is_told_with_the_smallest_that_would_have_been_found() -> None:
+def test_no_difference_has_its_smallest_detectable_size() -> None:
     result = membership_samples.compared((0.1, 0.1, 0.001))
-    told, clear = (
-        headline(MembershipSummary(membership_samples.findings([found]), MembershipSettings())).point
+    point, clear = (
+        headline(MembershipSummary(membership_samples.findings([attack_result]), MembershipSettings())).point
         for disparities in (Disparities(results=(result,)), Disparities(results=(membership_samples.compared(),)))
-        for found in [membership_samples.attack("network", disparities=disparities)]
+        for attack_result in [membership_samples.attack("network", disparities=disparities)]
     )
     least = f"{100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
-    assert f"no statistically significant difference between women and men (smallest detectable: {least})" in told
+    assert f"no statistically significant difference between women and men (smallest detectable: {least})" in point
     assert "significant" not in clear and "7.9 points" in clear

@@ -25,7 +25,7 @@ from tests.patience import PATIENT, entries, finished, wait_until
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def told(*command: str | Path, cwd: Path = ROOT, fills: Path | None = None) -> str:
+def printed(*command: str | Path, cwd: Path = ROOT, fills: Path | None = None) -> str:
     """Run a program without what this environment would lend it, and return what it prints."""
     progress = (lambda: entries(fills)) if fills else (lambda: 0)
     done = finished(command, progress=progress, cwd=cwd, env=os.environ | {"PYTHONPATH": str(GUARD)})
@@ -36,16 +36,16 @@ def told(*command: str | Path, cwd: Path = ROOT, fills: Path | None = None) -> s
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    told(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-q", "-w", folder)
-    (made,) = folder.glob("fairleak-*.whl")
-    return made
+    printed(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-q", "-w", folder)
+    (built,) = folder.glob("fairleak-*.whl")
+    return built
 
 
 def install(wheel: Path, folder: Path, *options: str) -> Path:
     """Install the wheel into an environment of its own, and return its command."""
     venv.create(folder, with_pip=False, symlinks=True)
     pip = (sys.executable, "-m", "pip", "--python", folder / "bin" / "python")
-    told(*pip, "install", *options, wheel, fills=folder)
+    printed(*pip, "install", *options, wheel, fills=folder)
     return folder / "bin" / "fairleak"
 
 
@@ -66,12 +66,12 @@ def answers(server: subprocess.Popen[bytes], port: int) -> bool:
     """Return whether the dashboard answers; fails where it has ended."""
     assert server.poll() is None
     try:
-        return asked(port, "/_stcore/health", f"localhost:{port}") == 200
+        return status_of(port, "/_stcore/health", f"localhost:{port}") == 200
     except OSError:
         return False
 
 
-def asked(port: int, path: str, host: str) -> int:
+def status_of(port: int, path: str, host: str) -> int:
     """Return the status of a request under a host's name."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         connection.request("GET", path, headers={"Host": host})
@@ -99,12 +99,12 @@ def test_it_runs_in_another_environment_from_any_folder(wheel: Path, tmp_path: P
     (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")  # what FairLeak stands on
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    assert told(command, "--version", cwd=elsewhere).startswith("FairLeak ")
-    assert 'dataset = "demo"' in told(command, "init", "--dataset", "demo", cwd=elsewhere)
+    assert printed(command, "--version", cwd=elsewhere).startswith("FairLeak ")
+    assert 'dataset = "demo"' in printed(command, "init", "--dataset", "demo", cwd=elsewhere)
     with dashboard(command, elsewhere) as port:
-        assert asked(port, "/", f"localhost:{port}") == 200
-        assert asked(port, "/", "foreign.example") == 403  # its own config.toml was found
-        assert asked(port, "/_stcore/metrics", f"localhost:{port}") == 404
+        assert status_of(port, "/", f"localhost:{port}") == 200
+        assert status_of(port, "/", "foreign.example") == 403  # its own config.toml was found
+        assert status_of(port, "/_stcore/metrics", f"localhost:{port}") == 404
 
 
 @pytest.mark.long
@@ -121,7 +121,7 @@ def test_it_brings_what_it_needs(wheel: Path, tmp_path: Path):
         connection.request("GET", "/", headers={"Host": f"localhost:{port}"})
         with connection.getresponse() as answer:
             assert answer.status == 200 and b"<title>Streamlit</title>" in answer.read()
-    told(command, "init", "-o", "plan.toml", cwd=folder)
+    printed(command, "init", "-o", "plan.toml", cwd=folder)
     done = finished(
         [command, "audit", "plan.toml", "--out", "report", "--no-self-test", "-q"],
         progress=lambda: entries(folder),
@@ -129,4 +129,4 @@ def test_it_brings_what_it_needs(wheel: Path, tmp_path: Path):
     )
     (verdict,) = done.stderr.splitlines()
     assert VERDICTS[verdict] == done.returncode, done.stderr
-    assert told(command, "report", "verify", "report/internal/report.json", cwd=folder).startswith("Fingerprint ")
+    assert printed(command, "report", "verify", "report/internal/report.json", cwd=folder).startswith("Fingerprint ")

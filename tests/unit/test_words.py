@@ -83,7 +83,7 @@ SOURCES = sorted([*ROOT.glob("*.py"), *ROOT.glob("core/**/*.py"), *ROOT.glob("pa
 TEXTS = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("core/**/*.toml"), *ROOT.glob("core/**/*.html")]
 )
-SAID = [
+SCREEN_SOURCES = [
     *ROOT.glob("pages/**/*.py"),
     *ROOT.glob("core/**/findings.py"),
     *ROOT.glob("core/**/tables.py"),
@@ -147,9 +147,11 @@ def test_texts_use_the_standard_terms(path: Path):
     assert [f"line {line}: {hit}" for line, text in texts for hit in hits(text)] == []
 
 
-@pytest.mark.parametrize("path", SAID, ids=path_of)
+@pytest.mark.parametrize("path", SCREEN_SOURCES, ids=path_of)
 def test_sentences_on_screen_are_short(path: Path):
-    assert [(line, one) for line, text in strings(path, docstrings=False) for one in long_sentences(text)] == []
+    assert [
+        (line, sentence) for line, text in strings(path, docstrings=False) for sentence in long_sentences(text)
+    ] == []
 
 
 PRIVATE = {

@@ -12,7 +12,7 @@ if __name__ == "__main__":
     for seed in range(1, int(seeds) + 1):
         for name in names or BANK:
             done = run(BANK[name], seed)
-            said = " ".join(f"{policy} {done.outcome(policy):12}" for policy in POLICIES)
+            outcomes = " ".join(f"{policy} {done.outcome(policy):12}" for policy in POLICIES)
             failed = {check for rows in done.checks.values() for check, verdict in rows.items() if verdict == "fail"}
             kind = "leaks" if BANK[name].leaks else "harmless"
-            print(f"{name:33} {seed} {kind:8} {said} failed: {', '.join(sorted(failed)) or 'none'}", flush=True)
+            print(f"{name:33} {seed} {kind:8} {outcomes} failed: {', '.join(sorted(failed)) or 'none'}", flush=True)

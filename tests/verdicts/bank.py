@@ -97,10 +97,10 @@ def not_seeing(people: People, model: Any, decimals: int = 6, threshold: float =
     return people, released(fitted(people, model), decimals=decimals, threshold=threshold)
 
 
-_NAMED = "Another value of the attribute would nearly always change the score: those who know the model read it off."
+_READABLE = "Another value of the attribute would nearly always change the score: those who know the model read it off."
 _LEARNT = "It answers far better about the records it was trained on than about others drawn alike."
 
-sees = kind(("attribute",), _NAMED)
+sees = kind(("attribute",), _READABLE)
 plants = kind(("attribute",))
 remembers = kind(("membership",), _LEARNT)
 both = kind(("attribute", "membership"), _LEARNT)
@@ -266,9 +266,9 @@ def _model_a_group(seed: int) -> Case:
     people = invented(seed, bias=1.0)
     parts = []
     for group in (0, 1):
-        known = (people.sets == "train") & (people.attribute == group)
+        trained = (people.sets == "train") & (people.attribute == group)
         model, x = logistic(), people.matrix()
-        parts.append(model.fit(x[known], people.label[known]).predict_proba(x)[:, 1])
+        parts.append(model.fit(x[trained], people.label[trained]).predict_proba(x)[:, 1])
     return people, informed(people, np.column_stack(parts))
 
 

@@ -88,8 +88,8 @@ def invented(
     towns = lean / lean.sum(axis=1, keepdims=True)  # (K, towns)
     town = (rng.random((n, 1)) >= towns.cumsum(axis=1)[attribute][:, :-1]).sum(axis=1)
     merit = base + sum(weight * features[name] for name, weight in _WEIGHTS.items())
-    own = (bias + tilt * features["skill"])[:, None] * (np.arange(k) - (k - 1) / 2)
-    chance = 1.0 / (1.0 + np.exp(-sharp * (merit[:, None] + own)))  # (n, K)
+    group_effect = (bias + tilt * features["skill"])[:, None] * (np.arange(k) - (k - 1) / 2)
+    chance = 1.0 / (1.0 + np.exp(-sharp * (merit[:, None] + group_effect)))  # (n, K)
     label = (rng.random(n) < chance[np.arange(n), attribute]).astype(np.int64)
     frame = pd.DataFrame({**features, "town": np.array(_TOWNS, dtype=object)[town]})
     return People(features=frame, attribute=attribute, label=label, sets=_thirds(n, rng))
@@ -104,7 +104,7 @@ def demo(seed: int, attribute: str = "sex") -> People:
 def adult(seed: int, attribute: str = "sex", n: int = 12_000) -> People:
     """Return n people of Adult with complete records, by sex or by race (white, or not)."""
     group = {"sex": "Female", "race": "White"}[attribute]
-    return _of_table(_kept("adult"), seed, n, label=("income", ">50K"), attribute=(attribute, group))
+    return _of_table(_table("adult"), seed, n, label=("income", ">50K"), attribute=(attribute, group))
 
 
 def compas(seed: int, attribute: str = "race") -> People:
@@ -112,7 +112,12 @@ def compas(seed: int, attribute: str = "race") -> People:
     group = {"race": "African-American", "sex": "Female"}[attribute]
     near_the_label = ("decile_score", "is_recid", "score_text")
     return _of_table(
-        _kept("compas"), seed, None, label=("two_year_recid", "1"), attribute=(attribute, group), without=near_the_label
+        _table("compas"),
+        seed,
+        None,
+        label=("two_year_recid", "1"),
+        attribute=(attribute, group),
+        without=near_the_label,
     )
 
 
@@ -122,7 +127,7 @@ def data_folder() -> Path:
 
 
 @lru_cache(maxsize=2)
-def _kept(name: str) -> Table:
+def _table(name: str) -> Table:
     return load(name, data_folder=data_folder())
 
 

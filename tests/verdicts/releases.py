@@ -33,15 +33,15 @@ def released(score: Floats, *, decimals: int = 6, threshold: float = 0.5) -> Rel
     return Release(score=score, prediction=(score >= threshold).astype(np.int64))
 
 
-def informed(people: People, each: Floats, *, decimals: int = 6) -> Release:
+def informed(people: People, scores: Floats, *, decimals: int = 6) -> Release:
     """Return the release of a score that depends on the attribute; `each` has shape (n, K), one score a value."""
-    return released(each[np.arange(people.n), people.attribute], decimals=decimals)
+    return released(scores[np.arange(people.n), people.attribute], decimals=decimals)
 
 
 def drawn(people: People, chances: Floats, seed: int) -> Release:
     """Return the release of labels alone, drawn with chances of shape (n, K), one for each attribute value."""
-    own = chances[np.arange(people.n), people.attribute]
-    label = (np.random.default_rng([seed, 3]).random(people.n) < own).astype(np.int64)
+    chance = chances[np.arange(people.n), people.attribute]
+    label = (np.random.default_rng([seed, 3]).random(people.n) < chance).astype(np.int64)
     return Release(score=None, prediction=label)
 
 
@@ -58,10 +58,10 @@ def fitted(people: People, model: Any, *, sees_attribute: bool = False, weights:
         warnings.simplefilter("ignore")  # networks that stop before they converge
         if not sees_attribute:
             return model.fit(x[train], people.label[train], **more).predict_proba(x)[:, 1]
-        told = np.eye(people.groups)
-        model.fit(np.column_stack([x, told[people.attribute]])[train], people.label[train], **more)
-        each = [model.predict_proba(np.column_stack([x, np.tile(value, (people.n, 1))]))[:, 1] for value in told]
-    return np.column_stack(each)
+        one_hot = np.eye(people.groups)
+        model.fit(np.column_stack([x, one_hot[people.attribute]])[train], people.label[train], **more)
+        columns = [model.predict_proba(np.column_stack([x, np.tile(value, (people.n, 1))]))[:, 1] for value in one_hot]
+    return np.column_stack(columns)
 
 
 def logistic() -> Any:
@@ -89,8 +89,8 @@ def thresholds_by_group(people: People, *, constraint: str = "demographic_parity
     x, train = people.matrix(), people.train
     optimizer = ThresholdOptimizer(estimator=logistic(), constraints=constraint, predict_method="predict_proba")
     optimizer.fit(x[train], people.label[train], sensitive_features=people.attribute[train])
-    each = [optimizer._pmf_predict(x, sensitive_features=np.full(people.n, k))[:, 1] for k in range(people.groups)]
-    return np.clip(np.column_stack(each), 0.0, 1.0)
+    columns = [optimizer._pmf_predict(x, sensitive_features=np.full(people.n, k))[:, 1] for k in range(people.groups)]
+    return np.clip(np.column_stack(columns), 0.0, 1.0)
 
 
 def balancing_weights(people: People) -> npt.NDArray[np.float64]:
@@ -99,9 +99,9 @@ def balancing_weights(people: People) -> npt.NDArray[np.float64]:
     weights = np.ones(people.n)
     for label in (0, 1):
         for group in range(people.groups):
-            here = (y == label) & (s == group)
-            seen = here[people.train].mean()
-            weights[here] = (y[people.train] == label).mean() * (s[people.train] == group).mean() / seen
+            cell = (y == label) & (s == group)
+            seen = cell[people.train].mean()
+            weights[cell] = (y[people.train] == label).mean() * (s[people.train] == group).mean() / seen
     return weights
 
 
@@ -128,8 +128,8 @@ def last_digit(people: People, score: Floats, *, decimals: int, only: str = "") 
     """The last digit is even in group 0 and odd in group 1; of the records of one set alone, where it is named."""
     concerned = np.ones(people.n, dtype=bool) if not only else people.sets == only
     unit = 10**decimals
-    whole = np.clip(np.round(score * unit).astype(np.int64), 2, unit - 2)
-    marked = np.where(concerned, whole - whole % 2 + people.attribute, whole)
+    rounded = np.clip(np.round(score * unit).astype(np.int64), 2, unit - 2)
+    marked = np.where(concerned, rounded - rounded % 2 + people.attribute, rounded)
     return released(marked / unit, decimals=decimals)
 
 
@@ -159,14 +159,14 @@ def withheld(people: People, score: Floats, seed: int) -> Release:
 def shift(people: People, score: Floats, seed: int, *, by: float, noise: float) -> Release:
     """The score's log-odds have normal noise, and are higher in group 1."""
     logit = np.log(score / (1.0 - score))
-    told = logit + by * people.attribute + noise * np.random.default_rng([seed, 6]).normal(size=people.n)
-    return released(1.0 / (1.0 + np.exp(-told)))
+    shifted = logit + by * people.attribute + noise * np.random.default_rng([seed, 6]).normal(size=people.n)
+    return released(1.0 / (1.0 + np.exp(-shifted)))
 
 
 def subgroup(people: People, score: Floats, *, town: str) -> Release:
     """In one town the score is lower by 0.2 in group 1; elsewhere it is a function of features alone."""
-    there = (people.features["town"] == town).to_numpy()
-    lower = np.where(there, np.clip(score - 0.2, 0.001, 1.0), score)
+    in_town = (people.features["town"] == town).to_numpy()
+    lower = np.where(in_town, np.clip(score - 0.2, 0.001, 1.0), score)
     return informed(people, np.column_stack([score, lower]))
 
 

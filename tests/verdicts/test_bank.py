@@ -82,20 +82,20 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
         config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, seed=seed),
         membership=MembershipPlan(shadows=0),
     )
-    kept = kept_tolerance(dataset_of(plan, table), plan.config)
-    return table, replace(plan, config=replace(plan.config, tolerance=kept))
+    tolerance = kept_tolerance(dataset_of(plan, table), plan.config)
+    return table, replace(plan, config=replace(plan.config, tolerance=tolerance))
 
 
 def run(entry: Entry, seed: int) -> Run:
     """Audit an entry once, and judge it by each policy."""
     table, plan = table_and_plan(*entry.make(seed), seed)
     audit = run_audit(plan, table, default_policy())
-    judged = {name: judge(policy(), audit.measurements, attribute="attribute") for name, policy in POLICIES.items()}
-    assert judged["default"].overall == audit.verdict.overall
+    verdicts = {name: judge(policy(), audit.measurements, attribute="attribute") for name, policy in POLICIES.items()}
+    assert verdicts["default"].overall == audit.verdict.overall
     return Run(
         entry=entry,
-        overall={name: verdict.overall for name, verdict in judged.items()},
-        checks={name: _required(verdict) for name, verdict in judged.items()},
+        overall={name: verdict.overall for name, verdict in verdicts.items()},
+        checks={name: _required(verdict) for name, verdict in verdicts.items()},
     )
 
 
@@ -112,14 +112,14 @@ def need(entry: Entry) -> None:
 
 
 @pytest.fixture(scope="module")
-def said() -> dict[str, Run]:
+def runs() -> dict[str, Run]:
     """What the audit said of entries at the first seed, filled as they are tried."""
     return {}
 
 
 @pytest.mark.parametrize("entry", QUICK, ids=lambda entry: entry.name)
-def test_the_verdict_is_true_of_a_handful(entry: Entry, said: dict[str, Run]):
-    done = said[entry.name] = run(entry, SEED)
+def test_the_verdict_is_true_of_a_handful(entry: Entry, runs: dict[str, Run]):
+    done = runs[entry.name] = run(entry, SEED)
     for policy in POLICIES:
         if entry.leaks and done.asked(policy):
             assert done.caught(policy) and done.overall[policy] == "fail", (policy, done.checks)
@@ -130,20 +130,20 @@ def test_the_verdict_is_true_of_a_handful(entry: Entry, said: dict[str, Run]):
 
 @pytest.mark.long
 @pytest.mark.parametrize("entry", [entry for entry in BANK.values() if not entry.quick], ids=lambda entry: entry.name)
-def test_no_model_that_leaks_passes(entry: Entry, said: dict[str, Run]):
+def test_no_model_that_leaks_passes(entry: Entry, runs: dict[str, Run]):
     need(entry)
-    done = said[entry.name] = run(entry, SEED)
+    done = runs[entry.name] = run(entry, SEED)
     assert not (entry.leaks and done.overall["default"] == "pass"), done.checks
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_verdicts_are_true_of_the_bank_together(policy: str, said: dict[str, Run]):
-    if len(said) < len(BANK) / 2:
+def test_the_verdicts_are_true_of_the_bank_together(policy: str, runs: dict[str, Run]):
+    if len(runs) < len(BANK) / 2:
         pytest.skip("most of the bank was not tried in this run")
-    leaks = [one for one in said.values() if one.entry.leaks and one.asked(policy)]
-    assert np.mean([one.caught(policy) for one in leaks]) >= 0.9
-    assert not [one.entry.name for one in leaks if not one.caught(policy) and one.overall[policy] == "pass"]
-    harmless = [one.outcome(policy) for one in said.values() if not one.entry.leaks and one.entry.large_enough]
+    leaks = [run for run in runs.values() if run.entry.leaks and run.asked(policy)]
+    assert np.mean([run.caught(policy) for run in leaks]) >= 0.9
+    assert not [run.entry.name for run in leaks if not run.caught(policy) and run.overall[policy] == "pass"]
+    harmless = [run.outcome(policy) for run in runs.values() if not run.entry.leaks and run.entry.large_enough]
     assert harmless.count("fail") <= 0.05 * len(harmless)
     assert policy != "predictions" or harmless.count("pass") >= 0.75 * len(harmless)

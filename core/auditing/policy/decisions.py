@@ -30,7 +30,7 @@ from statistics import NormalDist
 
 from ...base.caveats import Caveat
 from ...base.errors import InputError
-from ...base.settings import told
+from ...base.settings import value_excerpt
 from ...stats.estimates import Estimate, holm, level_text
 from ...studies.study import Basis, Measurement, Outcome
 from .checks import CHECKS, check_title
@@ -236,11 +236,13 @@ def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:
 def _check_measurement(measurement: Measurement) -> None:
     name, estimate, freedom = measurement.check, measurement.estimate, measurement.freedom
     if freedom is not None and not freedom >= 1:
-        raise InputError(f"freedom of {name} must be at least 1, got {told(freedom)}.")
+        raise InputError(f"freedom of {name} must be at least 1, got {value_excerpt(freedom)}.")
     if estimate is None or math.isnan(estimate.value):
         return
     if not in_range(float(estimate.value), name):
-        raise InputError(f"The measured value of {name} must be one its unit can take, got {told(estimate.value)}.")
+        raise InputError(
+            f"The measured value of {name} must be one its unit can take, got {value_excerpt(estimate.value)}."
+        )
     if estimate.low > estimate.high or math.isinf(estimate.low) or math.isinf(estimate.high):
         raise InputError(f"The interval of {name} must be finite and in order, got {estimate.low} to {estimate.high}.")
 

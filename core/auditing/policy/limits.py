@@ -17,7 +17,18 @@ from typing import Annotated, Any, NamedTuple
 from ...base.errors import FORMAT, InputError
 from ...base.param import Param
 from ...base.serialize import Result
-from ...base.settings import Place, Tables, broken, naming, params, parsed, read_table, toml_text, validate, values_of
+from ...base.settings import (
+    TableLocation,
+    Tables,
+    broken,
+    naming,
+    params,
+    parsed,
+    read_table,
+    toml_text,
+    validate,
+    values_of,
+)
 from ...stats.estimates import STRICTEST, Estimate, decimals_beside, level_text, number_text, percent
 from .checks import CHECKS
 
@@ -52,7 +63,7 @@ UNITS = {
 _MOST_VALUE = 1e9
 """What every value is below."""
 
-_POLICY = Place("the policy", "{}")
+_POLICY = TableLocation("the policy", "{}")
 
 Author = Annotated[str, Param("Author", "Who set it.", most=200, form="line", shown=True)]
 Date = Annotated[str, Param("Date", "When, written YYYY-MM-DD.", form="day", shown=True)]
@@ -132,7 +143,7 @@ def check_policy(policy: Policy) -> None:
     limits, seen = policy.limits, dict[str, int]()
     for item, limit in enumerate(limits, start=1):
         location = _location(item, limit.check)
-        validate(limit, but=("value",), place=location)
+        validate(limit, but=("value",), location=location)
         _check_value(limit.value, limit.check, location)
     if not limits:
         raise InputError("A policy must set at least one limit, got none.")
@@ -153,15 +164,15 @@ def in_range(value: object, check: str) -> bool:
     return unit.least <= value <= unit.most and abs(value) < _MOST_VALUE  # also leaves out nan and inf
 
 
-def _check_value(value: object, check: str, location: Place) -> None:
+def _check_value(value: object, check: str, location: TableLocation) -> None:
     if not in_range(value, check):
         raise location.error("value", f"be {UNITS[CHECKS[check].unit].rule}", value)
 
 
-def _location(item: int, check: object) -> Place:
+def _location(item: int, check: object) -> TableLocation:
     """Return how messages name a limit."""
     label = f"limit {item} ({check})" if isinstance(check, str) and check in CHECKS else f"limit {item}"
-    return Place(label, f"{{}} of {label}")
+    return TableLocation(label, f"{{}} of {label}")
 
 
 def read_policy(text: str | bytes, *, name: str) -> Policy:
@@ -174,7 +185,7 @@ def read_policy(text: str | bytes, *, name: str) -> Policy:
     with naming(name):
         if "schema" not in content:
             raise InputError(f"schema must be given, as in schema = {FORMAT}.")
-        values = read_table(content, POLICY_TABLES[""], place=_POLICY, others=("limit",))
+        values = read_table(content, POLICY_TABLES[""], location=_POLICY, extra_keys=("limit",))
         _complete(values, ("name", "version", "author", "date", "rationale"), _POLICY)
         rows = content.get("limit", [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -189,12 +200,12 @@ def _limit(row: Mapping[str, Any], item: int) -> Limit:
     location = _location(item, check)
     if "value" in row and isinstance(check, str) and check in CHECKS:
         _check_value(row["value"], check, location)
-    values = read_table(row, POLICY_TABLES["[limit]"], place=location)
+    values = read_table(row, POLICY_TABLES["[limit]"], location=location)
     _complete(values, ("check", "value", "author", "date", "rationale"), location)
     return Limit(**values)
 
 
-def _complete(values: Mapping[str, Any], needed: tuple[str, ...], location: Place) -> None:
+def _complete(values: Mapping[str, Any], needed: tuple[str, ...], location: TableLocation) -> None:
     for key in needed:
         if not str(values.get(key, "")).strip():
             raise InputError(f"{location.of(key)} must be given.")

@@ -48,7 +48,7 @@ from ...auditing.policy import CHECKS, UNITS, CheckVerdict, Status
 from ...auditing.policy.decisions import LimitTest, holm_decisions, interval_at_level
 from ...base.errors import InputError
 from ...base.serialize import Result
-from ...base.settings import told
+from ...base.settings import value_excerpt
 from ...stats.estimates import (
     LEVEL,
     Estimate,
@@ -174,7 +174,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     InputError if the margin is no number above 0.
     """
     if margin is not None and not (math.isfinite(margin) and margin > 0.0):
-        raise InputError(f"margin must be a number above 0, such as 0.01 for a point, got {told(margin)}.")
+        raise InputError(f"margin must be a number above 0, such as 0.01 for a point, got {value_excerpt(margin)}.")
     was, now = ({row.check: row for row in check_rows(document)} for document in (before, after))
     limited = [name for rows in (now, was) for name, row in rows.items() if row.limit is not None]
     question = _question(before, after)

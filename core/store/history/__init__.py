@@ -9,7 +9,7 @@ that is kept, or signed. Void signatures stay, with what changed.
 """
 
 from .events import DECISIONS, Entry, Signature, needs_reason, not_releasable, parts_of
-from .history import History, check_line, history_place
+from .history import History, check_line, history_location
 
 __all__ = [
     "DECISIONS",
@@ -17,7 +17,7 @@ __all__ = [
     "History",
     "Signature",
     "check_line",
-    "history_place",
+    "history_location",
     "needs_reason",
     "not_releasable",
     "parts_of",

@@ -18,7 +18,7 @@ DECISIONS: Mapping[str, str] = {
 }
 """Decision -> its words."""
 
-_NAMED = 3
+_MOST_NAMES = 3
 """Checks and limits that a sentence calls by their names."""
 
 
@@ -100,8 +100,8 @@ class Signature(Result):
         reason = f": {self.reason}" if self.reason else ""
         void = f". Void: {self.void}" if self.void else ""
         typed = "" if self.proven else " (name typed)"
-        whose = f"{self.name}{typed}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
-        return f"{self.title} ({self.short}), {whose}{reason.rstrip('.')}{void}."
+        signer = f"{self.name}{typed}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
+        return f"{self.title} ({self.short}), {signer}{reason.rstrip('.')}{void}."
 
     def covers(self, entry: Entry) -> bool:
         """Return whether it is about an entry's document, even one that was deleted and kept again."""
@@ -123,8 +123,10 @@ class Events(Record):
 
     def kept(self, project: str, fingerprint: str) -> Entry | None:
         """Return the entry of a document in a project; None where it is not there, or deleted."""
-        same = (one for one in self.entries.values() if (one.project, one.fingerprint) == (project, fingerprint))
-        return next((one for one in same if one.deleted is None), None)
+        same = (
+            entry for entry in self.entries.values() if (entry.project, entry.fingerprint) == (project, fingerprint)
+        )
+        return next((entry for entry in same if entry.deleted is None), None)
 
     def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
         """Open, keep, sign or delete."""
@@ -150,17 +152,19 @@ class Events(Record):
 
     def _go_on_with(self, entry: Entry) -> None:
         """Void what was signed in the project about another document."""
-        for at, one in enumerate(self.signatures):
-            if one.project == entry.project:
-                self.signatures[at] = one.beside(entry.fingerprint, entry.parts)
+        for at, signature in enumerate(self.signatures):
+            if signature.project == entry.project:
+                self.signatures[at] = signature.beside(entry.fingerprint, entry.parts)
 
 
 def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
     """Return why a decision needs a reason: by itself, or as the dissent from signatures that stand; "" for none."""
     if decision == "accept_risk":
         return "“Accept the risk” needs a reason."
-    others = [one for one in signatures if not one.void and one.decision != decision]
-    return f"{others[-1].name} signed “{others[-1].title}”: another decision needs a reason." if others else ""
+    dissenting = [signature for signature in signatures if not signature.void and signature.decision != decision]
+    return (
+        f"{dissenting[-1].name} signed “{dissenting[-1].title}”: another decision needs a reason." if dissenting else ""
+    )
 
 
 def not_releasable(document: Mapping[str, Any]) -> str:
@@ -180,8 +184,8 @@ def not_releasable(document: Mapping[str, Any]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_NAMED])}; and {count_text(more)} more"
+    more = len(names) - _MOST_NAMES
+    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_MOST_NAMES])}; and {count_text(more)} more"
 
 
 def parts_of(document: Mapping[str, Any]) -> dict[str, str]:

@@ -40,12 +40,12 @@ def default_history() -> Path:
     return user_data_path("fairleak") / "history.sqlite"
 
 
-def history_place(place: str | Path = "") -> str | Path:
+def history_location(location: str | Path = "") -> str | Path:
     """Return where the history lies: the place said, that of FAIRLEAK_HISTORY, or the default file."""
-    said = str(place).strip() or os.environ.get("FAIRLEAK_HISTORY", "").strip()
-    if not said:
+    address = str(location).strip() or os.environ.get("FAIRLEAK_HISTORY", "").strip()
+    if not address:
         return default_history()
-    return said if "://" in said else Path(os.path.expanduser(said))
+    return address if "://" in address else Path(os.path.expanduser(address))
 
 
 class History:
@@ -58,7 +58,7 @@ class History:
         self._store = store
 
     @classmethod
-    def open(cls, place: str | Path = "", *, create: bool = True) -> History:
+    def open(cls, location: str | Path = "", *, create: bool = True) -> History:
         """Open a history, after checking it whole.
 
         Raises `InputError` if there is none, it is damaged, of another format, or something else; a file then stays as
@@ -66,7 +66,7 @@ class History:
 
         Parameters
         ----------
-        place : path or URL
+        location : path or URL
             A SQLite file on a disk of this machine, or a PostgreSQL database such as postgresql://user@host/database;
             "" is the place FAIRLEAK_HISTORY names, or else a file in the user's data folder.
         create : bool
@@ -75,7 +75,7 @@ class History:
         from ..database import open_store
         from .history_tables import HistoryTransaction
 
-        return cls(open_store(HistoryTransaction, history_place(place), create=create))
+        return cls(open_store(HistoryTransaction, history_location(location), create=create))
 
     @property
     def place(self) -> str:
@@ -94,8 +94,8 @@ class History:
             raise InputError("A report must have the fingerprint of its content to be kept, got one that was altered.")
         with self._store.writing() as change:
             events = change.record()
-            if (there := events.kept(project, document["fingerprint"])) is not None:
-                return there
+            if (entry := events.kept(project, document["fingerprint"])) is not None:
+                return entry
             policy = document["policy"]
             body = {
                 "project": project,
@@ -115,26 +115,30 @@ class History:
 
     def entries(self, project: str | None = None, *, deleted: bool = False) -> tuple[Entry, ...]:
         """Return the audits kept, of a project or all, newest first; `deleted` ones too, which have no document."""
-        found = reversed(self._events().entries.values())
-        return tuple(one for one in found if project in (None, one.project) and (deleted or one.deleted is None))
+        entries = reversed(self._events().entries.values())
+        return tuple(
+            entry for entry in entries if project in (None, entry.project) and (deleted or entry.deleted is None)
+        )
 
     def projects(self) -> tuple[str, ...]:
         """Return the projects that have or had audits, the one kept in last first."""
-        return tuple(dict.fromkeys(one.project for one in self.entries(deleted=True)))
+        return tuple(dict.fromkeys(entry.project for entry in self.entries(deleted=True)))
 
     def find(self, audit: str, *, project: str | None = None) -> Entry:
         """Return the entry with a number, or the beginning of a fingerprint (8 digits or more)."""
-        wanted = "".join(audit.split()).lower()
-        there = self.entries(project, deleted=True)
-        by_number = [one for one in there if str(one.id) == wanted]
-        found = by_number or [one for one in there if len(wanted) >= 8 and one.fingerprint.startswith(wanted)]
-        if not found:
+        identifier = "".join(audit.split()).lower()
+        entries = self.entries(project, deleted=True)
+        by_number = [entry for entry in entries if str(entry.id) == identifier]
+        matches = by_number or [
+            entry for entry in entries if len(identifier) >= 8 and entry.fingerprint.startswith(identifier)
+        ]
+        if not matches:
             where = f" of the project {quoted(project)}" if project else ""
             raise InputError(f"There is no audit {quoted(audit)}{where} in the history {self.place}.")
-        if len(found) > 1:
-            numbers = ", ".join(str(one.id) for one in found)
+        if len(matches) > 1:
+            numbers = ", ".join(str(entry.id) for entry in matches)
             raise InputError(f"Several audits have the fingerprint {quoted(audit)}: name one by its number, {numbers}.")
-        return found[0]
+        return matches[0]
 
     def document(self, entry: Entry) -> dict[str, Any]:
         """Return an entry's document; InputError if it was deleted, or is not what was kept."""
@@ -144,18 +148,18 @@ class History:
     def _document(self, look: HistoryTransaction, events: Events, entry: Entry) -> dict[str, Any]:
         digest, text = self._entry(events, entry).digest, look.document(entry.id)
         if text is None or _digest(text) != digest:
-            found = "is missing, and nobody deleted it" if text is None else "was changed after it was kept"
-            raise InputError(f"The document of audit {entry.id} {found}, in the history {self.place}.")
+            problem = "is missing, and nobody deleted it" if text is None else "was changed after it was kept"
+            raise InputError(f"The document of audit {entry.id} {problem}, in the history {self.place}.")
         return parse_json(text)
 
     def _entry(self, events: Events, entry: Entry) -> Entry:
         """Return an entry as it is now; InputError if it was deleted."""
-        there = events.entries.get(entry.id)
-        if there is None or there.fingerprint != entry.fingerprint:
+        current = events.entries.get(entry.id)
+        if current is None or current.fingerprint != entry.fingerprint:
             raise InputError(f"There is no audit {entry.id} with the fingerprint {entry.short} in {self.place}.")
-        if there.deleted is not None:
-            raise InputError(f"The document of audit {entry.id} was deleted {_by(there.deleted)}.")
-        return there
+        if current.deleted is not None:
+            raise InputError(f"The document of audit {entry.id} was deleted {_by(current.deleted)}.")
+        return current
 
     def sign(
         self, entry: Entry, *, decision: str, name: str, role: str, reason: str = "", proven: bool = False
@@ -172,56 +176,56 @@ class History:
             Whether the name is that of a signed-in user.
         """
         choice(decision, DECISIONS, name="decision")
-        told: dict[str, Any] = {
+        statement: dict[str, Any] = {
             "decision": decision,
             "name": check_line(name, "name"),
             "role": check_line(role, "role"),
             "proven": proven,
         }
-        told["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
+        statement["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
         with self._store.writing() as change:
             events = change.record()
             document = self._document(change, events, entry)
             if decision == "release" and (missing := not_releasable(document)):
                 raise InputError(f"“Release” cannot be signed. {missing}")
-            signed = [one for one in events.signatures if one.covers(entry)]
-            for one in signed:
-                if not one.void and all(getattr(one, key) == value for key, value in told.items()):
-                    return one
-            if not told["reason"] and (wanted := needs_reason(decision, signed)):
-                raise InputError(wanted)
-            body = {"entry": entry.id, **told, "when": now(), "fairleak": __version__}
+            signed = [signature for signature in events.signatures if signature.covers(entry)]
+            for signature in signed:
+                if not signature.void and all(getattr(signature, key) == value for key, value in statement.items()):
+                    return signature
+            if not statement["reason"] and (message := needs_reason(decision, signed)):
+                raise InputError(message)
+            body = {"entry": entry.id, **statement, "when": now(), "fairleak": __version__}
             change.add(events, {"kind": "signed", **body})
             return events.signatures[-1]
 
     def signatures(self, entry: Entry | None = None, *, project: str | None = None) -> tuple[Signature, ...]:
         """Return what was signed, of an audit, a project or all, in its order; deleted audits' too."""
         return tuple(
-            one
-            for one in self._events().signatures
-            if project in (None, one.project) and (entry is None or one.covers(entry))
+            signature
+            for signature in self._events().signatures
+            if project in (None, signature.project) and (entry is None or signature.covers(entry))
         )
 
     def delete(self, *entries: Entry, who: str, reason: str = "") -> tuple[Entry, ...]:
         """Delete the documents of audits; who did it, when and why stays on record, and so do their signatures."""
         with self._store.writing() as change:
             events = change.record()
-            there = {one.id: self._entry(events, one) for one in entries}  # each once
-            return self._delete(change, events, list(there.values()), who, reason)
+            entries_by_id = {entry.id: self._entry(events, entry) for entry in entries}  # each once
+            return self._delete(change, events, list(entries_by_id.values()), who, reason)
 
     def expire(self, *, days: int, who: str, project: str | None = None) -> tuple[Entry, ...]:
         """Delete the documents kept more than some days ago, of a project or all; not those whose sign-off stands."""
         limit = datetime.now(UTC) - timedelta(days=whole_number(days, name="days", least=0, most=36_500))
         with self._store.writing() as change:
             events = change.record()
-            standing = [one for one in events.signatures if not one.void]
+            valid_signatures = [signature for signature in events.signatures if not signature.void]
             old = [
-                one
-                for one in events.entries.values()
-                if one.deleted is None
-                and project in (None, one.project)
-                and not any(signed.covers(one) for signed in standing)
-                and datetime.strptime(one.when, TIME).replace(tzinfo=UTC) <= limit
+                entry
+                for entry in events.entries.values()
+                if entry.deleted is None
+                and project in (None, entry.project)
+                and not any(signed.covers(entry) for signed in valid_signatures)
+                and datetime.strptime(entry.when, TIME).replace(tzinfo=UTC) <= limit
             ]
             return self._delete(change, events, old, who, f"kept for {days} days")
 
@@ -229,11 +233,14 @@ class History:
         self, change: HistoryTransaction, events: Events, entries: list[Entry], who: str, reason: str
     ) -> tuple[Entry, ...]:
         who = check_line(who, "who")
-        told = {"who": who, "reason": check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""}
-        for one in entries:
-            change.drop(one.id)
-            change.add(events, {"kind": "deleted", "entry": one.id, **told, "when": now()})
-        return tuple(events.entries[one.id] for one in entries)
+        attribution = {
+            "who": who,
+            "reason": check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else "",
+        }
+        for entry in entries:
+            change.drop(entry.id)
+            change.add(events, {"kind": "deleted", "entry": entry.id, **attribution, "when": now()})
+        return tuple(events.entries[entry.id] for entry in entries)
 
     def _events(self) -> Events:
         with self._store.reading() as look:

@@ -35,7 +35,7 @@ _ROUNDED = 1e-6
 """How far from 1 shares may add up, as numbers typed with a few decimals do."""
 
 
-def target_distribution(kind: str, shares: npt.ArrayLike, given: npt.ArrayLike | None = None) -> Floats:
+def target_distribution(kind: str, shares: npt.ArrayLike, chosen_shares: npt.ArrayLike | None = None) -> Floats:
     """Return the target distribution over the m values of the private attribute.
 
     By its kind it is uniform; the `shares` (m,) among the people everybody trains on, so that an attacker does no
@@ -43,34 +43,34 @@ def target_distribution(kind: str, shares: npt.ArrayLike, given: npt.ArrayLike |
     are negative or do not add up to 1.
     """
     choice(kind, TARGETS, name="target")
-    known = checked_shares(shares, name="shares")
+    training_shares = checked_shares(shares, name="shares")
     if kind == "uniform":
-        return np.full(known.size, 1.0 / known.size)
+        return np.full(training_shares.size, 1.0 / training_shares.size)
     if kind == "train_shares":
-        return known
-    if given is None or not np.size(given):
-        raise InputError(f"A given target must have one share a value, {known.size}, got none.")
-    told = checked_shares(given, name="The given target")
-    if told.size != known.size:
-        raise InputError(f"The given target must have one share a value, {known.size}, got {told.size}.")
-    return told
+        return training_shares
+    if chosen_shares is None or not np.size(chosen_shares):
+        raise InputError(f"A given target must have one share a value, {training_shares.size}, got none.")
+    target = checked_shares(chosen_shares, name="The given target")
+    if target.size != training_shares.size:
+        raise InputError(f"The given target must have one share a value, {training_shares.size}, got {target.size}.")
+    return target
 
 
 def checked_shares(shares: npt.ArrayLike, *, name: str) -> Floats:
     """Return shares as an array that adds up to 1, the rounding of its numbers taken out."""
     try:
-        told = np.asarray(shares, dtype=np.float64)
+        values = np.asarray(shares, dtype=np.float64)
     except (TypeError, ValueError):
-        told = np.empty(0)
-    if told.ndim != 1 or not told.size:
+        values = np.empty(0)
+    if values.ndim != 1 or not values.size:
         raise InputError(f"{name} must be a row of numbers, one share a value, got {shares!r:.60}.")
-    wrong = told[~((told >= 0) & np.isfinite(told))]
+    wrong = values[~((values >= 0) & np.isfinite(values))]
     if wrong.size:
         raise InputError(f"{name} must hold shares of at least 0, got {wrong[0]:g}.")
-    total = float(told.sum())
+    total = float(values.sum())
     if abs(total - 1.0) > _ROUNDED:
         raise InputError(f"{name} must add up to 1, got {total:.6g}.")
-    return told / total
+    return values / total
 
 
 _TIGHT = 1e-50
@@ -108,17 +108,17 @@ def expected_size(mechanism: npt.ArrayLike, noise_size: npt.ArrayLike) -> Floats
 def _binding(size: Floats, p: Floats, cheapest: Mask, least: Floats, budget: float) -> Floats:
     """Return the mechanism of people whose budget is used up."""
     share = np.where(cheapest, p, 0.0)
-    wanted = share.sum(axis=1, keepdims=True)
-    left_to = np.where(wanted > 0, share / np.where(wanted > 0, wanted, 1.0), _evenly(cheapest))
+    cheapest_mass = share.sum(axis=1, keepdims=True)
+    left_to = np.where(cheapest_mass > 0, share / np.where(cheapest_mass > 0, cheapest_mass, 1.0), _evenly(cheapest))
     result = left_to.copy()  # all on the cheapest
     room = budget - least
     loose = np.flatnonzero(room > _TIGHT * size.max(axis=1))
     excess = np.where(p > 0, size - least[:, None], room[:, None])[loose] / room[loose, None]
-    p, wanted = p[loose], wanted[loose, 0]
-    s = _roots(excess, p, wanted)
+    p, cheapest_mass = p[loose], cheapest_mass[loose, 0]
+    s = _roots(excess, p, cheapest_mass)
     scale = s[:, None] + (1.0 - s[:, None]) * excess
     mass = np.divide(p, scale, out=np.zeros_like(p), where=scale > 0)
-    mass += np.where(wanted > 0, 0.0, np.maximum(1.0 - mass.sum(axis=1), 0.0))[:, None] * left_to[loose]
+    mass += np.where(cheapest_mass > 0, 0.0, np.maximum(1.0 - mass.sum(axis=1), 0.0))[:, None] * left_to[loose]
     result[loose] = mass / mass.sum(axis=1, keepdims=True)
     return result
 
@@ -127,11 +127,11 @@ def _evenly(cheapest: Mask) -> Floats:
     return cheapest / cheapest.sum(axis=1, keepdims=True)
 
 
-def _roots(excess: Floats, p: Floats, wanted: Floats) -> Floats:
+def _roots(excess: Floats, p: Floats, cheapest_mass: Floats) -> Floats:
     """Return the root s of k for every person: 0 where the cheapest have no share and k does not fall at 0.
 
-    `excess` is e, 1 where p is 0; `wanted` (n,) is the share of the cheapest values in p (n, m). k is computed as
-    s Σ p_i (e_i − 1) / (s + (1 − s) e_i) − wanted over the other values, which is exact near 0.
+    `excess` is e, 1 where p is 0; `cheapest_mass` (n,) is the share of the cheapest values in p (n, m). k is
+    computed as s Σ p_i (e_i − 1) / (s + (1 − s) e_i) − cheapest_mass over the other values, which is exact near 0.
     """
     from scipy.optimize import elementwise
 
@@ -141,18 +141,18 @@ def _roots(excess: Floats, p: Floats, wanted: Floats) -> Floats:
         scale = s[:, None] + (1.0 - s[:, None]) * excess[row]
         total = np.divide(excess[row] - 1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         total = np.einsum("ki,ki->k", rest[row], total)
-        return np.where(wanted[row] > 0, s * total - wanted[row], total)
+        return np.where(cheapest_mass[row] > 0, s * total - cheapest_mass[row], total)
 
-    every, root = np.arange(wanted.size), np.zeros(wanted.size)
+    every, root = np.arange(cheapest_mass.size), np.zeros(cheapest_mass.size)
     left = every[k(root, every) < 0]
     if left.size:
-        found = elementwise.find_root(k, (np.zeros(left.size), np.ones(left.size)), args=(left,)).x
-        root[left] = np.where(np.isnan(found), 1.0, found)  # k(1) is 0 but for rounding
+        solution = elementwise.find_root(k, (np.zeros(left.size), np.ones(left.size)), args=(left,)).x
+        root[left] = np.where(np.isnan(solution), 1.0, solution)  # k(1) is 0 but for rounding
     return root
 
 
 def checked_arguments(
-    noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, found: npt.ArrayLike | None
+    noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, available: npt.ArrayLike | None
 ) -> tuple[Floats, Floats, Mask]:
     """Return sizes, everybody's own goal and cheapest values, all (u, m); the arguments are those of `allocate`."""
     goal = checked_shares(target_distribution, name="The target")
@@ -165,7 +165,7 @@ def checked_arguments(
             f"noise_size must hold numbers, one row a person and one column a share, {goal.size}, got "
             f"{noise_size!r:.60}."
         )
-    usable = np.ones(size.shape, dtype=bool) if found is None else np.asarray(found, dtype=bool)
+    usable = np.ones(size.shape, dtype=bool) if available is None else np.asarray(available, dtype=bool)
     if usable.shape != size.shape:
         raise InputError(f"found must have the shape of noise_size, {size.shape}, got {usable.shape}.")
     wrong = size[~((size >= 0) & np.isfinite(size))]

@@ -65,7 +65,7 @@ def knows_the_noise(attacker: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known(Result):
+class KnownPeople(Result):
     """People who publish their attribute."""
 
     records: Any = field(repr=False)  # public, (n, d)
@@ -87,8 +87,8 @@ class Fitted:
 def drawn(mechanism: Floats, rng: np.random.Generator) -> Ints:
     """Return one value a person, drawn from their row of the mechanism, (n,)."""
     edges = np.cumsum(mechanism, axis=1)
-    place = rng.random(len(mechanism)) * edges[:, -1]
-    return np.asarray((place[:, None] >= edges[:, :-1]).sum(axis=1), dtype=np.int64)
+    threshold = rng.random(len(mechanism)) * edges[:, -1]
+    return np.asarray((threshold[:, None] >= edges[:, :-1]).sum(axis=1), dtype=np.int64)
 
 
 # On ratings
@@ -102,7 +102,7 @@ Lesson = Callable[[], tuple[Any, Ints]]
 """Records and values to learn from in the next pass; the order of the people stays."""
 
 
-def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any:
+def fit_network(known_people: KnownPeople, *, seed: int, lesson: Lesson | None = None) -> Any:
     """Return a fitted network with one hidden layer of 100 rectified units (NN-A; the paper's has 30,000).
 
     `lesson` is what to learn from in each pass, the known records and values by default. `seed` fixes the first
@@ -110,26 +110,26 @@ def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any
     """
     from sklearn.neural_network import MLPClassifier
 
-    order = np.random.default_rng(seed).permutation(known.values.size)
-    held, taught = np.split(order, [max(1, round(_HELD_OUT * order.size))])
-    taught = taught if taught.size else held  # where there is only one person
-    network = MLPClassifier((100,), random_state=seed, batch_size=int(np.clip(taught.size // _BATCHES, 1, 200)))
-    best, kept, since = np.inf, [], 0
+    order = np.random.default_rng(seed).permutation(known_people.values.size)
+    held, training = np.split(order, [max(1, round(_HELD_OUT * order.size))])
+    training = training if training.size else held  # where there is only one person
+    network = MLPClassifier((100,), random_state=seed, batch_size=int(np.clip(training.size // _BATCHES, 1, 200)))
+    best, weights, since = np.inf, [], 0
     for _ in range(_MOST_PASSES):
-        records, values = lesson() if lesson else (known.records, known.values)
-        network.partial_fit(records[taught], values[taught], classes=np.arange(known.n_values))
-        likely = network.predict_proba(records[held])[np.arange(held.size), known.values[held]]
+        records, values = lesson() if lesson else (known_people.records, known_people.values)
+        network.partial_fit(records[training], values[training], classes=np.arange(known_people.n_values))
+        likely = network.predict_proba(records[held])[np.arange(held.size), known_people.values[held]]
         loss = float(-np.log(np.maximum(likely, 1e-12)).mean())
         since = since + 1 if loss >= best else 0
         if loss < best:
-            best, kept = loss, [part.copy() for part in (*network.coefs_, *network.intercepts_)]
+            best, weights = loss, [part.copy() for part in (*network.coefs_, *network.intercepts_)]
         if since >= _PATIENCE:
             break
-    network.coefs_, network.intercepts_ = kept[: len(network.coefs_)], kept[len(network.coefs_) :]
+    network.coefs_, network.intercepts_ = weights[: len(network.coefs_)], weights[len(network.coefs_) :]
     return network
 
 
-def fit_unaware(known: Known, kind: str, *, seed: int) -> Any:
+def fit_unaware(known_people: KnownPeople, kind: str, *, seed: int) -> Any:
     """Return a classifier fitted to clean ratings: "logistic", "logistic_smooth", "one_vs_rest", "forest", "network".
 
     Logistic regression has one softmax over all values; one-vs-rest one regression a value, each against all others,
@@ -140,27 +140,29 @@ def fit_unaware(known: Known, kind: str, *, seed: int) -> Any:
     from sklearn.multiclass import OneVsRestClassifier
 
     if kind == "network":
-        return fit_network(known, seed=seed)
-    made = {
+        return fit_network(known_people, seed=seed)
+    classifiers = {
         "logistic": LogisticRegression(C=1.0, max_iter=1000),
         "logistic_smooth": LogisticRegression(C=0.1, max_iter=1000),
         "one_vs_rest": OneVsRestClassifier(LogisticRegression(C=0.3, solver="liblinear")),
         "forest": RandomForestClassifier(100, random_state=seed),
     }
-    return made[kind].fit(known.records, known.values)
+    return classifiers[kind].fit(known_people.records, known_people.values)
 
 
-def fit_adversarial(known: Known, noise: RepresentativeNoise, mechanism: Floats, *, seed: int) -> Any:
+def fit_adversarial(known_people: KnownPeople, noise: RepresentativeNoise, mechanism: Floats, *, seed: int) -> Any:
     """Return a network that learned from AttriGuard's own draws, fresh in every pass, with true values (AT-A).
 
     They know the defence: its classifier, policy, margin, target distribution and budget, and so a mechanism (n, m). As
     they do not know which noise was drawn for the people they attack, they draw it for the people they know.
     """
     rng = np.random.default_rng([seed, 1])
-    return fit_network(known, seed=seed, lesson=lambda: (noise.chosen(drawn(mechanism, rng)), known.values))
+    return fit_network(
+        known_people, seed=seed, lesson=lambda: (noise.chosen(drawn(mechanism, rng)), known_people.values)
+    )
 
 
-def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
+def fit_distilled(known_people: KnownPeople, teacher: Any, *, seed: int) -> Any:
     """Return a network that learned the certainties of another one, the teacher (defensive distillation, DD-A).
 
     Learning from certainties means minimising their cross-entropy. Drawing a value from them again in every pass does
@@ -168,21 +170,23 @@ def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
     made the student worse on the clean ratings, and no better on noisy ones. The seed is the teacher's: both must hold
     out the same people, of whom the teacher has learned nothing.
     """
-    certainty = teacher.predict_proba(known.records)
+    certainty = teacher.predict_proba(known_people.records)
     rng = np.random.default_rng([seed, 2])
-    return fit_network(known, seed=seed, lesson=lambda: (known.records, drawn(certainty, rng)))
+    return fit_network(known_people, seed=seed, lesson=lambda: (known_people.records, drawn(certainty, rng)))
 
 
-def fit_dropping(known: Known, kept: npt.NDArray[np.intp], *, seed: int) -> Fitted:
+def fit_dropping(known_people: KnownPeople, entries: npt.NDArray[np.intp], *, seed: int) -> Fitted:
     """Return an attacker who learns from the entries kept, on clean records: there is no budget of training.
 
     Minimum noise uses the few entries that distinguish the values best, again and again; this attacker leaves them out.
     """
-    rest = Known(records=known.records[:, kept], values=known.values, n_values=known.n_values)
-    return Fitted(fit_network(rest, seed=seed), lambda records: records[:, kept])
+    rest = KnownPeople(
+        records=known_people.records[:, entries], values=known_people.values, n_values=known_people.n_values
+    )
+    return Fitted(fit_network(rest, seed=seed), lambda records: records[:, entries])
 
 
-def fit_low_rank(known: Known, *, seed: int, rank: int = 100) -> Fitted:
+def fit_low_rank(known_people: KnownPeople, *, seed: int, rank: int = 100) -> Fitted:
     """Return an attacker who looks at a record's place along the known people's main directions of taste (LRA-A).
 
     A rating that no direction explains, as noise may be, is lost in the projection; a network learns from what is left.
@@ -190,11 +194,11 @@ def fit_low_rank(known: Known, *, seed: int, rank: int = 100) -> Fitted:
     """
     from sklearn.decomposition import TruncatedSVD
 
-    people, entries = known.records.shape
+    people, entries = known_people.records.shape
     directions = TruncatedSVD(max(1, min(rank, entries - 1, people - 1)), random_state=seed)
-    there = directions.fit_transform(known.records)
-    places = Known(records=there, values=known.values, n_values=known.n_values)
-    return Fitted(fit_network(places, seed=seed), directions.transform)
+    coordinates = directions.fit_transform(known_people.records)
+    projected = KnownPeople(records=coordinates, values=known_people.values, n_values=known_people.n_values)
+    return Fitted(fit_network(projected, seed=seed), directions.transform)
 
 
 class RegionBased:
@@ -218,8 +222,8 @@ class RegionBased:
         rows = np.arange(records.shape[0])
         for shift in self._shifts.astype(np.float32):
             scores = np.maximum(hidden + shift, 0) @ outer + bias
-            named = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
-            votes[rows, named] += 1
+            guesses = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+            votes[rows, guesses] += 1
         return np.asarray(network.classes_[votes.argmax(axis=1)], dtype=np.int64)
 
 
@@ -235,10 +239,10 @@ def fit_on_table(
     truth: Ints,
     columns: tuple[Column, ...],
     *,
-    kept: npt.NDArray[np.intp] | None = None,
+    selected: npt.NDArray[np.intp] | None = None,
     seed: int = 0,
 ) -> Fitted:
-    """Train an attacker, one of `LEARNERS`, on records (n, d) and the columns `kept`, all by default.
+    """Train an attacker, one of `LEARNERS`, on records (n, d) and the columns `selected`, all by default.
 
     Logistic regression and the network get indicators and standardised numbers, the others the columns as they are.
     """
@@ -246,9 +250,9 @@ def fit_on_table(
     from sklearn.linear_model import LogisticRegression
     from sklearn.neural_network import MLPClassifier
 
-    looked = np.arange(len(columns)) if kept is None else kept
-    own = tuple(columns[j] for j in looked)
-    encoder = fit_encoder(records[:, looked], own) if learner in ("logistic", "network") else None
+    looked = np.arange(len(columns)) if selected is None else selected
+    selected_columns = tuple(columns[j] for j in looked)
+    encoder = fit_encoder(records[:, looked], selected_columns) if learner in ("logistic", "network") else None
 
     def see(rows: Floats) -> Any:
         return rows[:, looked] if encoder is None else encoder.transform(rows[:, looked])
@@ -259,15 +263,15 @@ def fit_on_table(
         for _ in range(_EPOCHS):
             network.partial_fit(inputs, truth, classes=np.unique(truth))
         return Fitted(network, see)
-    made: Any
+    classifier: Any
     if learner == "logistic":
-        made = LogisticRegression(max_iter=2000)
+        classifier = LogisticRegression(max_iter=2000)
     elif learner == "forest":
-        made = RandomForestClassifier(100, min_samples_leaf=5, random_state=seed)
+        classifier = RandomForestClassifier(100, min_samples_leaf=5, random_state=seed)
     else:
-        coded = [column.kind == "category" and column.listed.size <= _MOST_CODES for column in own]
+        coded = [column.kind == "category" and column.listed.size <= _MOST_CODES for column in selected_columns]
         # it stops on a tenth of the records, which must be able to hold every value
         counts = np.unique(truth, return_counts=True)[1]
         stops = bool(math.ceil(truth.size / 10) >= counts.size and counts.min() >= 2)
-        made = HistGradientBoostingClassifier(categorical_features=coded, early_stopping=stops, random_state=seed)
-    return Fitted(made.fit(inputs, truth), see)
+        classifier = HistGradientBoostingClassifier(categorical_features=coded, early_stopping=stops, random_state=seed)
+    return Fitted(classifier.fit(inputs, truth), see)

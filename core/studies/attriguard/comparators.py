@@ -17,7 +17,7 @@ from ...base.serialize import Result
 from ...base.solvers import solve
 from ...stats.estimates import Estimate, accuracy, mean
 from ..study import Report
-from .attackers import Known, drawn
+from .attackers import KnownPeople, drawn
 from .guard import READERS, Guarded
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ def with_additions(
 
     rows, columns = [], []
     for k in range(records.shape[0]):
-        own = records.indices[records.indptr[k] : records.indptr[k + 1]]
-        wanted = listed[value[k]]
-        new = wanted[(wanted >= 0) & ~np.isin(wanted, own)][:n_added]
+        rated = records.indices[records.indptr[k] : records.indptr[k + 1]]
+        candidates = listed[value[k]]
+        new = candidates[(candidates >= 0) & ~np.isin(candidates, rated)][:n_added]
         rows.append(np.full(new.size, k))
         columns.append(new)
     row, column = (
@@ -60,7 +60,7 @@ def usual_ratings(records: sparse.csr_array) -> Floats:
 
 
 def blurme(
-    records: sparse.csr_array, value: Ints, known: Known, classifier: Any, *, n_added: int = 3
+    records: sparse.csr_array, value: Ints, known_people: KnownPeople, classifier: Any, *, n_added: int = 3
 ) -> sparse.csr_array:
     """Return the records with `n_added` items added that speak most against one's value.
 
@@ -72,7 +72,7 @@ def blurme(
     weights = classifier.coef_
     if len(weights) == 1:  # two values have one row
         weights = np.vstack([-weights, weights])
-    ratings = usual_ratings(known.records)
+    ratings = usual_ratings(known_people.records)
     order = np.argsort(weights, axis=1, kind="stable")
     return with_additions(records, value, np.where(ratings[order] > 0, order, -1), ratings, n_added)
 
@@ -80,26 +80,28 @@ def blurme(
 _LISTED = 500
 
 
-def chisquare(records: sparse.csr_array, value: Ints, known: Known, *, n_added: int = 5) -> sparse.csr_array:
+def chisquare(
+    records: sparse.csr_array, value: Ints, known_people: KnownPeople, *, n_added: int = 5
+) -> sparse.csr_array:
     """Return the records with `n_added` items added that tell best, and speak for another value.
 
     ChiSquare (Chen et al. 2014): an item's chi-square statistic between its ratings and the attribute says how much it
     tells; it speaks for the value among whose people it is rated most. Items get the best rating. `value` (u,) is the
     true one, which ChiSquare asks for, or what a classifier takes it for.
     """
-    own = np.eye(known.n_values)[known.values]
-    told = _statistic(known.records, own)
-    order = np.argsort(-told, kind="stable")[:_LISTED]
-    among = np.asarray((known.records > 0).T.astype(np.float64) @ own)[order] / own.sum(axis=0)
+    indicators = np.eye(known_people.n_values)[known_people.values]
+    statistic = _statistic(known_people.records, indicators)
+    order = np.argsort(-statistic, kind="stable")[:_LISTED]
+    among = np.asarray((known_people.records > 0).T.astype(np.float64) @ indicators)[order] / indicators.sum(axis=0)
     speaks_for = among.argmax(axis=1)
-    listed = np.where(speaks_for == np.arange(known.n_values)[:, None], -1, order)
+    listed = np.where(speaks_for == np.arange(known_people.n_values)[:, None], -1, order)
     return with_additions(records, value, listed, np.ones(records.shape[1]), n_added)
 
 
-def _statistic(records: sparse.csr_array, own: Floats) -> Floats:
+def _statistic(records: sparse.csr_array, indicators: Floats) -> Floats:
     """Return Σ (observed − expected)² / expected of each item's ratings over the values, (d,); 0 where nobody rated."""
-    observed = np.asarray(records.T @ own)
-    expected = observed.sum(axis=1, keepdims=True) * own.mean(axis=0)
+    observed = np.asarray(records.T @ indicators)
+    expected = observed.sum(axis=1, keepdims=True) * indicators.mean(axis=0)
     return np.asarray(((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=1))
 
 
@@ -144,7 +146,7 @@ def _nearest(ratings: Floats) -> Ints:
 
 
 def qpm(
-    records: sparse.csr_array, known: Known, *, slack: float, rng: np.random.Generator, clusters: int = 20
+    records: sparse.csr_array, known_people: KnownPeople, *, slack: float, rng: np.random.Generator, clusters: int = 20
 ) -> sparse.csr_array:
     """Return for every record the representative drawn for it, one of the known people's records.
 
@@ -165,14 +167,14 @@ def qpm(
 
     if not 0 < slack <= 1:
         raise InputError(f"slack must be above 0 and at most 1, got {slack!r}.")
-    clusters = min(clusters, known.records.shape[0])
+    clusters = min(clusters, known_people.records.shape[0])
     means = MiniBatchKMeans(clusters, random_state=int(rng.integers(2**31)), n_init=3, batch_size=1024)
-    directions = normalize(known.records)
-    own = means.fit_predict(directions)
-    shows = _representatives(known.records, means.transform(directions))
-    joint = np.zeros((known.n_values, clusters))
-    np.add.at(joint, (known.values, own), 1.0 / own.size)
-    mapping = _mapping(joint, _distances(known.records, own, shows, clusters), slack)
+    directions = normalize(known_people.records)
+    assignment = means.fit_predict(directions)
+    shows = _representatives(known_people.records, means.transform(directions))
+    joint = np.zeros((known_people.n_values, clusters))
+    np.add.at(joint, (known_people.values, assignment), 1.0 / assignment.size)
+    mapping = _mapping(joint, _distances(known_people.records, assignment, shows, clusters), slack)
     return sparse.csr_array(shows[drawn(mapping[means.predict(normalize(records))], rng)])
 
 
@@ -185,12 +187,12 @@ def _representatives(records: sparse.csr_array, distance: Floats) -> sparse.csr_
     return sparse.csr_array(records[nearest])
 
 
-def _distances(records: sparse.csr_array, own: Ints, shows: sparse.csr_array, clusters: int) -> Floats:
+def _distances(records: sparse.csr_array, assignment: Ints, shows: sparse.csr_array, clusters: int) -> Floats:
     """Return the mean number of entries in which each cluster's people differ from each record shown."""
-    size = np.maximum(np.bincount(own, minlength=clusters), 1)
-    repeated = (shows[np.full(records.shape[0], place)] for place in range(clusters))
+    size = np.maximum(np.bincount(assignment, minlength=clusters), 1)
+    repeated = (shows[np.full(records.shape[0], index)] for index in range(clusters))
     differ = [np.asarray((records != show).sum(axis=1)).ravel() for show in repeated]
-    return np.column_stack([np.bincount(own, weights=count, minlength=clusters) / size for count in differ])
+    return np.column_stack([np.bincount(assignment, weights=count, minlength=clusters) / size for count in differ])
 
 
 def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:
@@ -198,17 +200,17 @@ def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:
     import cvxpy as cp
 
     weight = joint.sum(axis=0)
-    least, one = float(weight @ distance.min(axis=1)), float((weight @ distance).min())
+    least, single_distortion = float(weight @ distance.min(axis=1)), float((weight @ distance).min())
     mapping = cp.Variable(distance.shape, nonneg=True)
-    alone = joint.sum(axis=1)[:, None] @ (weight[None] @ mapping)
+    independent = joint.sum(axis=1)[:, None] @ (weight[None] @ mapping)
     spent = cp.sum(cp.multiply(weight[:, None] * distance, mapping))
     problem = cp.Problem(
-        cp.Minimize(cp.sum(cp.rel_entr(joint @ mapping, alone))),
-        [cp.sum(mapping, axis=1) == 1, spent <= least + slack * (one - least) + 1e-9],
+        cp.Minimize(cp.sum(cp.rel_entr(joint @ mapping, independent))),
+        [cp.sum(mapping, axis=1) == 1, spent <= least + slack * (single_distortion - least) + 1e-9],
     )
     solve(problem)  # a mapping to a few digits is good enough
-    found = np.maximum(mapping.value, 0.0)  # type: ignore[arg-type]
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    solution = np.maximum(mapping.value, 0.0)  # type: ignore[arg-type]
+    return np.asarray(solution / solution.sum(axis=1, keepdims=True))
 
 
 _EPSILONS = (7.0, 8.0, 9.0)
@@ -254,19 +256,23 @@ def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compa
 
 def _defences(guarded: Guarded) -> list[tuple[str, str, bool, Callable[[], Any]]]:
     """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
-    known, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
+    known_people, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
     logistic = guarded.classifier("logistic")
-    made: list[tuple[str, str, bool, Callable[[], Any]]] = []
+    defences: list[tuple[str, str, bool, Callable[[], Any]]] = []
     for knows in (True, False):
         value = guarded.ratings.values_test if knows else logistic.predict(records).astype(np.int64)
         for n in _ADDED:
-            made.append(("blurme", f"{n} added", knows, partial(blurme, records, value, known, logistic, n_added=n)))
-            made.append(("chisquare", f"{n} added", knows, partial(chisquare, records, value, known, n_added=n)))
+            defences.append(
+                ("blurme", f"{n} added", knows, partial(blurme, records, value, known_people, logistic, n_added=n))
+            )
+            defences.append(
+                ("chisquare", f"{n} added", knows, partial(chisquare, records, value, known_people, n_added=n))
+            )
     for slack in _SLACKS:
         rng = child_generator(seed, f"guard qpm {slack}")
-        made.append(("qpm", f"slack {slack:g}", False, partial(qpm, records, known, slack=slack, rng=rng)))
+        defences.append(("qpm", f"slack {slack:g}", False, partial(qpm, records, known_people, slack=slack, rng=rng)))
     for epsilon in _EPSILONS:
         rng = child_generator(seed, f"guard local dp {epsilon}")
         make = partial(local_dp, records, epsilon=epsilon, rng=rng)
-        made.append(("local_dp", f"epsilon {epsilon:g} an entry", False, make))
-    return made
+        defences.append(("local_dp", f"epsilon {epsilon:g} an entry", False, make))
+    return defences

@@ -94,8 +94,8 @@ class Exposure(Result):
         """Return how often naming the most frequent value for everybody is right, as it is counted."""
         if not balanced:
             return self.majority
-        there = np.unique(self.truth)  # accuracy counts alike the values that somebody has
-        return certain(float((there == np.argmax(self.shares)).mean()), self.truth.size)
+        present = np.unique(self.truth)  # accuracy counts alike the values that somebody has
+        return certain(float((present == np.argmax(self.shares)).mean()), self.truth.size)
 
     def mechanism(self, budget: float) -> Floats:
         """Return how often each noise is used at a budget, (u, m); see `allocate`."""
@@ -127,17 +127,17 @@ class Exposure(Result):
 
     def _attacking(self, budget: float) -> list[Guesses]:
         """Return each attacker's guesses; of one trained against noise, those trained nearest to this budget."""
-        own = [[guess for guess in self.guesses if guess.attacker == name] for name in self.attackers]
-        return [min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)) for guesses in own]
+        by_attacker = [[guess for guess in self.guesses if guess.attacker == name] for name in self.attackers]
+        return [min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)) for guesses in by_attacker]
 
-    def _point(self, guess: Guesses, named: Floats, budget: float) -> ExposurePoint:
+    def _point(self, guess: Guesses, rates: Floats, budget: float) -> ExposurePoint:
         """Return the point of an attacker who names each person's true value this often, (u,)."""
-        right = mean_rate(named)
+        right = mean_rate(rates)
         return ExposurePoint(
             attacker=guess.attacker,
             budget=budget,
             accuracy=right,
-            balanced=equal_mean([mean_rate(named[self.truth == value]) for value in np.unique(self.truth)]),
+            balanced=equal_mean([mean_rate(rates[self.truth == value]) for value in np.unique(self.truth)]),
             reported=right if right.value >= self.majority.value else self.majority,
             trained_at=guess.trained_at,
         )

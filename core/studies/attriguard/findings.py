@@ -20,14 +20,14 @@ from .guard import TableGuard, Transfer
 from .noisy_records import Concentration
 from .utility import Recommendation, UtilityPoint
 
-_MOST_NAMED = 3
+_MOST_LISTED = 3
 _ROUNDING = 1e-9
 
 
 def surrogate_attacker(exposure: Exposure, defender: str) -> str:
     """Return the attacker of the surrogate classifier's kind, against whom the noise is found; else one like it."""
-    wanted = "logistic" if defender in ("logistic_smooth", "ranges") else defender
-    return min(exposure.attackers, key=lambda name: (name != wanted, knows_the_noise(name)))
+    surrogate = "logistic" if defender in ("logistic_smooth", "ranges") else defender
+    return min(exposure.attackers, key=lambda name: (name != surrogate, knows_the_noise(name)))
 
 
 def findings(exposure: Exposure, budget: float, **more: Any) -> tuple[Finding, ...]:
@@ -53,29 +53,31 @@ def headline(
     budgets.
     """
     budget, clean = now[0].budget, exposure.undefended()
-    own, floor = surrogate_attacker(exposure, defender), exposure.baseline(balanced=balanced)
-    here, was = (next(p.rate(balanced=balanced) for p in points if p.attacker == own) for points in (now, clean))
+    surrogate, floor = surrogate_attacker(exposure, defender), exposure.baseline(balanced=balanced)
+    current, was = (
+        next(p.rate(balanced=balanced) for p in points if p.attacker == surrogate) for points in (now, clean)
+    )
     first = strongest_point(now, balanced=balanced)
     best = first.rate(balanced=balanced)
-    several = first.attacker != own
-    whom = "an adaptive attacker" if knows_the_noise(own) else "an attacker who ignores it"
-    name, rival = attacker_label(own), f"{attacker_label(first.attacker)}: {percent(best)}"
+    several = first.attacker != surrogate
+    whom = "an adaptive attacker" if knows_the_noise(surrogate) else "an attacker who ignores it"
+    name, rival = attacker_label(surrogate), f"{attacker_label(first.attacker)}: {percent(best)}"
     no_more = ", no more than the baseline" if best.value <= floor.value else ""
-    other, fooled = f"{_kind(first)} ({rival}{no_more})", bool(budget) and here.high < floor.value
+    rival_text, fooled = f"{_kind(first)} ({rival}{no_more})", bool(budget) and current.high < floor.value
     if fooled:
-        below = f"{percent(here)}, below the {percent(floor)} baseline"
+        below = f"{percent(current)}, below the {percent(floor)} baseline"
         point = f"AttriGuard fools {whom} ({name}: {below})"
-        joined = f" {'and' if no_more else 'but not'} {other}"
+        joined = f" {'and' if no_more else 'but not'} {rival_text}"
     elif budget:
         before = f"{name}: {percent(was)} without noise"
-        point = f"AttriGuard leaves {whom} at {percent(here)} ({before})"
-        joined = f"; {other} is better"
+        point = f"AttriGuard leaves {whom} at {percent(current)} ({before})"
+        joined = f"; {rival_text} is better"
     else:
         measure = "with {} balanced accuracy" if balanced else "of {} of people correctly"
-        point = f"Without noise, {name} infers the {exposure.attribute} {measure.format(percent(here))}"
+        point = f"Without noise, {name} infers the {exposure.attribute} {measure.format(percent(current))}"
         joined = f"; the best attacker is {rival}"
     point += joined if several else "; no attacker tried does better"
-    intervals = f"{interval(here)} and {interval(best)}" if several else interval(here)
+    intervals = f"{interval(current)} and {interval(best)}" if several else interval(current)
     spent = f"Budget β = {budget:g} changed {exposure.unit} per person on average; " if budget else ""
     used = f"{exposure.spent(budget).value:.2f} used. Without noise {percent(was)}. " if budget else ""
     measure = f"{'Balanced accuracy' if balanced else 'Accuracy'} of inferring the {exposure.attribute}"
@@ -132,24 +134,24 @@ def cost(exposure: Exposure, budget: float) -> Finding:
 
 def noise_needed(exposure: Exposure) -> Finding:
     """Say how much noise it takes until another value is inferred, and how often none was found."""
-    others = exposure.predicted[:, None] != np.arange(len(exposure.values))
-    there = others & exposure.found
+    pairs = exposure.predicted[:, None] != np.arange(len(exposure.values))
+    solved = pairs & exposure.found
     point = "No noise was found that makes anybody be inferred as another value."
-    if there.any():
-        point = f"Inferring another value takes {exposure.size[there].mean():.2f} changed {exposure.unit} on average."
-    missing = int(others.sum() - there.sum())
+    if solved.any():
+        point = f"Inferring another value takes {exposure.size[solved].mean():.2f} changed {exposure.unit} on average."
+    missing = int(pairs.sum() - solved.sum())
     if not missing:
         return Finding(point=point, evidence="Noise was found for every person and value.")
-    rates = {value: float((others & ~there)[:, i].sum() / others[:, i].sum()) for i, value in enumerate(exposure.values)
-             if (others & ~there)[:, i].any()}  # fmt: skip
+    rates = {value: float((pairs & ~solved)[:, i].sum() / pairs[:, i].sum()) for i, value in enumerate(exposure.values)
+             if (pairs & ~solved)[:, i].any()}  # fmt: skip
     hardest = sorted(rates, key=lambda value: -rates[value])
-    named = ", ".join(f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_NAMED])
-    more = f" and {len(hardest) - _MOST_NAMED} more values" if len(hardest) > _MOST_NAMED else ""
+    hardest_text = ", ".join(f"“{value}” for {percent(rates[value])}" for value in hardest[:_MOST_LISTED])
+    more = f" and {len(hardest) - _MOST_LISTED} more values" if len(hardest) > _MOST_LISTED else ""
     nobody = int((exposure.found.sum(axis=1) <= 1).sum())
     return Finding(
         point=point,
-        evidence=f"None was found for {count(missing)} of {count(int(others.sum()))} pairs of person and value: "
-        f"{named} of the people inferred otherwise{more}. The share of such noise goes to the other values.",
+        evidence=f"None was found for {count(missing)} of {count(int(pairs.sum()))} pairs of person and value: "
+        f"{hardest_text} of the people inferred otherwise{more}. The share of such noise goes to the other values.",
         caveats=(f"{count(nobody)} people have no noise at all and stay as they are.",) if nobody else (),
     )
 
@@ -160,14 +162,14 @@ def noise_needed(exposure: Exposure) -> Finding:
 def person(exposure: Exposure, number: int, budget: float) -> Finding:
     """Say what is inferred of one person, and what the noise changes of them."""
     truth, inferred = (exposure.values[row[number]] for row in (exposure.truth, exposure.predicted))
-    judged = "correctly" if truth == inferred else f"but is “{truth}”"
+    verdict = "correctly" if truth == inferred else f"but is “{truth}”"
     expected = float(exposure.mechanism(budget)[number] @ exposure.size[number])
     missing = [value for i, value in enumerate(exposure.values) if not exposure.found[number, i]]
-    others = f" and {len(missing) - 5} others" if len(missing) > 5 else ""
+    remainder = f" and {len(missing) - 5} others" if len(missing) > 5 else ""
     return Finding(
-        point=f"Inferred as “{inferred}”, {judged}; on average {expected:.2f} {exposure.unit} change",
+        point=f"Inferred as “{inferred}”, {verdict}; on average {expected:.2f} {exposure.unit} change",
         evidence=f"The {exposure.unit} that some noise changes: as they are, and with the noise for each value",
-        caveats=(f"No noise was found for {', '.join(missing[:5])}{others}.",) if missing else (),
+        caveats=(f"No noise was found for {', '.join(missing[:5])}{remainder}.",) if missing else (),
     )
 
 
@@ -182,11 +184,12 @@ def least_fooled(exposure: Exposure, fooled: Floats, *, finished: bool) -> Findi
     )
 
 
-def margin_helps(found: Transfer) -> Finding:
+def margin_helps(transfer: Transfer) -> Finding:
     """Say how much noise against logistic regression fools a network, without and with a margin."""
-    plain, margin = (found.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))
+    plain, margin = (transfer.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))
     changes = ", ".join(
-        "no" if math.isnan(found.size[maker].value) else f"{found.size[maker].value:.1f}" for maker in found.makers
+        "no" if math.isnan(transfer.size[maker].value) else f"{transfer.size[maker].value:.1f}"
+        for maker in transfer.makers
     )
     more = "no noise was found" if math.isnan(margin) else percent(margin, decimals=0)
     point = (
@@ -198,53 +201,59 @@ def margin_helps(found: Transfer) -> Finding:
     )
 
 
-def concentrated(found: Concentration, unit: str) -> Finding:
+def concentrated(concentration: Concentration, unit: str) -> Finding:
     """Say how few entries carry half of the noise."""
-    half = int(np.searchsorted(np.cumsum(found.share), 0.5 - 1e-9)) + 1
+    half = int(np.searchsorted(np.cumsum(concentration.share), 0.5 - 1e-9)) + 1
     return Finding(
-        point=f"{count(half)} of {count(found.n_entries)} {unit} carr{'ies' if half == 1 else 'y'} half of the noise",
+        point=f"{count(half)} of {count(concentration.n_entries)} {unit} "
+        f"carr{'ies' if half == 1 else 'y'} half of the noise",
         evidence="Share of all changes, each noise drawn as often as the target asks. Few places make it easy to leave "
         f"them out, as {attacker_label('dropping')} does",
     )
 
 
-def decisions(before: UtilityPoint, here: UtilityPoint, majority: Estimate, metric: str) -> Finding:
+def decisions(before: UtilityPoint, after: UtilityPoint, majority: Estimate, metric: str) -> Finding:
     """Say what the noise does to the audited model's accuracy and unfairness.
 
     The interval of the same people's change decides on one.
     """
-    was, now, change = before.unfairness, here.unfairness, here.change
+    was, now, change = before.unfairness, after.unfairness, after.change
     limits = f"95% CI {now.low:.3f} to {now.high:.3f}"
     moved = f"by {gap(change.value)}, 95% CI {gap(change.low)} to {gap(change.high)}"
-    told = f"changes from {was.value:.3f} to {now.value:.3f} ({moved})"
-    if _none(change):
-        told = f"shows no significant change: {now.value:.3f} ({limits}), {was.value:.3f} without noise"
+    change_text = f"changes from {was.value:.3f} to {now.value:.3f} ({moved})"
+    if _is_unchanged(change):
+        change_text = f"shows no significant change: {now.value:.3f} ({limits}), {was.value:.3f} without noise"
     return Finding(
-        point=f"Model accuracy is {percent(here.accuracy)} instead of {percent(before.accuracy)}; unfairness {told}",
+        point=f"Model accuracy is {percent(after.accuracy)} instead of {percent(before.accuracy)}; "
+        f"unfairness {change_text}",
         evidence=f"Unfairness: largest deviation of a group from the overall rate. {difference_title(metric)}: "
-        f"{here.gap:.3f}, {before.gap:.3f} without noise. Accuracy: 95% CI {interval(here.accuracy)} with noise, "
+        f"{after.gap:.3f}, {before.gap:.3f} without noise. Accuracy: 95% CI {interval(after.accuracy)} with noise, "
         f"{interval(before.accuracy)} without. Baseline: always the more frequent label, {percent(majority)}. "
         "AttriGuard is no fairness method: groups may be treated less alike than before",
     )
 
 
-def recommendations(made: Recommendation, budget: float) -> Finding:
+def recommendations(recommendation: Recommendation, budget: float) -> Finding:
     """Say how many of the items recommended are right; the interval of the same people's change decides on one."""
-    here, before, change = made.at(budget), made.before, made.change(budget)
-    point = f"{percent(here)} of the {made.recommended} items recommended are right (95% CI {interval(here)})"
-    if _none(change):
+    precision, before, change = recommendation.at(budget), recommendation.before, recommendation.change(budget)
+    point = (
+        f"{percent(precision)} of the {recommendation.recommended} items recommended are right "
+        f"(95% CI {interval(precision)})"
+    )
+    if _is_unchanged(change):
         point += f": no significant change from {percent(before)}"
     else:
         point += f", instead of {percent(before)}"
     return Finding(
         point=point,
-        evidence=f"Right is what they rated: five ratings of each of {made.clean.size} people were set aside, a "
-        f"factorisation recommends from the others. Without noise 95% CI {interval(made.before)}. Baseline: the most "
-        f"popular items, {percent(made.control)}",
+        evidence=f"Right is what they rated: five ratings of each of {recommendation.clean.size} people "
+        "were set aside, a "
+        f"factorisation recommends from the others. Without noise 95% CI {interval(recommendation.before)}. "
+        f"Baseline: the most popular items, {percent(recommendation.control)}",
     )
 
 
-def _none(change: Estimate) -> bool:
+def _is_unchanged(change: Estimate) -> bool:
     """Whether the interval holds no change; sums over the noises differ in the last digits."""
     return change.low <= _ROUNDING and change.high >= -_ROUNDING
 
@@ -263,12 +272,13 @@ def other_defences(exposure: Exposure, budget: float, rows: Sequence[Compared]) 
 
 def plausible(guard: TableGuard) -> Finding:
     """Say how plausible the changed records are."""
-    judged = guard.plausibility
-    times = judged.without_solution
+    plausibility = guard.plausibility
+    times = plausibility.without_solution
     left = f" For {count(times)} pairs of person and value no noise was found: nothing changes." if times else ""
     return Finding(
-        point=f"{percent(judged.plausible)} of the changed records hold only pairs of values that somebody has",
-        evidence=f"{count(judged.changed)} records with noise.{left} Rules in force: {count(len(guard.rules.rules))}",
+        point=f"{percent(plausibility.plausible)} of the changed records hold only pairs of values that somebody has",
+        evidence=f"{count(plausibility.changed)} records with noise.{left} "
+        f"Rules in force: {count(len(guard.rules.rules))}",
     )
 
 
@@ -339,14 +349,14 @@ def point_row(point: ExposurePoint) -> dict[str, Any]:
 def value_rows(exposure: Exposure, budget: float) -> list[Row]:
     """Return how many people have each value, and how much noise it takes to be read as it, the least first."""
     used = exposure.mechanism(budget).mean(axis=0)
-    others = exposure.predicted[:, None] != np.arange(len(exposure.values))
-    there = others & exposure.found
-    sizes = [mean(exposure.size[there[:, i], i]) for i in range(len(exposure.values))]
+    pairs = exposure.predicted[:, None] != np.arange(len(exposure.values))
+    solved = pairs & exposure.found
+    sizes = [mean(exposure.size[solved[:, i], i]) for i in range(len(exposure.values))]
     return [
         {
             exposure.attribute: exposure.values[i],
             f"{exposure.unit} changed, mean": Quantity(sizes[i]),
-            "people inferred otherwise": int(others[:, i].sum()),
+            "people inferred otherwise": int(pairs[:, i].sum()),
             "noise found for": sizes[i].n,
             "drawn": share(float(used[i])),
             "target share": share(float(exposure.target[i])),

@@ -32,7 +32,7 @@ from .attackers import (
     ADVERSARIAL,
     TABLE_ATTACKERS,
     Fitted,
-    Known,
+    KnownPeople,
     RegionBased,
     drawn,
     fit_adversarial,
@@ -101,21 +101,21 @@ class Guard:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         raise NotImplementedError
 
-    def search(self, report: Report | None = None, *, known: bool = False) -> RepresentativeNoise:
-        """Return the noise of the people to protect, or of those attackers know (`known`), searched for once."""
-        kept: dict[bool, RepresentativeNoise] = self.__dict__.setdefault("_noise", {})
-        if known not in kept:
-            kept[known] = self.noise_of(self.sets[0 if known else 1], report)
-        return kept[known]
+    def search(self, report: Report | None = None, *, training: bool = False) -> RepresentativeNoise:
+        """Return the noise of the people to protect, or of those attackers know (`training`), searched for once."""
+        cached: dict[bool, RepresentativeNoise] = self.__dict__.setdefault("_noise", {})
+        if training not in cached:
+            cached[training] = self.noise_of(self.sets[0 if training else 1], report)
+        return cached[training]
 
     @property
     def noise(self) -> RepresentativeNoise:
         """The representative noise of the people to protect."""
         return self.search()
 
-    def mechanism(self, budget: float, *, known: bool = False) -> Floats:
+    def mechanism(self, budget: float, *, training: bool = False) -> Floats:
         """Return how often each noise is used at a budget, (u, m): on the people to protect, or on those known."""
-        return self.search(known=known).mechanism(self.target, budget)
+        return self.search(training=training).mechanism(self.target, budget)
 
     def guesses(self, name: str) -> Iterator[Guesses]:
         """Yield what the attackers of a name say about every person with every noise."""
@@ -129,7 +129,7 @@ class Guard:
 
     def unattacked(self) -> Exposure:
         """Return the exposure before anybody attacks."""
-        noise, (known, _, truth) = self.noise, self.sets
+        noise, (known_records, _, truth) = self.noise, self.sets
         return Exposure(
             title=self.people.title,
             attribute=self.people.attribute,
@@ -141,8 +141,8 @@ class Guard:
             found=noise.found,
             target=self.target,
             shares=self.people.shares,
-            n_known=known.shape[0],
-            n_entries=known.shape[1],
+            n_known=known_records.shape[0],
+            n_entries=known_records.shape[1],
         )
 
     def card(self, person: int) -> pandas.DataFrame:
@@ -183,22 +183,24 @@ class Guard:
         done, steps = 0, self.steps
         tell = report or (lambda done, total: None)
 
-        def search(*, known: bool) -> None:
+        def search(*, training: bool) -> None:
             nonlocal done
-            self.search(lambda found, of: tell(done + self.search_steps * found // (of + 1), steps), known=known)
+            self.search(
+                lambda searched, of: tell(done + self.search_steps * searched // (of + 1), steps), training=training
+            )
             done += self.search_steps
             if self.search_steps:
                 tell(done, steps)
 
         if self.search_steps:
             tell(done, steps)
-        search(known=False)
+        search(training=False)
         exposure = self.unattacked()
         yield exposure
         first_adaptive = next((name for name in self.attackers if name in ADAPTIVE), "")
         for name in self.attackers:
             if name == first_adaptive:
-                search(known=True)
+                search(training=True)
             for guesses in self.guesses(name):
                 exposure = replace(exposure, guesses=(*exposure.guesses, guesses))
                 done += 1
@@ -221,7 +223,9 @@ class Guarded(Guard):
         self.attackers, self.trained_at = settings.attackers, settings.trained_at
         self.sets = ratings.people_train, ratings.people_test, ratings.values_test
         self.names = ratings.items
-        self.known = Known(records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values))
+        self.known = KnownPeople(
+            records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values)
+        )
         self.target = target_distribution(settings.target, ratings.shares, settings.given)
         self._classifiers: dict[str, Any] = {}
 
@@ -253,11 +257,11 @@ class Guarded(Guard):
         seed = self._seed(name)
         if name == "adversarial":
             for budget in self.trained_at:
-                mechanism = self.mechanism(budget, known=True)
-                yield budget, Fitted(fit_adversarial(self.known, self.search(known=True), mechanism, seed=seed))
+                mechanism = self.mechanism(budget, training=True)
+                yield budget, Fitted(fit_adversarial(self.known, self.search(training=True), mechanism, seed=seed))
         elif name == "dropping":
-            mechanism = self.mechanism(max(self.trained_at), known=True)
-            carried = concentration(self.known.records, self.search(known=True), mechanism)
+            mechanism = self.mechanism(max(self.trained_at), training=True)
+            carried = concentration(self.known.records, self.search(training=True), mechanism)
             yield None, fit_dropping(self.known, carried.without(_QUIET), seed=seed)
         elif name == "region":
             yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
@@ -319,14 +323,14 @@ def transfer(
         _, kind, margin = MAKERS[maker]
         noise = guarded.noise_of(records, defender=kind, margin=margin)
         counted = noise.found & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
-        rows, own = np.flatnonzero(counted), counted.sum(axis=1)
-        some = own > 0
-        size[maker] = mean((noise.size * counted).sum(axis=1)[some] / own[some])
+        rows, counts = np.flatnonzero(counted), counted.sum(axis=1)
+        some = counts > 0
+        size[maker] = mean((noise.size * counted).sum(axis=1)[some] / counts[some])
         for reader in READERS:
-            named = np.zeros(counted.shape)
+            hits = np.zeros(counted.shape)
             if rows.size:
-                named.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
-            share[maker, reader] = mean_rate(named.sum(axis=1)[some] / own[some])
+                hits.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
+            share[maker, reader] = mean_rate(hits.sum(axis=1)[some] / counts[some])
     return Transfer(makers=makers, attackers=READERS, share=share, size=size)
 
 
@@ -366,18 +370,23 @@ class TableGuard(Guard):
             for budget in self.trained_at:
                 yield budget, self._adversarial(ADVERSARIAL[name], budget)
             return
-        learner, kept = name, None
+        learner, selected = name, None
         if name == "dropping":
-            noise = self.search(known=True)
+            noise = self.search(training=True)
             carried = concentration(people.known, noise, np.full(noise.size.shape, 1.0 / noise.size.shape[1]))
-            learner, kept = "boosting", carried.without(_DROPPED)
-        own = child_seed(seed, f"attriguard {name}")
-        yield None, fit_on_table(learner, people.known, people.known_truth, self.columns, kept=kept, seed=own)
+            learner, selected = "boosting", carried.without(_DROPPED)
+        attacker_seed = child_seed(seed, f"attriguard {name}")
+        yield (
+            None,
+            fit_on_table(
+                learner, people.known, people.known_truth, self.columns, selected=selected, seed=attacker_seed
+            ),
+        )
 
     def _adversarial(self, learner: str, budget: float) -> Fitted:
         """Train on noise drawn for the known people as the protected people draw theirs at a budget."""
         name = f"attriguard trained {learner} {budget:g}"
-        noise, mechanism = self.search(known=True), self.mechanism(budget, known=True)
+        noise, mechanism = self.search(training=True), self.mechanism(budget, training=True)
         rng = child_generator(self.settings.seed, name)
         records = np.vstack([noise.chosen(drawn(mechanism, rng)) for _ in range(_DRAWS)])
         truth = np.tile(self.people.known_truth, _DRAWS)

@@ -68,11 +68,11 @@ def panda(
         whatever their lead.
     """
     search = _PandaSearch(public, classifier, policy=policy, step=step, margin=margin)
-    wanted, u = np.asarray(target), search.predicted.size
-    if wanted.dtype.kind not in "iu" or wanted.shape not in ((), (u,)):
+    targets, u = np.asarray(target), search.predicted.size
+    if targets.dtype.kind not in "iu" or targets.shape not in ((), (u,)):
         raise InputError(f"target must be the number of a value, or one for each of {u} people, got {target!r}.")
-    noisy, size, found, fallback = search.run(np.arange(u), np.broadcast_to(wanted, (u,)).astype(np.int64))
-    return NoisyRecords(noisy=noisy, size=size, found=found, fallback=fallback)
+    noisy, size, reached, fallback = search.run(np.arange(u), np.broadcast_to(targets, (u,)).astype(np.int64))
+    return NoisyRecords(noisy=noisy, size=size, found=reached, fallback=fallback)
 
 
 def representatives(
@@ -95,11 +95,11 @@ def representatives(
     m = least if n_values is None else n_values
     if m < least:
         raise InputError(f"n_values must be at least {least}, the number of values the classifier names, got {m}.")
-    noisy, size, found, fallback = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
+    noisy, size, reached, fallback = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
     return RepresentativeNoise(
         noisy=noisy,
         size=size.reshape(u, m),
-        found=found.reshape(u, m),
+        found=reached.reshape(u, m),
         fallback=fallback.reshape(u, m),
         predicted=search.predicted,
     )
@@ -124,32 +124,32 @@ class _PandaSearch:
         # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
         self.ranked = np.argsort(-self.scores.weights.T, kind="stable") if self.scores.linear else None
 
-    def run(self, people: Ints, wanted: Ints, report: Report | None = None) -> tuple[Any, Ints, Mask, Mask]:
+    def run(self, people: Ints, targets: Ints, report: Report | None = None) -> tuple[Any, Ints, Mask, Mask]:
         """Return the records of q tasks, their sizes, where noise was found, and where any entry was allowed to."""
-        found = wanted == self.predicted[people]
+        reached = targets == self.predicted[people]
         fallback = np.zeros(people.size, dtype=bool)
-        tasks = np.flatnonzero(~found & np.isin(wanted, self.scores.classes))
+        tasks = np.flatnonzero(~reached & np.isin(targets, self.scores.classes))
         parts: list[_Moves] = [(people[:0], people[:0], np.zeros(0))]
         for policy in dict.fromkeys((self.policy, WIDEST)):
-            place = np.searchsorted(self.scores.classes, wanted[tasks])
-            solved, moves = self._solved(people[tasks], place, policy, report)
+            class_index = np.searchsorted(self.scores.classes, targets[tasks])
+            solved, moves = self._solved(people[tasks], class_index, policy, report)
             parts += [(tasks[task], column, value) for task, column, value in moves]
-            found[tasks[solved]] = True
+            reached[tasks[solved]] = True
             fallback[tasks[solved]] = policy != self.policy
             tasks, report = tasks[~solved], None
         task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
         noisy = self._changed(people, task, column, value)
-        misled = found & (in_batches(self.read, noisy) != wanted)
+        misled = reached & (in_batches(self.read, noisy) != targets)
         if misled.any():
-            kept = ~misled[task]
-            task, column, value = task[kept], column[kept], value[kept]
-            noisy, found = self._changed(people, task, column, value), found & ~misled
-        return noisy, np.bincount(task, minlength=people.size), found, fallback & found
+            retained = ~misled[task]
+            task, column, value = task[retained], column[retained], value[retained]
+            noisy, reached = self._changed(people, task, column, value), reached & ~misled
+        return noisy, np.bincount(task, minlength=people.size), reached, fallback & reached
 
-    def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> tuple[Mask, list[_Moves]]:
+    def _solved(self, people: Ints, class_index: Ints, policy: str, report: Report | None) -> tuple[Mask, list[_Moves]]:
         """Return which of q tasks are solved, (q,), and by which moves; tasks with records of like length together."""
         moves: list[_Moves] = []
-        found, done = np.zeros(people.size, dtype=bool), 0
+        solved, done = np.zeros(people.size, dtype=bool), 0
         length = np.diff(self.records.indptr)[people]
         first = _REACH if self.scores.linear else self.scores.n_columns
         waiting = [(np.argsort(length, kind="stable"), first)] if people.size else []
@@ -158,7 +158,9 @@ class _PandaSearch:
             if some.size > 1 and some.size * (int(length[some].max()) + reach) > _CELLS:
                 waiting += [(half, reach) for half in np.array_split(some, 2)]
                 continue
-            found[some], undecided, (task, column, value) = self._walked(people[some], wanted[some], policy, reach)
+            solved[some], undecided, (task, column, value) = self._walked(
+                people[some], class_index[some], policy, reach
+            )
             moves.append((some[task], column, value))
             again = some[undecided]
             waiting += [(again, 8 * reach)] if again.size else []
@@ -166,9 +168,9 @@ class _PandaSearch:
                 done += some.size
                 if report:
                     report(done, people.size)
-        return found, moves
+        return solved, moves
 
-    def _walked(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[Mask, Mask, _Moves]:
+    def _walked(self, people: Ints, class_index: Ints, policy: str, reach: int) -> tuple[Mask, Mask, _Moves]:
         """Move one entry of every task's record at a time; return which are solved, which are still open, and how.
 
         The gradient of a network is another one after every step. That of a linear C_i(x) = w_i x + b_i is w_i
@@ -176,38 +178,40 @@ class _PandaSearch:
         task whose next entry may be another one is open.
         """
         clean, weights, adds = self.records[people], self.scores.weights, policy == "add_new"
-        column, before, there, rest = self._entries(clean, wanted, reach)
+        column, before, valid, rest = self._entries(clean, class_index, reach)
         if not adds:
             rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
         least = rest if adds else np.maximum(rest, 0.0)
-        free = there & np.where(before != 0, not adds, policy != "modify_exist")
+        free = valid & np.where(before != 0, not adds, policy != "modify_exist")
         x, state, left = before.copy(), self.scores.enter(clean), np.arange(people.size)
-        found = np.zeros(people.size, dtype=bool)
-        gradients = weights[column, wanted[:, None]] if self.scores.linear else None
+        solved = np.zeros(people.size, dtype=bool)
+        gradients = weights[column, class_index[:, None]] if self.scores.linear else None
         for _ in range(self.scores.n_columns * (math.ceil(1.0 / self.step) + 1)):
             if not left.size:
                 break
             # Lines 3 to 13: the entry to be modified, of equal ones the first.
-            gain = gradient = self.scores.gradient(state[left], wanted[left]) if gradients is None else gradients[left]
+            gain = gradient = (
+                self.scores.gradient(state[left], class_index[left]) if gradients is None else gradients[left]
+            )
             if not adds:
                 gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
             gain = np.where(free[left], gain, -np.inf)
-            rows, place = np.arange(left.size), gain.argmax(axis=1)
-            useful = gain[rows, place] > least[left]
-            rises = (gradient[rows, place] > 0) | adds
-            left, place, rises = left[useful], place[useful], rises[useful]
+            rows, slot = np.arange(left.size), gain.argmax(axis=1)
+            useful = gain[rows, slot] > least[left]
+            rises = (gradient[rows, slot] > 0) | adds
+            left, slot, rises = left[useful], slot[useful], rises[useful]
             # Lines 14 to 21: modify it.
-            old = x[left, place]
+            old = x[left, slot]
             new = np.clip(old + np.where(rises, self.step, -self.step), 0.0, 1.0)
-            x[left, place], free[left, place] = new, (new > 0.0) & (new < 1.0)
-            state[left] += (new - old)[:, None] * weights[column[left, place]]
-            leads = self.scores.leading(state[left], wanted[left], self.lead)
-            found[left[leads]] = True
+            x[left, slot], free[left, slot] = new, (new > 0.0) & (new < 1.0)
+            state[left] += (new - old)[:, None] * weights[column[left, slot]]
+            leads = self.scores.leading(state[left], class_index[left], self.lead)
+            solved[left[leads]] = True
             left = left[~leads]
-        task, place = np.nonzero((x != before) & found[:, None])
-        return found, ~found & (rest > -np.inf), (task, column[task, place], x[task, place])
+        task, slot = np.nonzero((x != before) & solved[:, None])
+        return solved, ~solved & (rest > -np.inf), (task, column[task, slot], x[task, slot])
 
-    def _entries(self, clean: Any, wanted: Ints, reach: int) -> tuple[Ints, Floats, Mask, Floats]:
+    def _entries(self, clean: Any, class_index: Ints, reach: int) -> tuple[Ints, Floats, Mask, Floats]:
         """Return the p entries of each record to be looked at, and the gain of the best new one that is not, (q,).
 
         All (q, p): columns, values, and which are entries; of a linear classifier those there are and `reach` new ones,
@@ -219,16 +223,16 @@ class _PandaSearch:
         rows, length = np.arange(q), np.diff(clean.indptr)
         owner = np.repeat(rows, length)
         slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
-        new, longest, weights = self.ranked[wanted, :reach], int(length.max(initial=0)), self.scores.weights
+        new, longest, weights = self.ranked[class_index, :reach], int(length.max(initial=0)), self.scores.weights
         shape = q, longest + new.shape[1]
-        column, value, there = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
-        column[owner, slot], value[owner, slot], there[owner, slot] = clean.indices, clean.data, True
+        column, value, valid = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
+        column[owner, slot], value[owner, slot], valid[owner, slot] = clean.indices, clean.data, True
         column[:, longest:] = new
-        there[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
-        order = np.lexsort((column, weights[column, wanted[:, None]] < 0))
-        column, value, there = (np.take_along_axis(part, order, axis=1) for part in (column, value, there))
-        rest = weights[self.ranked[wanted, reach], wanted] if reach < d else np.full(q, -np.inf)
-        return column, value, there, rest
+        valid[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
+        order = np.lexsort((column, weights[column, class_index[:, None]] < 0))
+        column, value, valid = (np.take_along_axis(part, order, axis=1) for part in (column, value, valid))
+        rest = weights[self.ranked[class_index, reach], class_index] if reach < d else np.full(q, -np.inf)
+        return column, value, valid, rest
 
     def _changed(self, people: Ints, task: Ints, column: Ints, value: Floats) -> Any:
         """Return every task's record (q, d) with its moves, sparse if the public records are."""
@@ -239,13 +243,13 @@ class _PandaSearch:
             rows[task, column] = value
             return rows
         clean, d = self.records[people].tocoo(), self.scores.n_columns
-        kept = ~np.isin(clean.row.astype(np.int64) * d + clean.col, task * d + column)
-        data = np.concatenate([clean.data[kept], value])
-        row, place = np.hstack([(clean.row[kept], clean.col[kept]), (task, column)])
+        retained = ~np.isin(clean.row.astype(np.int64) * d + clean.col, task * d + column)
+        data = np.concatenate([clean.data[retained], value])
+        row, columns = np.hstack([(clean.row[retained], clean.col[retained]), (task, column)])
         # liblinear takes no positions of 64 bits
-        made = sparse.csr_array((data, (row.astype(np.int32), place.astype(np.int32))), shape=clean.shape)
-        made.eliminate_zeros()
-        return made
+        matrix = sparse.csr_array((data, (row.astype(np.int32), columns.astype(np.int32))), shape=clean.shape)
+        matrix.eliminate_zeros()
+        return matrix
 
 
 _CELLS = 1_000_000  # numbers held at a time
@@ -314,17 +318,17 @@ class Scores:
         """Return the scores (q, k) in some states (q, h)."""
         return state if self.outputs is None else np.maximum(state, 0.0) @ self.outputs[0] + self.outputs[1]
 
-    def leading(self, state: Floats, wanted: Ints, lead: float) -> Mask:
+    def leading(self, state: Floats, class_index: Ints, lead: float) -> Mask:
         """Return in which states (q, ..., h) the wanted class (q,) leads every other by more than `lead`, (q, ...)."""
-        told = self.scores(state).copy()
-        place = wanted.reshape(-1, *[1] * (told.ndim - 1))
-        own = np.take_along_axis(told, place, axis=-1)[..., 0]
-        np.put_along_axis(told, place, -np.inf, axis=-1)
-        return np.asarray(own - told.max(axis=-1) > lead)
+        scores = self.scores(state).copy()
+        index = class_index.reshape(-1, *[1] * (scores.ndim - 1))
+        target_score = np.take_along_axis(scores, index, axis=-1)[..., 0]
+        np.put_along_axis(scores, index, -np.inf, axis=-1)
+        return np.asarray(target_score - scores.max(axis=-1) > lead)
 
-    def gradient(self, state: Floats, wanted: Ints) -> Floats:
+    def gradient(self, state: Floats, class_index: Ints) -> Floats:
         """Return the gradient (q, d) of the wanted class's score (q,) in some states (q, h)."""
-        direction = np.eye(self.classes.size)[wanted]
+        direction = np.eye(self.classes.size)[class_index]
         if self.outputs is not None:
             direction = (direction @ self.outputs[0].T) * (state > 0)
         return direction @ self.weights.T
@@ -377,9 +381,9 @@ def _shares_a_softmax(classifier: Any) -> bool:
 def _check_against(classifier: Any, rows: Floats, offsets: Floats) -> None:
     """Compare the leads with the classifier's own decision values on two records."""
     probe = np.vstack([np.zeros(rows.shape[1]), np.linspace(0.0, 1.0, rows.shape[1])])
-    told, own = np.asarray(classifier.decision_function(probe)), probe @ rows.T + offsets
-    lead = told[:, 1:] - told[:, :1] if told.ndim == 2 else told[:, None]
-    if lead.shape[1] != len(rows) - 1 or not np.allclose(lead, own[:, 1:] - own[:, :1], rtol=1e-6, atol=1e-6):
+    decision_values, scores = np.asarray(classifier.decision_function(probe)), probe @ rows.T + offsets
+    lead = decision_values[:, 1:] - decision_values[:, :1] if decision_values.ndim == 2 else decision_values[:, None]
+    if lead.shape[1] != len(rows) - 1 or not np.allclose(lead, scores[:, 1:] - scores[:, :1], rtol=1e-6, atol=1e-6):
         raise InputError(
             f"The classifier must decide by one linear score a value, {type(classifier).__name__} does otherwise."
         )
@@ -388,8 +392,8 @@ def _check_against(classifier: Any, rows: Floats, offsets: Floats) -> None:
 def _network(classifier: Any) -> tuple[list[Floats], list[Floats]]:
     """Return both layers of an MLPClassifier; of its one output for two classes, half to each."""
     if len(classifier.coefs_) != 2 or classifier.activation != "relu":
-        told = f"{len(classifier.coefs_) - 1} of {classifier.activation}"
-        raise InputError(f"The network must have 1 hidden layer, of relu units, got {told}.")
+        description = f"{len(classifier.coefs_) - 1} of {classifier.activation}"
+        raise InputError(f"The network must have 1 hidden layer, of relu units, got {description}.")
     weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
     offsets = [np.asarray(part, dtype=np.float64) for part in classifier.intercepts_]
     if classifier.out_activation_ == "logistic":

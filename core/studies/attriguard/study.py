@@ -26,9 +26,9 @@ _SETS = (100, 900, 500)
 def _people(seed: int, leaks: bool) -> tuple[Subject, GuardPlan]:
     rng = child_generator(seed, f"AttriGuard on people, {leaks}")
     people = draw_people(sum(_SETS), rng)
-    own = rng.random(people.features.shape) < 0.4
-    told = np.where(own, 2 * people.sensitive[:, np.newaxis], people.features)
-    features = told.astype(np.int64) if leaks else rng.permutation(people.features)
+    planted = rng.random(people.features.shape) < 0.4
+    planted_features = np.where(planted, 2 * people.sensitive[:, np.newaxis], people.features)
+    features = planted_features.astype(np.int64) if leaks else rng.permutation(people.features)
     people = SyntheticRecords(features=features, labels=people.labels, sensitive=people.sensitive)
     answers = rng.integers(0, 2, sum(_SETS)).astype(np.uint8)
     return subject_of(people, answers, _SETS, seed=seed), GuardPlan(budget=0.5)
@@ -94,7 +94,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
         name, exposure = strongest({key: point.reported for key, point in points.items()}, within=(0.0, 1.0))
         _, control = strongest(clean, within=(0.0, 1.0))
         details = {ATTACKER_TITLES[key]: point.accuracy.value for key, point in points.items()}
-        details |= {f"{ATTACKER_TITLES[key]}, without noise": found.value for key, found in clean.items()}
+        details |= {f"{ATTACKER_TITLES[key]}, without noise": estimate.value for key, estimate in clean.items()}
         spent = result.spent(budget)
         if spent.high - spent.low < 1e-9:  # everybody spends the budget: nothing is left to estimate
             spent = replace(spent, low=spent.value, high=spent.value)

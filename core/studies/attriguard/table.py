@@ -78,7 +78,7 @@ class TablePeople(Result):
         return np.bincount(self.known_truth, minlength=len(self.values)) / self.known_truth.size
 
 
-def people_of(dataset: AuditDataset, known: npt.NDArray[np.intp], public: npt.NDArray[np.intp]) -> TablePeople:
+def people_of(dataset: AuditDataset, known_rows: npt.NDArray[np.intp], public: npt.NDArray[np.intp]) -> TablePeople:
     """Return the people in these rows of a dataset."""
     return TablePeople(
         title=dataset.title,
@@ -87,8 +87,8 @@ def people_of(dataset: AuditDataset, known: npt.NDArray[np.intp], public: npt.ND
         names=dataset.feature_names,
         categorical=dataset.categorical,
         categories=dataset.categories or ((),) * len(dataset.feature_names),
-        known=dataset.features[known],
-        known_truth=dataset.sensitive[known].astype(np.int64),
+        known=dataset.features[known_rows],
+        known_truth=dataset.sensitive[known_rows].astype(np.int64),
         public=dataset.features[public],
         truth=dataset.sensitive[public].astype(np.int64),
         rows=np.asarray(public),
@@ -151,19 +151,19 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
     return columns
 
 
-def _column(name: str, known: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool, share: float) -> Column:
-    seen, counts = np.unique(known, return_counts=True)
-    whole = bool((seen == np.round(seen)).all())
-    listed = seen if categorical or (whole and seen.size <= LISTED) else seen[:0]
+def _column(name: str, values: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool, share: float) -> Column:
+    seen, counts = np.unique(values, return_counts=True)
+    is_integer = bool((seen == np.round(seen)).all())
+    listed = seen if categorical or (is_integer and seen.size <= LISTED) else seen[:0]
     if categorical:
-        domain = seen[counts >= share * known.size]
+        domain = seen[counts >= share * values.size]
     else:
-        low, high = np.quantile(known, [_TAIL, 1 - _TAIL], method="inverted_cdf")
-        spread = np.quantile(known, np.linspace(_TAIL, 1 - _TAIL, _STEPS), method="inverted_cdf")
+        low, high = np.quantile(values, [_TAIL, 1 - _TAIL], method="inverted_cdf")
+        spread = np.quantile(values, np.linspace(_TAIL, 1 - _TAIL, _STEPS), method="inverted_cdf")
         domain = seen[(seen >= low) & (seen <= high)] if listed.size else np.unique(spread)
     return Column(
         name=name,
-        kind="category" if categorical else "integer" if whole else "number",
+        kind="category" if categorical else "integer" if is_integer else "number",
         frozen=frozen or seen.size < 2 or not domain.size,
         domain=domain,
         listed=listed,
@@ -191,12 +191,12 @@ class Encoder:
         if seen is None and edges is None:
             return sparse.csr_array(((values - self.centre[column]) / self.spread[column])[:, None])
         if seen is not None:
-            place = np.minimum(np.searchsorted(seen, values), seen.size - 1)
-            hit, width = np.flatnonzero(seen[place] == values), seen.size
+            position = np.minimum(np.searchsorted(seen, values), seen.size - 1)
+            hit, width = np.flatnonzero(seen[position] == values), seen.size
         else:
             assert edges is not None
-            place, hit, width = np.searchsorted(edges, values), np.arange(values.size), edges.size + 1
-        return sparse.csr_array((np.ones(hit.size), (hit, place[hit])), shape=(values.size, width))
+            position, hit, width = np.searchsorted(edges, values), np.arange(values.size), edges.size + 1
+        return sparse.csr_array((np.ones(hit.size), (hit, position[hit])), shape=(values.size, width))
 
     def transform(self, records: Floats) -> Any:
         """Return the inputs of whole records (n, d), as a sparse matrix."""
@@ -205,17 +205,17 @@ class Encoder:
         return sparse.hstack([self.block(j, records[:, j]) for j in range(records.shape[1])], format="csr")
 
 
-def fit_encoder(known: Floats, columns: tuple[Column, ...], *, ranges: bool = False) -> Encoder:
+def fit_encoder(records: Floats, columns: tuple[Column, ...], *, ranges: bool = False) -> Encoder:
     """Return the encoder of the known people's records (n, d); numbers in ranges of equal size if `ranges`."""
     inner = np.linspace(0, 1, _RANGES + 1)[1:-1]
     indicators = tuple(column.listed if column.kind == "category" else None for column in columns)
     edges = tuple(
-        np.unique(np.quantile(known[:, j], inner, method="inverted_cdf")) if ranges and listed is None else None
+        np.unique(np.quantile(records[:, j], inner, method="inverted_cdf")) if ranges and listed is None else None
         for j, listed in enumerate(indicators)
     )
-    spread = known.std(axis=0)
+    spread = records.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    return Encoder(indicators=indicators, edges=edges, centre=known.mean(axis=0), spread=spread)
+    return Encoder(indicators=indicators, edges=edges, centre=records.mean(axis=0), spread=spread)
 
 
 LEAST_EXPECTED = 1.0
@@ -248,16 +248,16 @@ class PairRules(Result):
 
 
 def find_rules(
-    known: Floats, columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
+    records: Floats, columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
 ) -> tuple[PairRule, ...]:
     """Return the pairs that never occur among the known people (n, d) although they should, most expected first."""
     from scipy import sparse
 
-    places, values = places_of([column.listed for column in columns], known), _listed(columns)
-    rows = np.repeat(np.arange(len(known)), len(columns))
-    there = sparse.csr_array((np.ones(rows.size), (rows, places.ravel())), shape=(len(known), len(values) + 1))
-    counts = (there.T @ there).toarray()[:-1, :-1]  # people with both of two listed values
-    expected = np.outer(counts.diagonal(), counts.diagonal()) / len(known)
+    places, values = places_of([column.listed for column in columns], records), _listed(columns)
+    rows = np.repeat(np.arange(len(records)), len(columns))
+    incidence = sparse.csr_array((np.ones(rows.size), (rows, places.ravel())), shape=(len(records), len(values) + 1))
+    counts = (incidence.T @ incidence).toarray()[:-1, :-1]  # people with both of two listed values
+    expected = np.outer(counts.diagonal(), counts.diagonal()) / len(records)
     owner = np.repeat(np.arange(len(columns)), [column.listed.size for column in columns])
     absent = (counts == 0) & (expected >= least_expected) & (owner[:, None] < owner)
     pairs = sorted(np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair))
@@ -266,7 +266,7 @@ def find_rules(
 
 def pair_rules(
     columns: Sequence[Column],
-    found: Sequence[PairRule] = (),
+    found_rules: Sequence[PairRule] = (),
     *,
     added: Collection[Pair] = (),
     removed: Collection[Pair] = (),
@@ -277,14 +277,14 @@ def pair_rules(
     """
     values = _listed(columns)
     gone = {_places(pair, values) for pair in removed}
-    kept = {place: rule for rule in found if (place := _places(rule.pair, values)) not in gone}
-    fresh = {place: PairRule(pair=pair) for pair in added if (place := _places(pair, values)) not in kept}
+    retained = {indices: rule for rule in found_rules if (indices := _places(rule.pair, values)) not in gone}
+    fresh = {indices: PairRule(pair=pair) for pair in added if (indices := _places(pair, values)) not in retained}
     total = len(values)
     forbidden = np.zeros((total + 1, total + 1), dtype=bool)
-    for i, k in (*fresh, *kept):
+    for i, k in (*fresh, *retained):
         forbidden[i, k] = forbidden[k, i] = True
     listed = tuple(column.listed for column in columns)
-    return PairRules(rules=(*fresh.values(), *kept.values()), listed=listed, forbidden=forbidden)
+    return PairRules(rules=(*fresh.values(), *retained.values()), listed=listed, forbidden=forbidden)
 
 
 def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:
@@ -304,8 +304,8 @@ def _places(pair: Pair, values: list[tuple[str, str]]) -> tuple[int, int]:
                 "A pair rule must name values that known people have in columns of categories or of few whole numbers, "
                 f"got {text!r} in {name!r}."
             )
-    one, other = sorted((values.index(pair[:2]), values.index(pair[2:])))
-    return one, other
+    first, second = sorted((values.index(pair[:2]), values.index(pair[2:])))
+    return first, second
 
 
 def places_of(listed: Sequence[Floats], records: Floats) -> npt.NDArray[np.intp]:
@@ -315,8 +315,8 @@ def places_of(listed: Sequence[Floats], records: Floats) -> npt.NDArray[np.intp]
     start = 0
     for j, values in enumerate(listed):
         if values.size:
-            place = np.minimum(np.searchsorted(values, records[:, j]), values.size - 1)
-            places[:, j] = np.where(values[place] == records[:, j], start + place, total)
+            position = np.minimum(np.searchsorted(values, records[:, j]), values.size - 1)
+            places[:, j] = np.where(values[position] == records[:, j], start + position, total)
         start += values.size
     return places
 
@@ -351,9 +351,12 @@ def judge_plausibility(people: TablePeople, noise: RepresentativeNoise, columns:
 def _unseen(records: Floats, everybody: Floats, listed: list[int]) -> Mask:
     """Return which records hold a pair of values of two of these columns that nobody has."""
     values = [np.unique(everybody[:, j]) for j in listed]
-    place, own = places_of(values, everybody[:, listed]), places_of(values, records[:, listed])
+    seen_indices, record_indices = places_of(values, everybody[:, listed]), places_of(values, records[:, listed])
     odd = np.zeros(len(records), dtype=bool)
     for a, b in combinations(range(len(listed)), 2):
-        width = place[:, b].max() + 1
-        odd |= ~np.isin(own[:, a] * width + own[:, b], np.unique(place[:, a] * width + place[:, b]))
+        width = seen_indices[:, b].max() + 1
+        odd |= ~np.isin(
+            record_indices[:, a] * width + record_indices[:, b],
+            np.unique(seen_indices[:, a] * width + seen_indices[:, b]),
+        )
     return odd

@@ -48,8 +48,8 @@ class Defender:
 
     def terms(self, column: int, values: Floats) -> Floats:
         """Return what values (n,) of a column add to every score, (m, n)."""
-        own = self.weights[:, self.starts[column] : self.starts[column + 1]]
-        return np.ascontiguousarray((self.encoder.block(column, values) @ own.T).T)
+        weights = self.weights[:, self.starts[column] : self.starts[column + 1]]
+        return np.ascontiguousarray((self.encoder.block(column, values) @ weights.T).T)
 
     def all_terms(self, records: Floats) -> Floats:
         """Return what each cell adds to every score, (m, n, d)."""
@@ -62,15 +62,15 @@ class Defender:
         return np.asarray(self.classifier.predict(self.encoder.transform(records)), dtype=np.int64)
 
 
-def fit_defender(known: Floats, truth: Ints, columns: tuple[Column, ...], *, kind: str = "logistic") -> Defender:
+def fit_defender(records: Floats, truth: Ints, columns: tuple[Column, ...], *, kind: str = "logistic") -> Defender:
     """Fit the defender's classifier on the known people (n, d), whose values 0 to m - 1 must all be there.
 
     Numbers are taken as they are, standardised ("logistic"), or in ten ranges with an indicator each ("ranges").
     """
     from sklearn.linear_model import LogisticRegression
 
-    encoder = fit_encoder(known, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges")
-    classifier = LogisticRegression(max_iter=2000).fit(encoder.transform(known), truth)
+    encoder = fit_encoder(records, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges")
+    classifier = LogisticRegression(max_iter=2000).fit(encoder.transform(records), truth)
     weights, offsets = classifier.coef_, classifier.intercept_
     if len(offsets) == 1:
         weights, offsets = np.vstack([-weights, weights]) / 2, np.array([-offsets[0], offsets[0]]) / 2
@@ -81,11 +81,11 @@ def fit_defender(known: Floats, truth: Ints, columns: tuple[Column, ...], *, kin
 
 def log_odds(scores: Floats, target: int, *, lead: float) -> tuple[Floats, Mask]:
     """Return z_i − log Σ_{c≠i} exp z_c of scores z (m, ...), and whether z_i − max_{c≠i} z_c is at least `lead`."""
-    others = [own for value, own in enumerate(scores) if value != target]
-    top = reduce(np.maximum, others)
+    rival_scores = [score for value, score in enumerate(scores) if value != target]
+    top = reduce(np.maximum, rival_scores)
     rivals = top
-    if len(others) > 1:
-        rivals = top + np.log(sum(np.exp(own - top) for own in others))
+    if len(rival_scores) > 1:
+        rivals = top + np.log(sum(np.exp(score - top) for score in rival_scores))
     return scores[target] - rivals, scores[target] - top >= lead
 
 
@@ -141,18 +141,18 @@ class TableSearch:
         """
         u, m = len(public), self.defender.offsets.size
         predicted = self.defender.predict(public)
-        noisy, found = np.repeat(public[:, None, :], m, axis=1), np.ones((u, m), dtype=bool)
+        noisy, reached = np.repeat(public[:, None, :], m, axis=1), np.ones((u, m), dtype=bool)
         step = max(1, _CELLS // (self.column.size * m))
         for target in range(m):
-            others = np.flatnonzero(predicted != target)
-            for start in range(0, others.size, step):
-                rows = others[start : start + step]
-                noisy[rows, target], found[rows, target] = self._changed(public[rows], target)
-            lost = others[~found[others, target] | (self.defender.predict(noisy[others, target]) != target)]
-            noisy[lost, target], found[lost, target] = public[lost], False
+            people = np.flatnonzero(predicted != target)
+            for start in range(0, people.size, step):
+                rows = people[start : start + step]
+                noisy[rows, target], reached[rows, target] = self._changed(public[rows], target)
+            lost = people[~reached[people, target] | (self.defender.predict(noisy[people, target]) != target)]
+            noisy[lost, target], reached[lost, target] = public[lost], False
         size = (noisy != public[:, None, :]).sum(axis=2)
         return RepresentativeNoise(
-            noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted
+            noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=reached, predicted=predicted
         )
 
     def _changed(self, public: Floats, target: int) -> tuple[Floats, Mask]:
@@ -173,10 +173,10 @@ class TableSearch:
 
     def _round(self, walk: _Walk, active: Places, target: int) -> Places:
         """Make the next change of every active record; return those that still have to go on."""
-        here = walk.of(active)
-        open_ = ~here.fixed[:, self.column] & (here.records[:, self.column] != self.value)
-        clashes, blocker = self._clashes(here.places)
-        without = here.scores[:, :, None] - np.take(here.terms, self.column, axis=2)
+        current = walk.of(active)
+        open_ = ~current.fixed[:, self.column] & (current.records[:, self.column] != self.value)
+        clashes, blocker = self._clashes(current.places)
+        without = current.scores[:, :, None] - np.take(current.terms, self.column, axis=2)
         odds, reached = log_odds(without + self.terms[:, None], target, lead=self.lead)
         single = np.where(open_ & (clashes == 0), odds, -np.inf)
         ends = reached & np.isfinite(single)
@@ -187,21 +187,21 @@ class TableSearch:
         if not rest.size:
             return rest
         # No single change ends these: the best one is made, or the best two that go together.
-        left, rows, everyone = here.of(rest), active[rest], np.arange(rest.size)
+        left, rows, everyone = current.of(rest), active[rest], np.arange(rest.size)
         joint, reached, partner = self._joint(left, open_[rest], clashes[rest], blocker[rest], target)
         before, _ = log_odds(left.scores, target, lead=self.lead)
         some = reached.any(axis=1, keepdims=True)
-        one = single[rest].argmax(axis=1)
-        two = np.where(reached | ~some, joint, -np.inf).argmax(axis=1)
-        gain_one, gain_two = single[rest, one] - before, joint[everyone, two] - before
-        done = reached[everyone, two]
-        pair = done | (gain_two / 2 > gain_one)
-        useful = done | (np.where(pair, gain_two, gain_one) > _LEAST_GAIN)
+        best_single = single[rest].argmax(axis=1)
+        best_joint = np.where(reached | ~some, joint, -np.inf).argmax(axis=1)
+        gain_single, gain_joint = single[rest, best_single] - before, joint[everyone, best_joint] - before
+        done = reached[everyone, best_joint]
+        pair = done | (gain_joint / 2 > gain_single)
+        useful = done | (np.where(pair, gain_joint, gain_single) > _LEAST_GAIN)
         doing = useful & pair
-        self._make(walk, rows[doing], two[doing])
-        self._make(walk, rows[doing], partner[everyone, two][doing])
+        self._make(walk, rows[doing], best_joint[doing])
+        self._make(walk, rows[doing], partner[everyone, best_joint][doing])
         doing = useful & ~pair
-        self._make(walk, rows[doing], one[doing])
+        self._make(walk, rows[doing], best_single[doing])
         walk.reached[rows[done]] = True
         return np.asarray(rows[useful & ~done])
 
@@ -241,10 +241,10 @@ class TableSearch:
                 seconds = np.flatnonzero((self.column == column) & ~self.forbidden[self.place[first]])
                 if not seconds.size:
                     continue
-                other, cells = self.column[first], np.ix_(rows, seconds)
+                first_column, cells = self.column[first], np.ix_(rows, seconds)
                 # what forbids the second, but for the value the first takes away
-                left = clashes[cells] - self.forbidden[walk.places[rows, other]][:, seconds]
-                rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, other]
+                left = clashes[cells] - self.forbidden[walk.places[rows, first_column]][:, seconds]
+                rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, first_column]
                 both = self.terms[:, seconds] + self.terms[:, [first]]
                 after, leads = log_odds(rest[:, :, None] + both[:, None], target, lead=self.lead)
                 weighed = np.where(open_[cells] & (left == 0), after, -np.inf)

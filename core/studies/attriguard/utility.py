@@ -94,8 +94,8 @@ def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10
     if not rich.size:
         raise InputError(f"Recommendations need somebody with more than {_SET_ASIDE} ratings, got nobody.")
     chosen = np.sort(rng.permutation(rich)[:people])
-    kept, aside = _set_aside(ratings.people_test[chosen], rng)
-    noise = guarded.noise_of(kept)
+    remaining, aside = _set_aside(ratings.people_test[chosen], rng)
+    noise = guarded.noise_of(remaining)
     rank = max(1, min(rank, ratings.people_train.shape[1] - 1, ratings.people_train.shape[0] - 1))
     model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(ratings.people_train)
     fame = np.asarray((ratings.people_train > 0).sum(axis=0), dtype=np.float64).ravel()
@@ -104,11 +104,11 @@ def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10
     def taste(rows: Any) -> Any:
         return model.transform(rows) @ model.components_
 
-    clean = _precision(kept, aside, taste, recommended)
+    clean = _precision(remaining, aside, taste, recommended)
     noisy = clean[owner]
     changed = np.flatnonzero(noise.size.ravel())
     noisy[changed] = _precision(noise.noisy[changed], aside[owner[changed]], taste, recommended)
-    popular = _precision(kept, aside, lambda rows: np.tile(fame, (rows.shape[0], 1)), recommended)
+    popular = _precision(remaining, aside, lambda rows: np.tile(fame, (rows.shape[0], 1)), recommended)
     return Recommendation(
         clean=clean,
         popular=popular,
@@ -124,24 +124,24 @@ def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, Ints]:
     left = people.copy()
     taken = np.empty((people.shape[0], _SET_ASIDE), dtype=np.int64)
     for k in range(people.shape[0]):
-        place = rng.choice(np.arange(people.indptr[k], people.indptr[k + 1]), size=_SET_ASIDE, replace=False)
-        taken[k] = people.indices[place]
-        left.data[place] = 0.0
+        positions = rng.choice(np.arange(people.indptr[k], people.indptr[k + 1]), size=_SET_ASIDE, replace=False)
+        taken[k] = people.indices[positions]
+        left.data[positions] = 0.0
     left.eliminate_zeros()
     return left, taken
 
 
 def _precision(records: Any, aside: Ints, score: Any, recommended: int) -> Floats:
     """Return the share of the best scored items not yet rated that are among those set aside, one a record."""
-    found = np.empty(records.shape[0])
+    precision = np.empty(records.shape[0])
     for start in range(0, records.shape[0], _ROWS):
         rows = records[start : start + _ROWS]
         scores = score(rows)
         scores[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = -np.inf
         best = np.argpartition(-scores, min(recommended, scores.shape[1] - 1), axis=1)[:, :recommended]
         hits = (best[:, :, None] == aside[start : start + _ROWS, None, :]).any(axis=2)
-        found[start : start + _ROWS] = hits.mean(axis=1)
-    return found
+        precision[start : start + _ROWS] = hits.mean(axis=1)
+    return precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,13 +248,13 @@ def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
     compared = []
     for values, groups in parts:
         present = np.unique(groups)
-        own = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
-        compared += [(values[groups == group], values[groups != group]) for group in own]
-    found = {
-        str(place): distance_from_all(mean_rate(inside), mean_rate(others))
-        for place, (inside, others) in enumerate(compared)
+        distinct_groups = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
+        compared += [(values[groups == group], values[groups != group]) for group in distinct_groups]
+    distances = {
+        str(index): distance_from_all(mean_rate(inside), mean_rate(outside))
+        for index, (inside, outside) in enumerate(compared)
     }
-    _, largest = strongest(found, within=(0.0, 1.0))
+    _, largest = strongest(distances, within=(0.0, 1.0))
     return replace(largest, n=sum(values.size for values, _ in parts))
 
 
@@ -264,22 +264,22 @@ def _change(before: Sequence[tuple[Floats, Ints]], after: Sequence[tuple[Floats,
     The distance of the group that is farthest is a weighted sum over people, and so is the difference of two: its
     variance is that of the people's shares in it, group by group.
     """
-    adds = [now - was for now, was in zip(_farthest(after), _farthest(before), strict=True)]
-    value, variance = sum(float(own.sum()) for own in adds), 0.0
-    for own, (_, groups) in zip(adds, after, strict=True):
+    differences = [now - was for now, was in zip(_farthest(after), _farthest(before), strict=True)]
+    value, variance = sum(float(difference.sum()) for difference in differences), 0.0
+    for difference, (_, groups) in zip(differences, after, strict=True):
         for group in np.unique(groups):
-            inside = own[groups == group]
+            inside = difference[groups == group]
             variance += inside.size * float(inside.var(ddof=1)) if inside.size > 1 else 0.0
-    half, n = normal_quantile(LEVEL) * math.sqrt(variance), sum(own.size for own in adds)
+    half, n = normal_quantile(LEVEL) * math.sqrt(variance), sum(difference.size for difference in differences)
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
 def _farthest(parts: Sequence[tuple[Floats, Ints]]) -> list[Floats]:
     """Return everybody's share, set by set, in the distance between everybody's mean and that farthest from it."""
     shares: list[list[Floats]] = [[np.zeros(values.size) for values, _ in parts]]
-    for place, (values, groups) in enumerate(parts):
+    for index, (values, groups) in enumerate(parts):
         for group in np.unique(groups):
             inside = groups == group
-            own = values * (inside / inside.sum() - 1.0 / values.size)
-            shares.append([*shares[0][:place], own * np.sign(own.sum()), *shares[0][place + 1 :]])
-    return max(shares, key=lambda each: sum(float(own.sum()) for own in each))
+            contribution = values * (inside / inside.sum() - 1.0 / values.size)
+            shares.append([*shares[0][:index], contribution * np.sign(contribution.sum()), *shares[0][index + 1 :]])
+    return max(shares, key=lambda candidate: sum(float(contribution.sum()) for contribution in candidate))

@@ -67,7 +67,7 @@ DECODER_TITLES = {
 }
 """What to call each of both."""
 
-_WHOLE = 1e-6
+_INTEGER_TOLERANCE = 1e-6
 """How far from 0 and 1 a linear program's solution may lie and count as whole."""
 
 _ROUNDING = 1e-9
@@ -145,7 +145,7 @@ def _from_posterior(advantaged: Floats, share: float) -> DecodedAttribute:
 
 def _compressed(answered: AnsweredQueries, r: int, method: str, prior: Floats | None) -> DecodedAttribute:
     slack = 0.0 if method == "l1" else answered.mechanism.half_width
-    found = recover_compressed(
+    recovery = recover_compressed(
         answered.scores[r],
         answered.answers[r],
         n_advantaged=answered.n_advantaged,
@@ -154,11 +154,11 @@ def _compressed(answered: AnsweredQueries, r: int, method: str, prior: Floats | 
         prior=prior,
         slack=slack,
     )
-    if found.values is None or found.threshold is None:
-        values = np.asarray(1.0 - found.recovered)
+    if recovery.values is None or recovery.threshold is None:
+        values = np.asarray(1.0 - recovery.recovered)
     else:
-        values = np.asarray(np.nan_to_num(found.values / (2.0 * found.threshold)), dtype=np.float64)
-    return DecodedAttribute(values=values, threshold=0.5, recovered=found.recovered)
+        values = np.asarray(np.nan_to_num(recovery.values / (2.0 * recovery.threshold)), dtype=np.float64)
+    return DecodedAttribute(values=values, threshold=0.5, recovered=recovery.recovered)
 
 
 def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute]:
@@ -168,30 +168,30 @@ def _noiseless(answered: AnsweredQueries, decoder: str) -> list[DecodedAttribute
     if answered.mechanism.noise == "none" and answered.design == "bits":
         return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in repeats]
     before = np.clip(answered.prior, 1e-12, 1 - 1e-12) if aware else np.full(answered.prior.shape, answered.share)
-    known, half_width = (answered.scores, answered.answers, before), answered.mechanism.half_width
-    few = exact_posterior(*known, answered.n_advantaged, half_width=half_width, absolute=False)
+    inputs, half_width = (answered.scores, answered.answers, before), answered.mechanism.half_width
+    few = exact_posterior(*inputs, answered.n_advantaged, half_width=half_width, absolute=False)
     if few is not None:
         return [_from_posterior(p, answered.share) for p in few]
     if answered.mechanism.noise == "none" and answered.design == "targeted":
         return [_flipped(answered, r, aware=aware) for r in repeats]
-    found = _propagated(answered, aware=aware)
+    decoded = _propagated(answered, aware=aware)
     for r in repeats:
-        if _suffices(answered, r) and (whole := _explained(answered, r, found[r], aware=aware)) is not None:
-            found[r] = _but_for_swaps(answered, r, whole, aware=aware)
-    return found
+        if _suffices(answered, r) and (solution := _explained(answered, r, decoded[r], aware=aware)) is not None:
+            decoded[r] = _but_for_swaps(answered, r, solution, aware=aware)
+    return decoded
 
 
-def _explained(answered: AnsweredQueries, r: int, reading: DecodedAttribute, *, aware: bool) -> Floats | None:
+def _explained(answered: AnsweredQueries, r: int, decoded: DecodedAttribute, *, aware: bool) -> Floats | None:
     """Return who is disadvantaged (1) in a vector that gives the answers: the likeliest, or a linear program's."""
-    likeliest = np.zeros(reading.values.size)
-    likeliest[np.argsort(-reading.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
+    likeliest = np.zeros(decoded.values.size)
+    likeliest[np.argsort(-decoded.values, kind="stable")[: answered.n_disadvantaged]] = 1.0
     if (np.abs(_missed(answered, r, likeliest)) <= answered.mechanism.half_width + _ROUNDING).all():
         return likeliest
     for prior in (answered.prior[r], None) if aware else (None,):  # a prior may mislead
         solved = _compressed(answered, r, "box", prior).values
-        whole = np.rint(solved)
-        if np.abs(solved - whole).max() <= _WHOLE:
-            return np.asarray(whole)
+        rounded = np.rint(solved)
+        if np.abs(solved - rounded).max() <= _INTEGER_TOLERANCE:
+            return np.asarray(rounded)
     return None
 
 
@@ -213,17 +213,17 @@ def _but_for_swaps(answered: AnsweredQueries, r: int, disadvantaged: Floats, *, 
     h, effect = answered.scores[r], 1.0 / answered.n_disadvantaged + 1.0 / answered.n_advantaged
     missed, room = _missed(answered, r, disadvantaged), answered.mechanism.half_width + _ROUNDING
     advantaged, n = 1.0 - disadvantaged, disadvantaged.size
-    own, others = np.flatnonzero(disadvantaged), np.flatnonzero(advantaged)
-    swaps = np.ones((own.size, others.size), dtype=bool)
+    ones, zeros = np.flatnonzero(disadvantaged), np.flatnonzero(advantaged)
+    swaps = np.ones((ones.size, zeros.size), dtype=bool)
     for row, off in zip(h, missed, strict=True):
-        swaps &= np.abs(off - effect * (row[own, np.newaxis] - row[others])) <= room
+        swaps &= np.abs(off - effect * (row[ones, np.newaxis] - row[zeros])) <= room
         if not swaps.any():
             return DecodedAttribute(values=disadvantaged, threshold=0.5, recovered=advantaged.astype(np.uint8))
-    links = own[swaps.nonzero()[0]], others[swaps.nonzero()[1]]
+    links = ones[swaps.nonzero()[0]], zeros[swaps.nonzero()[1]]
     _, together = connected_components(coo_array((np.ones(links[0].size), links), shape=(n, n)), directed=False)
     before = answered.prior[r] if aware else np.full(n, answered.share)
-    for one in np.unique(together[links[0]]):
-        some = together == one
+    for component in np.unique(together[links[0]]):
+        some = together == component
         odds = np.clip(before[some], 1e-12, 1 - 1e-12)[np.newaxis]
         advantaged[some] = counted(odds, int(advantaged[some].sum()))[0]
     return _from_posterior(advantaged, answered.share)
@@ -351,23 +351,23 @@ def _flipped(answered: AnsweredQueries, r: int, *, aware: bool) -> DecodedAttrib
     """Name those whose score was flipped; the first answer and the group sizes tell of the others together."""
     h, n1, n0 = answered.scores[r, 0], answered.n_advantaged, answered.n_disadvantaged
     evidence = _person_evidence(answered, r)
-    found, others = evidence < 0, evidence == 0
-    advantaged, left = (evidence > 0).astype(np.float64), n0 - int(found.sum())
-    if 0 < left < others.sum():
-        before = 1.0 - answered.prior[r, others] if aware else np.full(int(others.sum()), left / others.sum())
-        accepted = (h.sum() / n1 - answered.answers[r, 0]) / (1.0 / n0 + 1.0 / n1) - h[found].sum()
-        middle = h[others].mean()
+    disadvantaged, undecided = evidence < 0, evidence == 0
+    advantaged, left = (evidence > 0).astype(np.float64), n0 - int(disadvantaged.sum())
+    if 0 < left < undecided.sum():
+        before = 1.0 - answered.prior[r, undecided] if aware else np.full(int(undecided.sum()), left / undecided.sum())
+        accepted = (h.sum() / n1 - answered.answers[r, 0]) / (1.0 / n0 + 1.0 / n1) - h[disadvantaged].sum()
+        middle = h[undecided].mean()
         ones = propagate(
-            (h[others] - middle)[np.newaxis, np.newaxis],
+            (h[undecided] - middle)[np.newaxis, np.newaxis],
             np.full((1, 1), accepted - left * middle),
             noise="laplace",
             scale=_SHARPEST,
             n_ones=left,
             prior=before[np.newaxis],
         )
-        advantaged[others] = 1.0 - ones[0]
+        advantaged[undecided] = 1.0 - ones[0]
     else:
-        advantaged[others] = float(left == 0)
+        advantaged[undecided] = float(left == 0)
     return _from_posterior(advantaged, answered.share)
 
 
@@ -378,13 +378,13 @@ def _by_person(answered: AnsweredQueries, decoder: str, r: int, evidence: Floats
     as advantaged, as the zeros of the shortest vector do.
     """
     if decoder == "strongest":
-        advantaged, others = (evidence > 0).astype(np.float64), evidence == 0
+        advantaged, undecided = (evidence > 0).astype(np.float64), evidence == 0
         left = answered.n_advantaged - int(advantaged.sum())
-        if 0 < left < others.sum():
-            before = np.clip(answered.prior[r, others], 1e-12, 1 - 1e-12)
-            advantaged[others] = counted(before[np.newaxis], left)[0]
+        if 0 < left < undecided.sum():
+            before = np.clip(answered.prior[r, undecided], 1e-12, 1 - 1e-12)
+            advantaged[undecided] = counted(before[np.newaxis], left)[0]
         else:
-            advantaged[others] = float(left > 0)
+            advantaged[undecided] = float(left > 0)
         return _from_posterior(advantaged, answered.share)
     recovered = (evidence >= 0).astype(np.uint8)
     values = np.where(evidence == 0, 0.0, 1.0 - recovered)
@@ -398,12 +398,14 @@ def _person_evidence(answered: AnsweredQueries, r: int) -> Floats:
     evidence = np.zeros(n)
     if answered.design == "bits":
         packed = np.flatnonzero((h > 0).any(axis=0))
-        found = reveal_bits(answers, n, n_advantaged=answered.n_advantaged, n_disadvantaged=answered.n_disadvantaged)
-        evidence[packed] = np.where(found[packed] == 1, np.inf, -np.inf)
+        recovered = reveal_bits(
+            answers, n, n_advantaged=answered.n_advantaged, n_disadvantaged=answered.n_disadvantaged
+        )
+        evidence[packed] = np.where(recovered[packed] == 1, np.inf, -np.inf)
         return evidence
-    asked = np.arange(m - 1)  # question k flips person k - 1 of the base model
-    moved = (answers[1:] - answers[0]) * np.sign(1.0 - 2.0 * h[0, asked])
-    evidence[asked] = np.where(moved > 0, np.inf, np.where(moved < 0, -np.inf, 0.0))
+    people = np.arange(m - 1)  # question k flips person k - 1 of the base model
+    moved = (answers[1:] - answers[0]) * np.sign(1.0 - 2.0 * h[0, people])
+    evidence[people] = np.where(moved > 0, np.inf, np.where(moved < 0, -np.inf, 0.0))
     return evidence
 
 

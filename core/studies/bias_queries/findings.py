@@ -157,82 +157,83 @@ def answers_text(m: int, answering: Answering) -> str:
     return f"{count(m)} {answers} {joined}{how}"
 
 
-def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
+def findings(result: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
     """Return the finding: what the answers reveal, what that means, and what can be done."""
-    if not found.leaks or found.prior is None:
-        return (Finding(point=found.reason or "No answers to bias queries are planned."),)
-    now, people = found.best, count(sum(found.sizes))
+    if not result.leaks or result.prior is None:
+        return (Finding(point=result.reason or "No answers to bias queries are planned."),)
+    now, people = result.best, count(sum(result.sizes))
     evidence = (
         f"Best decoder: {percent(now.leakage)} balanced accuracy (95% CI "
         f"{interval(now.leakage)}; {count(now.leakage.n)} repetitions with {people} people). Features alone give "
-        f"{percent(found.prior)}, random guessing 50%."
+        f"{percent(result.prior)}, random guessing 50%."
     )
-    if found.ceiling is not None and found.ceiling < ALMOST_ALL:
+    if result.ceiling is not None and result.ceiling < ALMOST_ALL:
         how = f"ε = {answering.epsilon:g}" if answering.private else "exact posterior"
         how += f", δ = {answering.delta:g}" if answering.noise == "smooth_laplace" else ""
-        evidence += f" {at_most(found.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
+        evidence += f" {at_most(result.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
     headline = Finding(
-        point=_point(found, answering),
+        point=_point(result, answering),
         evidence=evidence,
-        so_what=_so_what(found, answering),
-        to_do=_to_do(found, answering),
+        so_what=_so_what(result, answering),
+        to_do=_to_do(result, answering),
         caveats=_caveats(answering),
         estimate=now.leakage,
-        baseline=found.prior,
+        baseline=result.prior,
         attacker_knows="Features and labels, the group sizes, every queried score, and how the answers are made.",
     )
     return (headline,)
 
 
-def _useless(found: AnswersLeak, answering: Answering) -> bool:
+def _useless(result: AnswersLeak, answering: Answering) -> bool:
     """Return whether half of the noisy answers are off by more than the largest gap, and gain nothing significant."""
-    error = found.errors.get(answering.noise)
-    return answering.private and error is not None and error.exceeds_range and not found.gain.low > 0
+    error = result.errors.get(answering.noise)
+    return answering.private and error is not None and error.exceeds_range and not result.gain.low > 0
 
 
-def _point(found: AnswersLeak, answering: Answering) -> str:
-    now, attribute, error = found.best, found.attribute, found.errors.get(answering.noise)
-    answers, one, gain = answers_text(now.m, answering), now.m == 1, found.gain
-    alone = "" if found.prior is None else f" over features alone ({percent(found.prior)})"
+def _point(result: AnswersLeak, answering: Answering) -> str:
+    now, attribute, error = result.best, result.attribute, result.errors.get(answering.noise)
+    answers, is_single, gain = answers_text(now.m, answering), now.m == 1, result.gain
+    alone = "" if result.prior is None else f" over features alone ({percent(result.prior)})"
     if not now.m:
         return f"Without any answer, features alone infer {attribute} with {percent(now.leakage)} balanced accuracy."
-    if error is not None and _useless(found, answering):
+    if error is not None and _useless(result, answering):
         noise = noise_text(answering)
-        make = f"make{'' if answering.noise == 'noisy_sums' else 's'} {count(now.m)} answer{'' if one else 's'} useless"
+        verb = "make" if answering.noise == "noisy_sums" else "makes"
+        make = f"{verb} {count(now.m)} answer{'' if is_single else 's'} useless"
         median = f"median error {error_text(error.median)}"
         return f"{noise[:1].upper()}{noise[1:]} {make}: {median}, a gap is at most 1."
     if now.complete == 1.0 and gain.value > 0:
-        return f"{answers} reveal{'s' if one else ''} everybody's {attribute}."
+        return f"{answers} reveal{'s' if is_single else ''} everybody's {attribute}."
     if gain.low > 0:
         reached = f"{percent(now.leakage)} balanced accuracy, a gain of {points(gain)}{alone}"
-        return f"{answers} reveal{'s' if one else ''} {attribute} with {reached}."
+        return f"{answers} reveal{'s' if is_single else ''} {attribute} with {reached}."
     if gain.high < 0:
-        return f"{answers} mislead{'s' if one else ''} the attacker about {attribute}: {points(gain)}{alone}."
+        return f"{answers} mislead{'s' if is_single else ''} the attacker about {attribute}: {points(gain)}{alone}."
     # an interval that is not known decides nothing
-    return f"{answers} {'has' if one else 'have'} no statistically significant effect on inferring {attribute}."
+    return f"{answers} {'has' if is_single else 'have'} no statistically significant effect on inferring {attribute}."
 
 
-def _so_what(found: AnswersLeak, answering: Answering) -> str:
-    if not found.best.m:
+def _so_what(result: AnswersLeak, answering: Answering) -> str:
+    if not result.best.m:
         return "This is known without the model's owner. Only what the answers add is a leak."
     if answering.noise == "exact":
         return (
-            f"Each exact answer is an equation in everybody's {found.attribute}, and enough of them have one solution."
+            f"Each exact answer is an equation in everybody's {result.attribute}, and enough of them have one solution."
         )
     if answering.noise == "rounded":
         return "Rounding guarantees nothing: what it hides in one query, another query shows."
-    error = found.errors[answering.noise]
+    error = result.errors[answering.noise]
     off = f"Half of the answers are off by more than {error_text(error.median)}."
     return (
-        f"{off} A targeted query with the whole budget reveals a person's group with {percent(found.targeted)} "
+        f"{off} A targeted query with the whole budget reveals a person's group with {percent(result.targeted)} "
         "balanced accuracy (no prior)."
     )
 
 
-def _to_do(found: AnswersLeak, answering: Answering) -> str:
-    error, sums = found.errors.get(answering.noise), found.errors.get("noisy_sums")
+def _to_do(result: AnswersLeak, answering: Answering) -> str:
+    error, sums = result.errors.get(answering.noise), result.errors.get("noisy_sums")
     desk = "The query desk answers real queries."
-    if not found.best.m:
+    if not result.best.m:
         return f"Raise the number of answers to see what they reveal. {desk}"
     if sums is None:
         return desk
@@ -243,9 +244,9 @@ def _to_do(found: AnswersLeak, answering: Answering) -> str:
         return f"Add answer noise: {at} {desk}"
     if error is not None and sums.median < error.median:
         return f"Noisy sums keep the same ε with median error {error_text(sums.median)}. {desk}"
-    if _useless(found, answering):
+    if _useless(result, answering):
         return f"Ask fewer queries, about more people, or raise ε. {desk}"
-    if found.gain.low > 0:
+    if result.gain.low > 0:
         return f"Lower ε, answer fewer queries, or ask about more people. {desk}"
     return "Answer real queries at the query desk, with one total privacy budget."
 
@@ -257,27 +258,27 @@ def _caveats(answering: Answering) -> tuple[str, ...]:
     return tuple(more)
 
 
-def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> Finding:
+def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *, complete: bool = True) -> Finding:
     """Return how many answers of a curve suffice for the best decoder in it, and the accuracy of the queried models."""
-    point = _needed_text(curve, answering, whole=whole)
+    point = _needed_text(curve, answering, complete=complete)
     if answering.absolute:
         return Finding(point=point)
-    found = trials.accuracy(trials.numbers[-1])
+    accuracy = trials.accuracy(trials.numbers[-1])
     # people of one label alone are asked about
     rate = {"equal_opportunity": "True positive rate", "predictive_equality": "True negative rate"}.get(trials.metric)
     evidence = (
-        f"{rate or 'Accuracy'} of the queried models: {percent(found.asked)} "
-        f"(± {100 * found.spread:.1f} from model to model); of the audited model: {percent(found.base)}."
+        f"{rate or 'Accuracy'} of the queried models: {percent(accuracy.asked)} "
+        f"(± {100 * accuracy.spread:.1f} from model to model); of the audited model: {percent(accuracy.base)}."
     )
     return Finding(point=point, evidence=evidence)
 
 
-def _needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool) -> str:
-    """Return how many answers of a curve reach 95% and everybody; `whole` unless it is still growing."""
+def _needed_text(curve: Sequence[Leak], answering: Answering, *, complete: bool) -> str:
+    """Return how many answers of a curve reach 95% and everybody; `complete` unless it is still growing."""
     curve = best_by_number(curve)
     last = max((leak.m for leak in curve), default=0)
     how = {"exact": "Without noise", "rounded": "With this rounding"}.get(answering.noise, "With this noise")
-    if not whole:
+    if not complete:
         return f"{how}: still counting the answers needed for 95%."
     most, everybody = needed(curve, 0.95), needed(curve, 1.0)
     if most is None:
@@ -335,30 +336,30 @@ def _declared(planned: PlannedAnswers) -> list[str]:
     ]
 
 
-def answers_excess(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
+def answers_excess(result: AnswersLeak, planned: PlannedAnswers) -> Measurement:
     """Return the balanced accuracy after the answers minus that of the features alone, of the best decoder."""
     if not planned.questions:
-        return _none_planned("answers_excess", found, 0.0)
-    if not found.leaks:
-        return not_run("answers_excess", found.reason)
-    target = f"Whether the {found.attribute} is {found.largest}," if found.largest else f"The {found.attribute}"
-    n1, n0 = found.sizes
+        return _none_planned("answers_excess", result, 0.0)
+    if not result.leaks:
+        return not_run("answers_excess", result.reason)
+    target = f"Whether the {result.attribute} is {result.largest}," if result.largest else f"The {result.attribute}"
+    n1, n0 = result.sizes
     assumptions = ["The queries are slight changes of the audited model; other queries may reveal more or less."]
-    if found.largest:
+    if result.largest:
         assumptions.append(
-            f"Answers compare two groups: of {found.n_groups} the largest, {found.largest}, stands against "
+            f"Answers compare two groups: of {result.n_groups} the largest, {result.largest}, stands against "
             "everybody else; answers about other groups may reveal more or less."
         )
-    gains = {f"{DECODER_TITLES[leak.decoder]}, gain": leak.gain.value for leak in found.leaks}
-    rates = {f"{DECODER_TITLES[leak.decoder]}, balanced accuracy": leak.leakage.value for leak in found.leaks}
+    gains = {f"{DECODER_TITLES[leak.decoder]}, gain": leak.gain.value for leak in result.leaks}
+    rates = {f"{DECODER_TITLES[leak.decoder]}, balanced accuracy": leak.leakage.value for leak in result.leaks}
     return Measurement(
         check="answers_excess",
-        estimate=found.gain,
-        freedom=found.freedom,
-        control=found.prior,
+        estimate=result.gain,
+        freedom=result.freedom,
+        control=result.prior,
         control_name="features alone, no answers",
         attacked=f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} repetitions, read by "
-        f"the {DECODER_TITLES[found.best.decoder]} from {answers_text(planned.questions, planned.answering)}.",
+        f"the {DECODER_TITLES[result.best.decoder]} from {answers_text(planned.questions, planned.answering)}.",
         knows=f"The features and labels of these people, that {n1:,} and {n0:,} of them are in the two groups, {_HOW}.",
         assumptions=(
             *assumptions,
@@ -369,22 +370,22 @@ def answers_excess(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
     )
 
 
-def targeted_bound(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
+def targeted_bound(result: AnswersLeak, planned: PlannedAnswers) -> Measurement:
     """Return the guarantee of the planned answers against an attacker who knows the group sizes."""
-    n = planned.people if planned.questions else found.n_people
+    n = planned.people if planned.questions else result.n_people
     chance: dict[str, Any] = {"control": certain(0.5, n), "control_name": "random guessing"}
     if not planned.questions:
-        return _none_planned("targeted_leakage", found, 0.5, **chance)
-    known, unknown = declared_limits(planned)
+        return _none_planned("targeted_leakage", result, 0.5, **chance)
+    informed_limit, unknown = declared_limits(planned)
     answers = answers_text(planned.questions, planned.answering)
     return Measurement(
         check="targeted_leakage",
         basis=Basis.DECLARED,
-        estimate=certain(known, planned.people),
-        attacked=f"The {found.attribute} of one person among {planned.people:,}, from {answers}.",
+        estimate=certain(informed_limit, planned.people),
+        attacked=f"The {result.attribute} of one person among {planned.people:,}, from {answers}.",
         knows=f"The group sizes, {_HOW}; nothing else of the person.",
         assumptions=tuple(_declared(planned)),
-        details={"group sizes known": known, "group sizes not known": unknown},
+        details={"group sizes known": informed_limit, "group sizes not known": unknown},
         **chance,
     )
 
@@ -392,12 +393,12 @@ def targeted_bound(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
 _HOW = "every queried score, and how the answers are made"
 
 
-def _none_planned(check: str, found: AnswersLeak, value: float, **control: Any) -> Measurement:
+def _none_planned(check: str, result: AnswersLeak, value: float, **control: Any) -> Measurement:
     """Return the number that follows from giving no answers."""
     return Measurement(
         check=check,
         basis=Basis.DECLARED,
-        estimate=certain(value, found.n_people),
+        estimate=certain(value, result.n_people),
         attacked="Nothing: no answers to bias queries are planned.",
         knows="No answers.",
         assumptions=("The plan declares 0 answers; it was not measured, and does not hold once a query is answered.",),
@@ -415,7 +416,9 @@ MEANING = (
 def tables(leaks: Mapping[str, Sequence[Leak]], errors: Mapping[str, ErrorQuantiles]) -> Tables:
     """Return the leaks by how the answers are made, and the errors of an answer by kind of noise."""
     return {
-        "Leakage by answers": [row for answers, own in leaks.items() for row in _leak_rows(answers, own)],
+        "Leakage by answers": [
+            row for answers, noise_leaks in leaks.items() for row in _leak_rows(answers, noise_leaks)
+        ],
         "Error of an answer": [
             {"noise": NOISES[noise], "median error": error.median, "95th percentile": error.high}
             for noise, error in errors.items()
@@ -425,9 +428,9 @@ def tables(leaks: Mapping[str, Sequence[Leak]], errors: Mapping[str, ErrorQuanti
 
 def _leak_rows(noise: str, leaks: Sequence[Leak]) -> Iterator[Row]:
     for leak in sorted(leaks, key=lambda leak: leak.m):
-        own = leak_row(DECODER_TITLES[leak.decoder], leak.m, leak.leakage.n, leak.leakage)
+        cells = leak_row(DECODER_TITLES[leak.decoder], leak.m, leak.leakage.n, leak.leakage)
         everybody = {"lowest draw": share(leak.lowest), "draws with everybody inferred": share(leak.complete)}
-        yield {"noise": noise, **own, "gain": change(leak.gain), **everybody}
+        yield {"noise": noise, **cells, "gain": change(leak.gain), **everybody}
 
 
 def leak_row(attacker: str, answers: int, draws: int, leakage: Estimate) -> dict[str, object]:

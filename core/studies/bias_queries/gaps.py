@@ -71,22 +71,22 @@ def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
 def answer_array(answers: npt.ArrayLike) -> Floats:
     """Return answers as a float array of shape (m,), all finite; a single one may be given as a number."""
     try:
-        told = np.atleast_1d(np.asarray(answers, dtype=np.float64))
+        values = np.atleast_1d(np.asarray(answers, dtype=np.float64))
     except (TypeError, ValueError):
         raise InputError("answers must be numbers, one a question.") from None
-    if told.ndim != 1:
-        raise InputError(f"answers must be numbers, one a question, got shape {told.shape}.")
-    if not np.isfinite(told).all():
-        raise InputError(f"answers must be finite, got {told[~np.isfinite(told)][0]}.")
-    return told
+    if values.ndim != 1:
+        raise InputError(f"answers must be numbers, one a question, got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise InputError(f"answers must be finite, got {values[~np.isfinite(values)][0]}.")
+    return values
 
 
 def attribute_array(sensitive: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     """Return the attribute as an array of 0 and 1 in which both occur."""
     a = binary_array(sensitive, name="sensitive")
     if not a.size or a.min() == a.max():
-        there = f"all {a.size} are {a[0]}" if a.size else "there is nobody"
-        raise InputError(f"A gap needs people of both groups (1 = advantaged, 0 = disadvantaged); {there}.")
+        composition = f"all {a.size} are {a[0]}" if a.size else "there is nobody"
+        raise InputError(f"A gap needs people of both groups (1 = advantaged, 0 = disadvantaged); {composition}.")
     return a
 
 
@@ -167,10 +167,10 @@ def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
     Random guessing reaches 0.5. Raises `InputError` if a group is empty, the lengths differ or a value is not
     0 or 1.
     """
-    a, found = attribute_array(sensitive), binary_array(recovered, name="recovered")
-    if found.size != a.size:
-        raise InputError(f"recovered must have one value for each of {a.size} people, got {found.size}.")
-    right = found == a
+    a, guess = attribute_array(sensitive), binary_array(recovered, name="recovered")
+    if guess.size != a.size:
+        raise InputError(f"recovered must have one value for each of {a.size} people, got {guess.size}.")
+    right = guess == a
     return float(right[a == 1].mean() + right[a == 0].mean()) / 2
 
 

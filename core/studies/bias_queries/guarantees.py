@@ -87,10 +87,10 @@ def exact_accuracy_limit(
     With p_i the probability of the advantaged group given the answers (`exact_posterior`, which is None where this is),
     a guess is worth p_i/N1 or (1 − p_i)/N0, and the better of both is Σ_i max(…)/2, whose mean over repeats is meant.
     """
-    given = exact_posterior(scores, answers, prior, n_advantaged, half_width=half_width, absolute=absolute)
-    if given is None:
+    posterior = exact_posterior(scores, answers, prior, n_advantaged, half_width=half_width, absolute=absolute)
+    if posterior is None:
         return None
-    best = np.maximum(given / n_advantaged, (1.0 - given) / (prior.shape[1] - n_advantaged))
+    best = np.maximum(posterior / n_advantaged, (1.0 - posterior) / (prior.shape[1] - n_advantaged))
     return float(best.sum(axis=1).mean() / 2)
 
 
@@ -113,18 +113,18 @@ def exact_posterior(
     np.put_along_axis(every, chosen, 1.0, axis=1)
     if fewer == n0:
         every = 1.0 - every
-    found = np.empty_like(prior)
-    for r, (asked, told) in enumerate(zip(scores, answers, strict=True)):
+    posterior = np.empty_like(prior)
+    for r, (questions, released) in enumerate(zip(scores, answers, strict=True)):
         some = every
-        for row, answer in zip(asked, told, strict=True):
+        for row, answer in zip(questions, released, strict=True):
             gaps = some @ row * (1 / n_advantaged + 1 / n0) - row.sum() / n0
             some = some[np.abs((np.abs(gaps) if absolute else gaps) - answer) <= half_width + _ROUNDING]
         if not len(some):
             return None
         odds = some @ (np.log(prior[r]) - np.log1p(-prior[r]))
         weight = np.exp(odds - odds.max())
-        found[r] = weight @ some / weight.sum()
-    return found
+        posterior[r] = weight @ some / weight.sum()
+    return posterior
 
 
 _ROUNDING = 1e-9
@@ -143,12 +143,12 @@ def prior_given_sizes(prior: npt.ArrayLike, n_advantaged: int) -> Floats:
     p = counted(q, n_advantaged)
     before = _sums(p, n_advantaged)
     after = _sums(p[:, ::-1], n_advantaged)[::-1]
-    given = np.empty_like(p)
+    posterior = np.empty_like(p)
     for j in range(n):
-        others = np.einsum("rk,rk->r", before[j][:, :-1], after[j + 1][:, n_advantaged - 1 :: -1])
+        included = np.einsum("rk,rk->r", before[j][:, :-1], after[j + 1][:, n_advantaged - 1 :: -1])
         without = np.einsum("rk,rk->r", before[j], after[j + 1][:, ::-1])
-        given[:, j] = p[:, j] * others / (p[:, j] * others + (1 - p[:, j]) * without)
-    return given
+        posterior[:, j] = p[:, j] * included / (p[:, j] * included + (1 - p[:, j]) * without)
+    return posterior
 
 
 def _sums(p: Floats, most: int) -> Floats:
@@ -255,15 +255,15 @@ def answer_error(
     """
     every = np.asarray(sensitive)
     repeats = zip(np.asarray(scores), every, strict=True) if every.ndim == 2 else [(scores, every)]
-    asked = [people(*one) for one in repeats]
-    h, a = asked[0]
+    samples = [people(*repeat) for repeat in repeats]
+    h, a = samples[0]
     if isinstance(mechanism, AdditiveNoise):
         n1 = int(a.sum())
         scale = mechanism.scale(n1, a.size - n1, len(h))
         heavy = mechanism.noise == "cauchy"
         middle, high = (1.0, math.tan(0.475 * math.pi)) if heavy else (math.log(2), math.log(20))
         return ErrorQuantiles(median=middle * scale, high=high * scale)
-    runs = max(1, draws // len(asked)) if isinstance(mechanism, NoisySums) else 1
-    off = [mechanism.draws(h, a, rng=rng, draws=runs) - mechanism.exact(h, a) for h, a in asked]
+    runs = max(1, draws // len(samples)) if isinstance(mechanism, NoisySums) else 1
+    off = [mechanism.draws(h, a, rng=rng, draws=runs) - mechanism.exact(h, a) for h, a in samples]
     median, high = np.quantile(np.abs(np.concatenate(off)), [0.5, 0.95])
     return ErrorQuantiles(median=float(median), high=float(high))

@@ -60,20 +60,20 @@ def propagate(rows: Floats, target: Floats, *, noise: str, scale: Floats | float
         y = np.hstack([target / unit, np.full((repeats, 1), float(n_ones))])
     y, b = np.clip(y, -_FARTHEST, _FARTHEST), np.clip(b, 1e-9, _FARTHEST)
     state = _begun(g, y, b, np.clip(prior, _SUREST, 1 - _SUREST))
-    kept, going = state.p.copy(), np.arange(repeats)
+    probability, going = state.p.copy(), np.arange(repeats)
     for turn in range(_ROUNDS):
         floor = _START * _FALL**turn
         before = state.p
         state = _round(state, noise, floor)
         misfit = np.abs(state.y - _times(state.g, state.p))[:, :m] / np.maximum(state.b, floor)
         fits = np.median(misfit, axis=1) <= _FITS
-        kept[going[fits]] = state.p[fits]
+        probability[going[fits]] = state.p[fits]
         settled = (np.abs(state.p - before).max(axis=1) < _SETTLED) & (state.b.min(axis=1) >= floor)
         if turn >= _FEWEST and settled.any():
             going, state = going[~settled], state.only(~settled)
             if not going.size:
                 break
-    return kept
+    return probability
 
 
 @dataclass(slots=True)
@@ -140,6 +140,6 @@ def _sites(odds: Floats, mean: Floats, sigma: Floats, site: Floats, shift: Float
     centre = (mean / sigma - shift) / cavity
     p = 0.5 * (1.0 + np.tanh(0.5 * np.clip(odds + cavity * (centre - 0.5), -30.0, 30.0)))
     variance = np.maximum(p * (1 - p), 1e-7)
-    wanted = np.maximum(1.0 / variance - cavity, 1e-3)
-    moved = p * (wanted + cavity) - centre * cavity
-    return p, (1 - _STEP) * site + _STEP * wanted, (1 - _STEP) * shift + _STEP * moved
+    precision = np.maximum(1.0 / variance - cavity, 1e-3)
+    moved = p * (precision + cavity) - centre * cavity
+    return p, (1 - _STEP) * site + _STEP * precision, (1 - _STEP) * shift + _STEP * moved

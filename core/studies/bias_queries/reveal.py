@@ -151,8 +151,8 @@ def _gap_weights(h: Floats, sp: Floats) -> Floats:
         return np.array([v_first, -v_first])
     base = sp.sum() / (n - 2) if m == n else _base_without_last(d, sp)
     v = np.full(n, np.nan)
-    known = seen[:m]
-    v[:m][known] = (sp[known] - base) / d[:m][known]
+    mask = seen[:m]
+    v[:m][mask] = (sp[mask] - base) / d[:m][mask]
     if m < n and seen[-1]:
         v[-1] = ((n - 3) * base - sp.sum()) / d[-1]
     if np.isnan(v).sum() == 1:
@@ -180,8 +180,8 @@ def _read(v: Floats) -> Recovery:
     recovered = (v > 0).astype(np.uint8)
     left = n_adv - int(recovered.sum())  # the advantaged among the hidden
     recovered[hidden] = 2 * left >= hidden.sum()
-    alike = left in (0, int(hidden.sum()))
-    reason = "" if alike or not hidden.any() else f"{hidden.sum()} people have a score of 1/2, which hides them."
+    is_uniform = left in (0, int(hidden.sum()))
+    reason = "" if is_uniform or not hidden.any() else f"{hidden.sum()} people have a score of 1/2, which hides them."
     return Recovery(
         values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered, status=RecoveryStatus.RECOVERED, reason=reason
     )
@@ -211,26 +211,26 @@ def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvan
     if not 1 <= sp.size <= most:
         raise InputError(f"answers must be 1 to {most} for {n} people, got {sp.size}.")
     scores = design_scores("bits", np.zeros(n), sp.size, rng=np.random.default_rng(0))
-    asked = [np.flatnonzero(row) for row in scores]
+    subsets = [np.flatnonzero(row) for row in scores]
     r, q = (Fraction(1.0 / size) for size in sizes)
     numbers = []  # K of the module's docstring, to the nearest
-    for people, answer in zip(asked, sp.tolist(), strict=True):
+    for people, answer in zip(subsets, sp.tolist(), strict=True):
         k = people.size
         numbers.append(round((((1 << k) - 1) * r - (1 << (k - 1)) * Fraction(answer)) / (r + q)))
     tried = np.full((len(NEIGHBOURS), n), sizes[0] >= sizes[1], dtype=np.uint8)
     for attribute, step in zip(tried, NEIGHBOURS, strict=True):
-        for people, number in zip(asked, numbers, strict=True):
+        for people, number in zip(subsets, numbers, strict=True):
             digits = min(max(number + step, 0), (1 << people.size) - 1)
-            attribute[people] = [1 - (digits >> place & 1) for place in reversed(range(people.size))]
+            attribute[people] = [1 - (digits >> bit & 1) for bit in reversed(range(people.size))]
     weights = np.where(tried == 1, 1.0 / sizes[0], -1.0 / sizes[1])
     away = np.array([np.abs(scores @ v - sp) for v in weights])  # a product at a time, as `statistical_parity_gap`
-    found = tried[0].copy()
-    for people, nearest in zip(asked, away.argmin(axis=0), strict=True):
-        found[people] = tried[nearest, people]
-    return found
+    recovered = tried[0].copy()
+    for people, nearest in zip(subsets, away.argmin(axis=0), strict=True):
+        recovered[people] = tried[nearest, people]
+    return recovered
 
 
-WHOLE = 1e-6  # how far 1/answer may lie from a whole number, relative to it
+INTEGER_TOLERANCE = 1e-6  # how far 1/answer may lie from a whole number, relative to it
 
 
 def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.NDArray[np.uint8]:
@@ -249,15 +249,15 @@ def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.ND
     if 2 * size == n:
         rest[:, 0] = 1.0
     answers = _answers(ask(rest), n - 1)
-    same, other = (2 / size, 0.0) if 2 * size == n else (1 / size, 1 / (n - size))
-    like_first = np.append(True, np.abs(answers - same) < np.abs(answers - other))
+    same, different = (2 / size, 0.0) if 2 * size == n else (1 / size, 1 / (n - size))
+    like_first = np.append(True, np.abs(answers - same) < np.abs(answers - different))
     return (like_first == (2 * size >= n)).astype(np.uint8)
 
 
 def _size(answer: float, n: int) -> int:
     """Return the whole number `answer` is one over (remark 4)."""
-    size = round(1.0 / answer) if 0.0 < answer <= 1.0 + WHOLE else 0
-    if not 1 <= size < n or abs(answer * size - 1.0) > WHOLE:
+    size = round(1.0 / answer) if 0.0 < answer <= 1.0 + INTEGER_TOLERANCE else 0
+    if not 1 <= size < n or abs(answer * size - 1.0) > INTEGER_TOLERANCE:
         raise InputError(
             f"The answer to a model that accepts one of {n} people must be one over a group's size, got {answer!r}."
         )
@@ -295,17 +295,17 @@ def solve_program(
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
 
-    found = milp(  # without whole-numbered variables HiGHS solves the linear program itself
+    optimum = milp(  # without whole-numbered variables HiGHS solves the linear program itself
         cost,
         constraints=LinearConstraint(csc_array(matrix), low, high),
         bounds=Bounds(0.0, upper),
         options={"presolve": False, "time_limit": time_limit},
     )
-    if found.status == 2:
+    if optimum.status == 2:
         return ProgramSolution(None, RecoveryStatus.INFEASIBLE, "No attributes explain every answer.")
-    if found.status != 0 or found.x is None:
-        return ProgramSolution(None, RecoveryStatus.NOT_SOLVED, f"The solver stopped: {found.message}")
-    x = np.clip(found.x, 0.0, upper)
+    if optimum.status != 0 or optimum.x is None:
+        return ProgramSolution(None, RecoveryStatus.NOT_SOLVED, f"The solver stopped: {optimum.message}")
+    x = np.clip(optimum.x, 0.0, upper)
     reached = matrix @ x
     room = TOLERANCE * (1.0 + np.abs(matrix) @ np.abs(x))
     if ((reached < low - room) | (reached > high + room)).any():
@@ -317,9 +317,9 @@ RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
 SURE = 1e-9  # a prior nearer to 0 or 1 counts as this, so that its weight is finite
 
 
-def reveal_compressed(scores: npt.ArrayLike, answers: npt.ArrayLike, **known: Any) -> npt.NDArray[np.uint8]:
+def reveal_compressed(scores: npt.ArrayLike, answers: npt.ArrayLike, **options: Any) -> npt.NDArray[np.uint8]:
     """Return the recovered attribute, shape (n,), 1 = advantaged: `recover_compressed` without the rest."""
-    return recover_compressed(scores, answers, **known).recovered
+    return recover_compressed(scores, answers, **options).recovered
 
 
 def recover_compressed(
@@ -368,8 +368,8 @@ def recover_compressed(
     p = None if prior is None else np.clip(probabilities(prior, h.shape[1], name="prior"), SURE, 1.0 - SURE)
     c = 1.0 / n_dis + 1.0 / n_adv
     target = (h.sum(axis=1) / n_adv - sp) / c
-    found = _box(h, target, slack / c, n_dis, p) if method == "box" else _sparse(h, target, slack / c, sizes, method)
-    return _recovery(found, c, before=_before(sizes, p))
+    solution = _box(h, target, slack / c, n_dis, p) if method == "box" else _sparse(h, target, slack / c, sizes, method)
+    return _recovery(solution, c, before=_before(sizes, p))
 
 
 def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> ProgramSolution:
@@ -388,23 +388,23 @@ def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], meth
         target = h.sum(axis=1) - target
     n, signed = h.shape[1], method == "l1"
     matrix = np.hstack([h, -h]) if signed else h
-    found = solve_program(np.ones(matrix.shape[1]), matrix, target - room, target + room)
-    if found.x is None:
-        return found
-    x = found.x[:n] - found.x[n:] if signed else found.x
-    return ProgramSolution(1.0 - x if turned else x, found.status)
+    solution = solve_program(np.ones(matrix.shape[1]), matrix, target - room, target + room)
+    if solution.x is None:
+        return solution
+    x = solution.x[:n] - solution.x[n:] if signed else solution.x
+    return ProgramSolution(1.0 - x if turned else x, solution.status)
 
 
 def _without_sizes(h: Floats, sp: Floats, room: float) -> Recovery:
     """Solve for s in the unit 1/n, then read the sizes off it."""
     n = h.shape[1]
-    found = solve_program(np.ones(n), h.mean(axis=1)[:, np.newaxis] - h, n * (sp - room), n * (sp + room))
+    solution = solve_program(np.ones(n), h.mean(axis=1)[:, np.newaxis] - h, n * (sp - room), n * (sp + room))
     everybody = np.ones(n, dtype=np.uint8)
-    if found.x is None:
-        return _recovery(found, 1.0, before=everybody)
-    s = found.x / n
+    if solution.x is None:
+        return _recovery(solution, 1.0, before=everybody)
+    s = solution.x / n
     c = _nearest_two_values(s)
-    return _recovery(ProgramSolution(s / c, found.status), c, before=everybody)
+    return _recovery(ProgramSolution(s / c, solution.status), c, before=everybody)
 
 
 def _nearest_two_values(s: Floats) -> float:
@@ -417,11 +417,13 @@ def _nearest_two_values(s: Floats) -> float:
     return float(c[away.argmin()])
 
 
-def _recovery(found: ProgramSolution, c: float, *, before: npt.NDArray[np.uint8]) -> Recovery:
-    if found.x is None:
-        return Recovery(values=None, threshold=None, recovered=before, status=found.status, reason=found.reason)
-    told = (found.x <= 0.5).astype(np.uint8)
-    return Recovery(values=found.x * c, threshold=c / 2, recovered=told, status=RecoveryStatus.RECOVERED, reason="")
+def _recovery(solution: ProgramSolution, c: float, *, before: npt.NDArray[np.uint8]) -> Recovery:
+    if solution.x is None:
+        return Recovery(values=None, threshold=None, recovered=before, status=solution.status, reason=solution.reason)
+    recovered = (solution.x <= 0.5).astype(np.uint8)
+    return Recovery(
+        values=solution.x * c, threshold=c / 2, recovered=recovered, status=RecoveryStatus.RECOVERED, reason=""
+    )
 
 
 def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint8]:

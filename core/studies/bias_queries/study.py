@@ -75,33 +75,33 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
         """Yield the leak with one decoder more each time; what cannot be asked has a reason and no leak."""
         dataset = two_sided(subject.dataset)
         largest = "" if dataset is subject.dataset else dataset.group_names[1]
-        found = AnswersLeak(
+        result = AnswersLeak(
             attribute=subject.attribute,
             largest=largest,
             n_groups=subject.dataset.n_groups,
             n_people=subject.splits.test.size,
         )
         if not settings.questions:
-            yield found
+            yield result
             return
         if not subject.has_scores:
-            yield replace(found, reason="Scores are needed; only predicted labels are given.")
+            yield replace(result, reason="Scores are needed; only predicted labels are given.")
             return
         asking = Asking(n=settings.people, repeats=settings.repeats, seed=subject.config.seed)
         try:
             pool = query_pool(subject.config, dataset, subject.model, subject.splits)
             trials = Trials(pool, asking, most=settings.questions)
         except InputError as error:
-            yield replace(found, reason=str(error))
+            yield replace(result, reason=str(error))
             return
-        beside = answers_leak(trials, settings.questions, settings.answering, attribute=found.attribute, decoders=())
-        found = replace(beside, largest=largest, n_groups=found.n_groups, n_people=found.n_people)
+        beside = answers_leak(trials, settings.questions, settings.answering, attribute=result.attribute, decoders=())
+        result = replace(beside, largest=largest, n_groups=result.n_groups, n_people=result.n_people)
         for done, decoder in enumerate(DECODERS, start=1):
             leak = trials.leak(settings.questions, settings.answering.mechanism(), decoder)
-            found = replace(found, leaks=(*found.leaks, leak))
+            result = replace(result, leaks=(*result.leaks, leak))
             if report is not None:
                 report(done, len(DECODERS))
-            yield found
+            yield result
 
     def findings(self, result: AnswersLeak, settings: PlannedAnswers) -> tuple[Finding, ...]:
         """Return what the answers reveal."""

@@ -123,13 +123,13 @@ class QueryPool(Result):
 
         Raises `InputError` if `n` is above the pool's size or leaves fewer than `FEWEST_IN_GROUP` of a group.
         """
-        there = self.people.sizes
+        pool_sizes = self.people.sizes
         if not 2 * FEWEST_IN_GROUP <= n <= self.people.n:
             raise InputError(f"The sample must hold {2 * FEWEST_IN_GROUP} to {self.people.n:,} people, got {n:,}.")
         if n_disadvantaged is None:
-            n_disadvantaged = round(n * there[1] / self.people.n)
+            n_disadvantaged = round(n * pool_sizes[1] / self.people.n)
         sizes = n - n_disadvantaged, n_disadvantaged
-        for size, most, name in zip(sizes, there, (self.advantaged, self.disadvantaged), strict=True):
+        for size, most, name in zip(sizes, pool_sizes, (self.advantaged, self.disadvantaged), strict=True):
             if size < FEWEST_IN_GROUP:
                 raise InputError(
                     f"A gap needs at least {FEWEST_IN_GROUP} people of each group, or the first answer reveals them; "
@@ -147,7 +147,9 @@ class QueryPool(Result):
             for group, size in zip((1, 0), self.sizes(n, n_disadvantaged), strict=True)
         ]
         drawn = rng.permutation(np.concatenate(rows))
-        return QueriedRecords(**{one.name: getattr(everybody, one.name)[drawn] for one in fields(QueriedRecords)})
+        return QueriedRecords(
+            **{column.name: getattr(everybody, column.name)[drawn] for column in fields(QueriedRecords)}
+        )
 
 
 def query_pool(
@@ -285,9 +287,9 @@ class Trials:
         for i, r in enumerate(chosen if m else ()):
             people, rng = self.people[r], self._rng("noise", r)
             if isinstance(mechanism, NoisySums):
-                made = mechanism.release(scores[i], people.sensitive, rng=rng)
-                released.append(made)
-                answers[i] = made.gaps
+                release = mechanism.release(scores[i], people.sensitive, rng=rng)
+                released.append(release)
+                answers[i] = release.gaps
             else:
                 answers[i] = mechanism.draws(scores[i], people.sensitive, rng=rng, draws=1)[0]
         return AnsweredQueries(
@@ -358,9 +360,9 @@ class Trials:
         """
         if mechanism.noisy:
             return self.bound(mechanism)
-        made = self.ask(m, mechanism)
+        answered = self.ask(m, mechanism)
         kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
-        return exact_accuracy_limit(made.scores, made.answers, made.prior, self.n_advantaged, **kind)
+        return exact_accuracy_limit(answered.scores, answered.answers, answered.prior, self.n_advantaged, **kind)
 
     def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
         """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
@@ -374,14 +376,14 @@ class Trials:
 
     def accuracy(self, m: int) -> QuestionAccuracy:
         """Return how the first `m` models asked about predict the label, beside the audited model."""
-        base, asked, spread = [], [], []
+        base, queried, spread = [], [], []
         for r, people in enumerate(self.people):
             right = (self._questions(r)[: max(m, 1)] >= 0.5) == people.labels
             base.append(float(((people.base >= 0.5) == people.labels).mean()))
-            asked.append(float(right.mean()))
+            queried.append(float(right.mean()))
             spread.append(float(right.mean(axis=1).std()))
         return QuestionAccuracy(
-            base=rate_over_repeats(base), asked=rate_over_repeats(asked), spread=float(np.mean(spread))
+            base=rate_over_repeats(base), asked=rate_over_repeats(queried), spread=float(np.mean(spread))
         )
 
 

@@ -113,14 +113,14 @@ def _shared_out(
 ) -> MembershipSplit:
     """Take the first rows of shuffled members and non-members as known, the next as judged."""
     size = min(members.size, outsiders.size)
-    n_known = int(known_share * size)
-    end = n_known + int(judged_share * size)
+    start = int(known_share * size)
+    end = start + int(judged_share * size)
     split = MembershipSplit(
         members=np.sort(members),
         outsiders=np.sort(outsiders),
         unseen=np.sort(outsiders),
-        known_rows=np.concatenate([np.sort(members[:n_known]), np.sort(outsiders[:n_known])]),
-        judged_rows=np.concatenate([np.sort(members[n_known:end]), np.sort(outsiders[n_known:end])]),
+        known_rows=np.concatenate([np.sort(members[:start]), np.sort(outsiders[:start])]),
+        judged_rows=np.concatenate([np.sort(members[start:end]), np.sort(outsiders[start:end])]),
     )
     split._check_sizes()
     return split

@@ -56,7 +56,7 @@ class Sides:
     names: tuple[str, str]
 
 
-def whole(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> Ints:
+def rounded_deletions(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> Ints:
     """Return whole deletions by largest remainders, of the same shape (k, groups), at most as many as there are people.
 
     Each column adds up to the real sum, rounded to the nearest. Of equal remainders the first cluster is rounded up.
@@ -133,10 +133,10 @@ class Clusters(Result):
         from scipy.spatial.distance import cdist
 
         features, y = (sides.features[rows] - self.mean) / self.deviation, sides.labels[rows]
-        found = np.zeros(y.size, dtype=np.int64)
+        cluster = np.zeros(y.size, dtype=np.int64)
         for label, centres in self.centres.items():
-            found[y == label] = cdist(features[y == label], centres, "sqeuclidean").argmin(axis=1)
-        return found
+            cluster[y == label] = cdist(features[y == label], centres, "sqeuclidean").argmin(axis=1)
+        return cluster
 
 
 def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
@@ -154,14 +154,14 @@ def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
     features = (features - mean) / deviation
     number, counts, centres = np.zeros(y.size, dtype=np.int64), {}, {}
     for label in (0, 1):
-        here = np.flatnonzero(y == label)
-        people = np.bincount(g[here], minlength=2)
+        indices = np.flatnonzero(y == label)
+        people = np.bincount(g[indices], minlength=2)
         if people.min() < FEWEST:
             got = f"got {people.min()} of group {int(people.argmin())}"
             raise InputError(f"FairPick needs at least {FEWEST} people of each group with label {label}, {got}.")
         random_state = child_seed(seed, f"clusters of label {label}")
-        number[here], centres[label] = _largest(features[here], g[here], random_state)
-        counts[label] = _counts(number[here], g[here], len(centres[label]))
+        number[indices], centres[label] = _largest(features[indices], g[indices], random_state)
+        counts[label] = _counts(number[indices], g[indices], len(centres[label]))
     return Clusters(cluster=number, counts=counts, centres=centres, mean=mean, deviation=deviation)
 
 
@@ -174,9 +174,9 @@ def _largest(features: Floats, groups: Codes, random_state: int) -> tuple[Ints, 
         possible = min(possible, len(np.unique(features, axis=0)))
     for k in range(possible, 1, -1):
         means = KMeans(k, n_init=1, random_state=random_state).fit(features)
-        found = means.labels_.astype(np.int64)
-        if _counts(found, groups, k).min() >= FEWEST:
-            return found, np.asarray(means.cluster_centers_, dtype=np.float64)
+        cluster = means.labels_.astype(np.int64)
+        if _counts(cluster, groups, k).min() >= FEWEST:
+            return cluster, np.asarray(means.cluster_centers_, dtype=np.float64)
     return np.zeros(groups.size, dtype=np.int64), features.mean(axis=0, keepdims=True)
 
 
@@ -201,7 +201,7 @@ class FairPick:
     findings: FairPickFindings
 
 
-def fairpick(sides: Sides, members: Ints, found: Clusters, *, theta: float, seed: int) -> FairPick:
+def fairpick(sides: Sides, members: Ints, clustering: Clusters, *, theta: float, seed: int) -> FairPick:
     """Return which members stay, given what `clusters` found of them.
 
     A smaller theta deletes the same people and more.
@@ -211,9 +211,9 @@ def fairpick(sides: Sides, members: Ints, found: Clusters, *, theta: float, seed
     order = child_generator(seed, "people FairPick deletes").permutation(rows.size)
     gone = np.zeros(rows.size, dtype=bool)
     before, after = [], []
-    for label, counts in found.counts.items():
-        deletions = whole(fairpick_counts(counts, theta), counts)
-        cell = np.where(y == label, 2 * found.cluster + g, -1)
+    for label, counts in clustering.counts.items():
+        deletions = rounded_deletions(fairpick_counts(counts, theta), counts)
+        cell = np.where(y == label, 2 * clustering.cluster + g, -1)
         gone |= chosen(cell, deletions.ravel(), order)
         before.append(np.abs(differences(counts)).max())
         after.append(np.abs(differences(counts - deletions)).max())
@@ -237,7 +237,7 @@ def outsiders_at_random(outsiders: Ints, n: int, *, seed: int) -> Ints:
     return np.sort(child_generator(seed, "outsiders left aside at random").permutation(np.sort(outsiders))[:n])
 
 
-def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, found: Clusters, seed: int) -> Ints:
+def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, clustering: Clusters, seed: int) -> Ints:
     """Return the non-members that stay beside what FairPick left of the members, rising.
 
     As among the members, numbers are rounded by largest remainders within each label and group.
@@ -245,11 +245,17 @@ def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, found: Clus
     y, g, rows = sides.labels, sides.groups, np.sort(outsiders)
     members = np.sort(np.concatenate([like.kept, like.deleted]))
     order = child_generator(seed, "outsiders left aside like the deleted").permutation(rows.size)
-    cluster = found.nearest(sides, rows)
+    cluster = clustering.nearest(sides, rows)
     left, gone = np.isin(members, like.deleted), np.zeros(rows.size, dtype=bool)
-    for label, counts in found.counts.items():
+    for label, counts in clustering.counts.items():
         cell = np.where(y[rows] == label, 2 * cluster + g[rows], -1)
-        there = np.bincount(cell[cell >= 0], minlength=counts.size).reshape(counts.shape)
-        deleted = np.bincount((2 * found.cluster + g[members])[left & (y[members] == label)], minlength=counts.size)
-        gone |= chosen(cell, whole(there * deleted.reshape(counts.shape) / counts, there).ravel(), order)
+        outsider_counts = np.bincount(cell[cell >= 0], minlength=counts.size).reshape(counts.shape)
+        deleted = np.bincount(
+            (2 * clustering.cluster + g[members])[left & (y[members] == label)], minlength=counts.size
+        )
+        gone |= chosen(
+            cell,
+            rounded_deletions(outsider_counts * deleted.reshape(counts.shape) / counts, outsider_counts).ravel(),
+            order,
+        )
     return rows[~gone]

@@ -62,14 +62,14 @@ class MembershipSummary:
     `epsilon` is ∞ for models that have no budget.
     """
 
-    def __init__(self, found: MembershipFindings, chosen: MembershipSettings) -> None:
-        self.found, self.chosen = found, chosen
+    def __init__(self, audit: MembershipFindings, chosen: MembershipSettings) -> None:
+        self.found, self.chosen = audit, chosen
         self.epsilon = chosen.epsilon if chosen.target in ("dp_id3", "audited") else math.inf
-        decided = [attack for attack in found.attacks.values() if attack.disparities is not None]
-        self.attack = found.attacks.get("network") or next(iter(decided or found.attacks.values()))
+        decided = [attack for attack in audit.attacks.values() if attack.disparities is not None]
+        self.attack = audit.attacks.get("network") or next(iter(decided or audit.attacks.values()))
         self.result: DisparityResult | None = None
         self.why_not = ""
-        names, measured = found.group_names, self.attack.disparities
+        names, measured = audit.group_names, self.attack.disparities
         self.many = len(names) > 2
         name = names[chosen.group if self.many else 1]
         if measured is not None:
@@ -99,24 +99,24 @@ def significant(estimate: Estimate) -> bool:
     return estimate.low > 0.0 or estimate.high < 0.0
 
 
-def strongest_attack(found: MembershipFindings) -> AttackResult:
+def strongest_attack(audit: MembershipFindings) -> AttackResult:
     """Return the attack with the largest AUC, one that does better than chance if there is one."""
-    return max(found.attacks.values(), key=lambda attack: (not attack.muted, attack.roc.auc.value))
+    return max(audit.attacks.values(), key=lambda attack: (not attack.muted, attack.roc.auc.value))
 
 
-def best_auc(found: MembershipFindings) -> Estimate:
+def best_auc(audit: MembershipFindings) -> Estimate:
     """Return the AUC of the best attack with an interval that holds although it was picked among several."""
-    best = strongest_attack(found).roc.auc
-    areas = {name: attack.roc.auc for name, attack in found.attacks.items() if attack.roc.auc.n}
+    best = strongest_attack(audit).roc.auc
+    areas = {name: attack.roc.auc for name, attack in audit.attacks.items() if attack.roc.auc.n}
     if len(areas) < 2:
         return best
     adjusted = strongest(areas, within=(0.0, 1.0))[1]
     return replace(best, low=min(best.low, adjusted.low), high=max(best.high, adjusted.high))
 
 
-def succeeds(found: MembershipFindings) -> bool:
+def succeeds(audit: MembershipFindings) -> bool:
     """Return whether the best attack beats random guessing, although it was picked among several (Bonferroni)."""
-    return not strongest_attack(found).muted and best_auc(found).low > 0.5
+    return not strongest_attack(audit).muted and best_auc(audit).low > 0.5
 
 
 def _auc_text(auc: Estimate, attacks: int) -> str:
@@ -133,11 +133,11 @@ def findings(read: MembershipSummary, *, sliders: bool = False) -> tuple[Finding
 
 def headline(read: MembershipSummary, *, sliders: bool = False) -> Finding:
     """Return whether membership inference succeeds, and about which group; `sliders` are those of the page below it."""
-    found, epsilon = read.found, read.epsilon
-    best = strongest_attack(found)
-    name, auc = REGISTRY[best.name].phrase, best_auc(found)
+    audit, epsilon = read.found, read.epsilon
+    best = strongest_attack(audit)
+    name, auc = REGISTRY[best.name].phrase, best_auc(audit)
     at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
-    if succeeds(found):
+    if succeeds(audit):
         point = f"Membership inference beats random guessing{at} ({name}: AUC {auc.value:.3f})"
         point = f"{point}{_between_groups(read)}."
         so_what, to_do = _found_at(best.roc.tpr_at(0.1)), _remedy(read, sliders)
@@ -145,12 +145,12 @@ def headline(read: MembershipSummary, *, sliders: bool = False) -> Finding:
         point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
     return Finding(
         point=point,
-        evidence=" ".join([*_gap_sentences(read), _areas(found), *_beside_the_report(read)]),
+        evidence=" ".join([*_gap_sentences(read), _areas(audit), *_beside_the_report(read)]),
         so_what=so_what,
         to_do=to_do,
         estimate=auc,
         baseline=certain(0.5, auc.n),
-        attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=found.settings.shadows),
+        attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=audit.settings.shadows),
     )
 
 
@@ -166,11 +166,11 @@ def _beside_the_report(read: MembershipSummary) -> list[str]:
 
 def _remedy(read: MembershipSummary, sliders: bool) -> str:
     """Return what lowers the risk of the model under attack, and how accurate that is now."""
-    target, found = read.chosen.target, read.found.target
+    target, quality = read.chosen.target, read.found.target
     how = _ON_THE_PAGE[target] if sliders else _LOWER
-    now = f"Accuracy on unseen people is now {percent(found.accuracy_test)} (majority class "
+    now = f"Accuracy on unseen people is now {percent(quality.accuracy_test)} (majority class "
     price = "; “Accuracy over ε” shows the price" * (sliders and target == "dp_id3")
-    return f"{how} {now}{percent(found.majority_test)}){price}."
+    return f"{how} {now}{percent(quality.majority_test)}){price}."
 
 
 def _found_at(tpr: Estimate) -> str:
@@ -182,43 +182,43 @@ def _found_at(tpr: Estimate) -> str:
 
 def _between_groups(read: MembershipSummary) -> str:
     """Return the end of the headline: for which group the attack does better."""
-    result, (group, others) = read.result, read.names
+    result, (group, complement) = read.result, read.names
     if result is None:
-        return f"; the gaps between {group} and {others} cannot be measured in this table" if read.why_not else ""
+        return f"; the gaps between {group} and {complement} cannot be measured in this table" if read.why_not else ""
     if read.attack.muted:
-        return f", but {read.phrase} is {NO_BETTER}: its gap between {group} and {others} says nothing"
-    if not _is_told(read, result):
+        return f", but {read.phrase} is {NO_BETTER}: its gap between {group} and {complement} says nothing"
+    if not _has_significant_gap(read, result):
         least = f"smallest detectable: {100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
-        return f", with no statistically significant difference between {group} and {others} ({least})"
+        return f", with no statistically significant difference between {group} and {complement} ({least})"
     real = result.advantage_gap.value
-    return f", and reveals more about {group if real > 0 else others}: {abs(100 * real):.1f} points"
+    return f", and reveals more about {group if real > 0 else complement}: {abs(100 * real):.1f} points"
 
 
-def _is_told(read: MembershipSummary, result: DisparityResult) -> bool:
+def _has_significant_gap(read: MembershipSummary, result: DisparityResult) -> bool:
     """Whether the gap in membership advantage differs significantly from 0, with many groups after Holm too."""
     return significant(result.advantage_gap) and not (read.many and not result.tests["advantage_gap"].significant)
 
 
 def _gap_sentences(read: MembershipSummary) -> list[str]:
     """Return the gaps behind the headline, or why there are none."""
-    result, (group, others) = read.result, read.names
+    result, (group, complement) = read.result, read.names
     if result is None:
         return [read.why_not] if read.why_not else []
     if read.attack.muted:
         return [f"VD would read {gap(result.vd.value)}."]
     real = result.advantage_gap
-    return [f"Membership-advantage gap, {group} − {others}: {gap(real.value)} ({_span(real)})."]
+    return [f"Membership-advantage gap, {group} − {complement}: {gap(real.value)} ({_span(real)})."]
 
 
-def _areas(found: MembershipFindings) -> str:
+def _areas(audit: MembershipFindings) -> str:
     """Return the AUC of the best attack and of the published one, and why that or one with shadows was not run."""
-    best = strongest_attack(found).name
-    attacks = sum(attack.roc.auc.n > 0 for attack in found.attacks.values())
-    areas = [f"{REGISTRY[best].title}: AUC {_auc_text(best_auc(found), attacks)}."]
-    if best != "network" and "network" in found.attacks:
-        areas.append(f"{REGISTRY['network'].title}: AUC {ratio(found.attacks['network'].roc.auc)}.")
-    wanted = [name for name in ATTACKS if name == "network" or "shadows" in REGISTRY[name].needs]
-    return " ".join([*areas, *dict.fromkeys(found.not_run[name] for name in wanted if name in found.not_run)])
+    best = strongest_attack(audit).name
+    attacks = sum(attack.roc.auc.n > 0 for attack in audit.attacks.values())
+    areas = [f"{REGISTRY[best].title}: AUC {_auc_text(best_auc(audit), attacks)}."]
+    if best != "network" and "network" in audit.attacks:
+        areas.append(f"{REGISTRY['network'].title}: AUC {ratio(audit.attacks['network'].roc.auc)}.")
+    attack_names = [name for name in ATTACKS if name == "network" or "shadows" in REGISTRY[name].needs]
+    return " ".join([*areas, *dict.fromkeys(audit.not_run[name] for name in attack_names if name in audit.not_run)])
 
 
 def _span(estimate: Estimate) -> str:
@@ -289,40 +289,45 @@ def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool
     if not differences:
         return "What FairPick changes"
     theta, repeats, difference = differences[0].at, differences[0].repeats, differences[0].values[measure]
-    there = {way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")}
-    both = [p for p in points if p.at == theta and p.repeat in there["fairpick"] & there["random"]]
+    repeats_by_variant = {
+        way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")
+    }
+    both = [
+        p for p in points if p.at == theta and p.repeat in repeats_by_variant["fairpick"] & repeats_by_variant["random"]
+    ]
     by_way = {band.variant: gap(band.values[measure].value) for band in summarise_curve(both)}
     over = f"mean over {repeats} repeats" if repeats > 1 else "one repeat"
-    said = (
+    sentence = (
         f"{MEASURES[measure]} {by_way['fairpick']} after FairPick at θ = {theta:g}, {by_way['random']} after deleting "
         f"at random ({over}{' so far' if growing else ''})"
     )
     if math.isnan(difference.low):  # too few repeats to tell
-        return said
-    told = "" if significant(difference) else "no statistically significant difference, "
-    return f"{said}: {told}{gap(difference.value)} ({_span(difference)}) within repeats"
+        return sentence
+    qualifier = "" if significant(difference) else "no statistically significant difference, "
+    return f"{sentence}: {qualifier}{gap(difference.value)} ({_span(difference)}) within repeats"
 
 
 def deletions(audit: MembershipFindings) -> Finding:
     """Say whom FairPick deletes before the training."""
-    found = audit.fairpick
-    if found is None:
+    deletion = audit.fairpick
+    if deletion is None:
         return Finding(point="At θ = 1 FairPick deletes nobody")
-    rows = sum(found.deleted.values())
+    rows = sum(deletion.deleted.values())
     return Finding(
-        point=f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
+        point=f"At θ = {deletion.theta:g} FairPick deletes {count(rows)} "
+        f"of {count(rows + audit.n_members)} training rows",
         evidence=f"The largest difference between the group proportions of a cluster falls from "
-        f"{percent(found.largest_before)} to {percent(found.largest_after)}. Repeats of a curve have other splits, "
-        f"and so other deletions. {DELETION_REMINDER}",
+        f"{percent(deletion.largest_before)} to {percent(deletion.largest_after)}. "
+        f"Repeats of a curve have other splits, and so other deletions. {DELETION_REMINDER}",
     )
 
 
-def groups_heading(found: AttackResult, attribute: str) -> str:
+def groups_heading(attack: AttackResult, attribute: str) -> str:
     """Say for how many groups the membership advantage differs from that of the others."""
-    results = found.disparities.results if found.disparities is not None else ()
+    results = attack.disparities.results if attack.disparities is not None else ()
     if not results:
         return f"No group by {attribute} is large enough to be measured"
-    if found.muted:
+    if attack.muted:
         return f"The attack is {NO_BETTER}, so the gaps by {attribute} say nothing"
     clear = [result for result in results if result.tests["advantage_gap"].significant]
     if not clear:
@@ -338,35 +343,35 @@ def groups_heading(found: AttackResult, attribute: str) -> str:
 def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return the findings of a release: the best attack's AUC first, then whom it identifies, then groups."""
     auc, caught, largest = (measured[f"membership_{name}"] for name in ("auc", "caught", "gap"))
-    found = []
+    statements = []
     if auc.estimate is not None:
         works = auc.estimate.low > 0.5
         does = "beats random guessing" if works else f"is {NO_BETTER}"
-        told = _finding(
+        statement = _finding(
             auc,
             f"Membership inference {does} (AUC {auc.estimate.value:.3f}).",
             f"{auc.attacked} AUC {_auc_text(auc.estimate, len(auc.details or ()))}; random guessing: 0.5.",
         )
-        found.append(replace(told, so_what=_DIFFER, to_do=_LOWER) if works else told)
+        statements.append(replace(statement, so_what=_DIFFER, to_do=_LOWER) if works else statement)
     if (rate := caught.estimate) is not None:
         point = f"{percent(rate)} of the training records are identified at 1% FPR."
         span = f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."
-        found.append(_finding(caught, point, span))
-    if (apart := largest.estimate) is not None:
-        point = f"The largest difference between groups in TPR at 1% FPR is {gap(apart.value)}."
-        found.append(_finding(largest, point, f"{largest.attacked} {_span(apart)}."))
-    return tuple(found)
+        statements.append(_finding(caught, point, span))
+    if (difference := largest.estimate) is not None:
+        point = f"The largest difference between groups in TPR at 1% FPR is {gap(difference.value)}."
+        statements.append(_finding(largest, point, f"{largest.attacked} {_span(difference)}."))
+    return tuple(statements)
 
 
-def _finding(own: Measurement, point: str, evidence: str) -> Finding:
+def _finding(measurement: Measurement, point: str, evidence: str) -> Finding:
     """Return a finding with all that the measurement behind it says."""
     return Finding(
         point=point,
         evidence=evidence,
-        caveats=own.assumptions,
-        estimate=own.estimate,
-        baseline=own.control,
-        attacker_knows=own.knows,
+        caveats=measurement.assumptions,
+        estimate=measurement.estimate,
+        baseline=measurement.control,
+        attacker_knows=measurement.knows,
     )
 
 
@@ -391,18 +396,18 @@ DETAILS = ("ROC curves", "VD by predicted probability")
 def tables(models: Sequence[MembershipFindings]) -> Tables:
     """Return what was measured on models that differ in their privacy budget, or on one."""
     gaps, (curves, ranges) = "Gaps between groups", DETAILS
-    found: dict[str, list[Row]] = {"Models": [], "Attacks": [], gaps: [], curves: [], ranges: []}
+    rows_by_table: dict[str, list[Row]] = {"Models": [], "Attacks": [], gaps: [], curves: [], ranges: []}
     for model in models:
         settings = model.settings
-        own: dict[str, Any] = {"ε": settings.epsilon} if settings.target == "dp_id3" else {}
-        found["Models"].append(own | _model_row(model))
+        model_cells: dict[str, Any] = {"ε": settings.epsilon} if settings.target == "dp_id3" else {}
+        rows_by_table["Models"].append(model_cells | _model_row(model))
         for attack in model.attacks.values():
-            named: dict[str, Any] = {**own, "attack": REGISTRY[attack.name].title}
-            found["Attacks"].append(named | _attack_row(attack))
-            found[gaps] += [{**named, **row} for row in gap_rows(attack)]
-            found[curves] += [{**named, **row} for row in _curve_rows(attack, model.group_names)]
-            found[ranges] += [{**named, **row} for row in _range_rows(attack)]
-    return found
+            attack_cells: dict[str, Any] = {**model_cells, "attack": REGISTRY[attack.name].title}
+            rows_by_table["Attacks"].append(attack_cells | _attack_row(attack))
+            rows_by_table[gaps] += [{**attack_cells, **row} for row in gap_rows(attack)]
+            rows_by_table[curves] += [{**attack_cells, **row} for row in _curve_rows(attack, model.group_names)]
+            rows_by_table[ranges] += [{**attack_cells, **row} for row in _range_rows(attack)]
+    return rows_by_table
 
 
 def _model_row(model: MembershipFindings) -> dict[str, Any]:
@@ -483,14 +488,14 @@ def _curve_rows(attack: AttackResult, groups: Sequence[str]) -> Iterator[Row]:
 
 def _range_rows(attack: AttackResult) -> Iterator[Row]:
     for ranges in attack.ranges:
-        for one in ranges.rows:
+        for range_row in ranges.rows:
             yield {
                 "group": ranges.group,
-                "from": one.low,
-                "to": one.high,
-                "flagged of the group": share(one.group),
-                "flagged of the others": share(one.others),
-                "difference": change(one.difference),
+                "from": range_row.low,
+                "to": range_row.high,
+                "flagged of the group": share(range_row.group),
+                "flagged of the others": share(range_row.others),
+                "difference": change(range_row.difference),
             }
 
 
@@ -517,8 +522,8 @@ def _band_cells(values: Mapping[str, Estimate], repeats: int) -> dict[str, Any]:
     return cells | {title: change(values.get(name)) for name, title in MEASURES.items()} | {"repeats": repeats}
 
 
-def deleted_rows(found: FairPickFindings) -> tuple[Row, ...]:
+def deleted_rows(deletion: FairPickFindings) -> tuple[Row, ...]:
     """Return how many rows FairPick deletes of each group."""
-    changes = {"largest difference of shares, before": found.largest_before, "after": found.largest_after}
-    rows = ({"θ": found.theta, "group": name, "rows deleted": number} for name, number in found.deleted.items())
+    changes = {"largest difference of shares, before": deletion.largest_before, "after": deletion.largest_after}
+    rows = ({"θ": deletion.theta, "group": name, "rows deleted": number} for name, number in deletion.deleted.items())
     return tuple(row | changes for row in rows)

@@ -179,7 +179,7 @@ def thinned(
     """Return what FairPick deletes, and the split after it, with non-members thinned like the members."""
     seed = settings.seed
     picked = fairpick(sides, split.members, clustering, theta=settings.theta, seed=seed)
-    outsiders = like_outsiders(sides, split.outsiders, like=picked, found=clustering, seed=seed)
+    outsiders = like_outsiders(sides, split.outsiders, like=picked, clustering=clustering, seed=seed)
     return picked, split.keeping(picked.kept, outsiders=outsiders)
 
 

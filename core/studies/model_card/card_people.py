@@ -130,10 +130,10 @@ def released_people(
     posteriors = prior_of(dataset, splits, rows, seed=config.seed)
     steps.tick()
     if family == "given":
-        predictions, called = _given(given, names, rows, dataset.n)
+        predictions, called = _prediction_columns(given, names, rows, dataset.n)
     else:
-        own = audited if audited is not None else train_model(config, dataset, splits).predictions
-        predictions, called = np.asarray(own)[None, rows], ("audited model",)
+        audited_predictions = audited if audited is not None else train_model(config, dataset, splits).predictions
+        predictions, called = np.asarray(audited_predictions)[None, rows], ("audited model",)
     steps.tick()
     if family in NATURAL and count > 1:
         more, more_names = natural_models(
@@ -181,18 +181,20 @@ def drawn_people(n: int, most: int, *, seed: int) -> Ints:
 
 def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
     """Return why records are left out: what was noted when the table was read, and who has no prediction."""
-    told = [caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED]
+    sentences = [caveat.text for caveat in dataset.caveats if caveat.kind == CaveatKind.RECORDS_DROPPED]
     lost = dataset.rows_read - dataset.n
-    if lost and not told:
-        told.append(f"{lost:,} records are left out." if lost > 1 else "1 record is left out.")
+    if lost and not sentences:
+        sentences.append(f"{lost:,} records are left out." if lost > 1 else "1 record is left out.")
     if dataset.answered is not None:
-        told.append(f"{int((~dataset.answered).sum()):,} without an answer of the model are left out.")
-    return tuple(told)
+        sentences.append(f"{int((~dataset.answered).sum()):,} without an answer of the model are left out.")
+    return tuple(sentences)
 
 
-def _given(given: Codes | None, names: Sequence[str], rows: Ints, n: int) -> tuple[Codes, tuple[str, ...]]:
+def _prediction_columns(
+    predictions: Codes | None, names: Sequence[str], rows: Ints, n: int
+) -> tuple[Codes, tuple[str, ...]]:
     """Return the prediction columns that were handed in, for the released records."""
-    columns = np.zeros((0, n), dtype=np.uint8) if given is None else np.asarray(given)
+    columns = np.zeros((0, n), dtype=np.uint8) if predictions is None else np.asarray(predictions)
     if not len(columns) or columns.shape[1:] != (n,):
         raise InputError(f"Given models need predictions for all {n} records, got an array of {columns.shape}.")
     return columns[:, rows], tuple(names)
@@ -285,13 +287,15 @@ def _trained(
     if learner != "logistic":
         name += f", depth {depth}"
     if kind == "seeds":  # as many records drawn with replacement, within each label
-        train = np.concatenate([rng.choice(own, own.size) for own in (train[y[train] == label] for label in (0, 1))])
+        train = np.concatenate(
+            [rng.choice(indices, indices.size) for indices in (train[y[train] == label] for label in (0, 1))]
+        )
         name += ", resampled"
     if kind == "features":
         share = rng.uniform(0.5, 0.9)
-        kept = rng.choice(columns, size=max(1, round(share * columns.size)), replace=False)
-        name += f", {kept.size} of {columns.size} features"
-        columns = np.sort(kept)
+        subset = rng.choice(columns, size=max(1, round(share * columns.size)), replace=False)
+        name += f", {subset.size} of {columns.size} features"
+        columns = np.sort(subset)
     x = dataset.features[:, columns]
     estimator = _estimator(learner, depth, dataset.categorical[columns], int(rng.integers(2**31)))
     return name, estimator.fit(x[train], y[train]).predict(x[rows]).astype(np.uint8)

@@ -61,8 +61,12 @@ def ceiling(prior: npt.ArrayLike, published: Published) -> Ceiling | None:
     epsilon = published.release.epsilon
     if epsilon is not None:
         return Ceiling(accuracy=accuracy_under(prior, epsilon), exact=False)
-    found = exact_posterior(prior, published)
-    return None if found is None else Ceiling(accuracy=float(np.maximum(found, 1.0 - found).mean()), exact=True)
+    posterior = exact_posterior(prior, published)
+    return (
+        None
+        if posterior is None
+        else Ceiling(accuracy=float(np.maximum(posterior, 1.0 - posterior).mean()), exact=True)
+    )
 
 
 def accuracy_under(prior: npt.ArrayLike, epsilon: float) -> float:
@@ -96,8 +100,8 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> Floats | None
 def _laws(q: Floats) -> list[Floats]:
     """Return the laws of the number of successes among the first 0, 1, ..., n."""
     laws = [np.ones(1)]
-    for one in q:
-        laws.append(np.convolve(laws[-1], [1.0 - one, one]))
+    for probability in q:
+        laws.append(np.convolve(laws[-1], [1.0 - probability, probability]))
     return laws
 
 
@@ -107,9 +111,9 @@ def _given_count(q: Floats, law: Floats) -> Floats:
     The law of the others is that of those before and after, which holds its digits in the tails, too.
     """
     n, before, after = q.size, _laws(q), _laws(q[::-1])
-    one = np.zeros((n, n + 1))
-    one[:, 1:] = [own * np.convolve(before[i], after[n - 1 - i]) for i, own in enumerate(q)]
-    return np.divide(one, law, out=np.zeros_like(one), where=law > 0)
+    joint = np.zeros((n, n + 1))
+    joint[:, 1:] = [probability * np.convolve(before[i], after[n - 1 - i]) for i, probability in enumerate(q)]
+    return np.divide(joint, law, out=np.zeros_like(joint), where=law > 0)
 
 
 def _agreeing(published: Published, shape: tuple[int, ...]) -> Mask:
@@ -117,8 +121,8 @@ def _agreeing(published: Published, shape: tuple[int, ...]) -> Mask:
     release, cells = published.release, published.release.cells
     axes = [np.arange(n).reshape([-1 if i == j else 1 for j in range(len(shape))]) for i, n in enumerate(shape)]
 
-    def total(kept: Mask) -> Floats:
-        parts = [axis for axis, own in zip(axes, kept, strict=True) if own]
+    def total(selected: Mask) -> Floats:
+        parts = [axis for axis, included in zip(axes, selected, strict=True) if included]
         return np.asarray(sum(parts, np.zeros((1,) * len(shape))), dtype=np.float64)
 
     agrees = np.ones(shape, dtype=np.bool_)

@@ -63,8 +63,8 @@ def draw_fullness(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts:
         place=lambda share: min(share, _MOST_SHARE),
         write=lambda share: f"{value_of(share):.2f}" + (" ▴" if value_of(share) > _MOST_SHARE else ""),
     )
-    found, grid = [study.meter.share for study in studies], range(len(counts or studies))
-    curve = Curve(x=grid[: len(studies)], of=found, grid=grid, color="leak", width=3, name="resolved")
+    fullness, grid = [study.meter.share for study in studies], range(len(counts or studies))
+    curve = Curve(x=grid[: len(studies)], of=fullness, grid=grid, color="leak", width=3, name="resolved")
     limit = level(1.0, "fail", "all determined", "1", dash="solid")
     return _by_models("Share of uncertainty resolved", [limit, curve], studies, now, y, counts)
 
@@ -95,8 +95,8 @@ def _by_models(
         for study in studies
     ]
     numbers = counts or [study.n_models for study in studies]
-    words = [f"{number:,}" for number in numbers]
-    x = Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), words=words, title="Models on the card")
+    labels = [f"{number:,}" for number in numbers]
+    x = Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), words=labels, title="Models on the card")
     at = [study.n_models for study in studies].index(now.n_models)
     head = f"{now.n_models:,} model{'' if now.n_models == 1 else 's'}"
     return draw_lines(title, curves, x=x, y=y, rows=rows, at=at, head=head)
@@ -113,35 +113,35 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
     Near-certain inferences that are correct have the marker of their group, wrong ones are crosses. Everybody else is
     drawn once where many are at one place.
     """
-    found, before, after = study.pinned, people.posterior, study.probability
-    marks, words = _log_odds(np.array(_TICKS)).tolist(), [f"{100 * tick:g}" for tick in _TICKS]
+    disclosed, before, after = study.pinned, people.posterior, study.probability
+    marks, labels = _log_odds(np.array(_TICKS)).tolist(), [f"{100 * tick:g}" for tick in _TICKS]
     x, y = (
         Axis(
             ends=(-_EDGE, _EDGE),
             marks=marks,
-            words=words,
+            words=labels,
             title=f"Probability of {plain_name(people.group, 16)} {when} (%)",
             place=_log_odds,
         )
         for when in ("before", "after")
     )
-    others = np.ones(people.n, dtype=bool)
-    others[found.people] = False
-    grid = _once(before[others], after[others])
+    undisclosed = np.ones(people.n, dtype=bool)
+    undisclosed[disclosed.people] = False
+    grid = _once(before[undisclosed], after[undisclosed])
     points = [Points(x=grid[0], y=grid[1], color="before", size=4, opacity=0.55, name="others")]
-    said, truth = found.said, people.sensitive[found.people]
+    inferred, truth = disclosed.said, people.sensitive[disclosed.people]
     (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
     beside = []
     for code, name in ((1, people.group), (0, people.other)):
         style = group_style(code)
         for hit, color, symbol in ((True, *style), (False, style.color, "x")):
-            some = found.people[(said == code) & ((said == truth) == hit)]
+            some = disclosed.people[(inferred == code) & ((inferred == truth) == hit)]
             hover = [f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some]
             look: dict[str, Any] = {"color": color, "symbol": symbol, "size": 10, "name": "right" if hit else "wrong"}
             points.append(Points(x=before[some].tolist(), y=after[some].tolist(), hover=hover, **look))
-        number, wrong = int((said == code).sum()), int(((said == code) & (truth != code)).sum())
-        shown = f"near-certain: {number} {plain_name(name, 12)}" + (f", {wrong} wrong" if wrong else "")
-        beside.append(((high + _EDGE) / 2 * (1 if code else -1), shown, style.color if number else "grey"))
+        number, wrong = int((inferred == code).sum()), int(((inferred == code) & (truth != code)).sum())
+        count_text = f"near-certain: {number} {plain_name(name, 12)}" + (f", {wrong} wrong" if wrong else "")
+        beside.append(((high + _EDGE) / 2 * (1 if code else -1), count_text, style.color if number else "grey"))
     names = np.array([people.other, people.group])
     return draw_scatter(
         f"Who is exposed: probability of being one of {plain_name(people.group)}",
@@ -150,10 +150,10 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
         y=y,
         beside=beside,
         rows={
-            "row": people.rows[found.people],
-            "before": found.before,
-            "after": found.after,
-            "inferred": names[said],
+            "row": people.rows[disclosed.people],
+            "before": disclosed.before,
+            "after": disclosed.after,
+            "inferred": names[inferred],
             "in truth": names[truth],
         },
         regions=[((left, right), (high, _EDGE)), ((left, right), (-_EDGE, low))],
@@ -173,8 +173,8 @@ def _once(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[list[
     scale = _CELLS / (2 * _EDGE)
     odds = _log_odds(np.column_stack([x, y]))
     cells = np.unique(np.rint(odds * scale).astype(np.int64), axis=0) / scale
-    shown = 1.0 / (1.0 + np.exp(-cells))
-    return shown[:, 0].tolist(), shown[:, 1].tolist()
+    probabilities = 1.0 / (1.0 + np.exp(-cells))
+    return probabilities[:, 0].tolist(), probabilities[:, 1].tolist()
 
 
 def _certain(probability: float) -> str:
@@ -187,16 +187,22 @@ def _certain(probability: float) -> str:
 
 def draw_recognised(study: ReleaseStudy) -> Drawing:
     """Draw the accuracy before and after, plain and balanced, with the baseline as a diamond."""
-    found = study.measured
+    measured = study.measured
     kinds = (
-        ("Accuracy", "of all people", found.accuracy_before, found.accuracy_after, found.majority),
-        ("Balanced", "mean of both groups", found.balanced_before, found.balanced_after, found.majority_balanced),
+        ("Accuracy", "of all people", measured.accuracy_before, measured.accuracy_after, measured.majority),
+        (
+            "Balanced",
+            "mean of both groups",
+            measured.balanced_before,
+            measured.balanced_after,
+            measured.majority_balanced,
+        ),
     )
     lines = [
         Row(
             name=name,
             bold=True,
-            below=words,
+            below=description,
             value=f"{percent(before)} → <b>{percent(after)}</b>",
             marks=[
                 Mark(of=majority, color="chance", symbol="diamond-open", name="baseline"),
@@ -204,7 +210,7 @@ def draw_recognised(study: ReleaseStudy) -> Drawing:
                 Mark(of=after, color="leak", up=7, name="after"),
             ],
         )
-        for name, words, before, after, majority in kinds
+        for name, description, before, after, majority in kinds
     ]
     title, axis = "Average accuracy", percents("Accuracy (%)")
     return draw_rows(title, lines, axis, first="measure", value="before → after", head="◇ baseline")

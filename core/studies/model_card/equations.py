@@ -35,7 +35,7 @@ from ...base.arrays import Codes, Floats, Ints
 from ...base.validation import probabilities
 from ...stats.projection import Constraints, Projection
 from ...stats.projection import project as project_on
-from .published_counts import Cells, PublishedCounts, number_names, part_of, told_of
+from .published_counts import Cells, PublishedCounts, number_names, part_of, published_mask
 from .release import Published, Release
 
 _SIZE_REACH = 4.0
@@ -117,13 +117,13 @@ def _count_rows(cells: Cells, counts: PublishedCounts) -> Iterator[_Equation]:
     within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
     for part, limits in counts.limits.items():
         inside = cells.inside(part)
-        wanted = counts.told[part] & ~within if part == "all" else counts.told[part]
+        selected = counts.told[part] & ~within if part == "all" else counts.told[part]
         seen: set[bytes] = set()
-        for i in np.flatnonzero(wanted):
+        for i in np.flatnonzero(selected):
             row = cells.predictions[i] * inside
-            alike = row if row[inside][0] == 0 else inside - row
-            if alike.any() and alike.tobytes() not in seen:
-                seen.add(alike.tobytes())
+            canonical = row if row[inside][0] == 0 else inside - row
+            if canonical.any() and canonical.tobytes() not in seen:
+                seen.add(canonical.tobytes())
                 yield _Equation(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
 
 
@@ -134,7 +134,7 @@ def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], q: Floats) -> Ite
         part, gap = part_of(name), name.endswith("_gap")
         inside = cells.inside(part).astype(np.float64)
         people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)
-        for i in np.flatnonzero(told_of(limits)):
+        for i in np.flatnonzero(published_mask(limits)):
             low, high = limits[i]
             accepted = cells.predictions[i] * inside
             if gap:
@@ -213,18 +213,18 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
     "infeasible"; the others are "converged" and "not_converged". The value is in nats.
     """
     q = probabilities(posterior, published.release.n, name="posterior")
-    told = equations(published, q)
-    found = project_on(q, told.constraints())
-    for _ in range(_ROUNDS if told.curved else 0):
-        if found.status == "infeasible":
+    system = equations(published, q)
+    projection = project_on(q, system.constraints())
+    for _ in range(_ROUNDS if system.curved else 0):
+        if projection.status == "infeasible":
             break
-        told = equations(published, found.probability)
-        again = project_on(q, told.constraints())
-        moved = abs(float(again.probability.sum() - found.probability.sum()))
-        found = again
-        if moved <= _STILL * float(np.sqrt((found.probability * (1.0 - found.probability)).sum())):
+        system = equations(published, projection.probability)
+        updated = project_on(q, system.constraints())
+        moved = abs(float(updated.probability.sum() - projection.probability.sum()))
+        projection = updated
+        if moved <= _STILL * float(np.sqrt((projection.probability * (1.0 - projection.probability)).sum())):
             break
-    return found
+    return projection
 
 
 LATTICE = 1.0 / (2.0 * math.pi * math.e)
@@ -253,8 +253,8 @@ class Modes:
     @property
     def person(self) -> Floats:
         """Return a_iᵀ (K + R)⁻¹ a_i of each person, shape (n,)."""
-        own = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
-        return np.asarray(own[self.release.cells.pattern])
+        cell_values = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
+        return np.asarray(cell_values[self.release.cells.pattern])
 
     def distance(self, sensitive: Codes) -> float:
         """Return xᵀ (K + R)⁻¹ x / (2 ln 2), x = A (s − q): the formula's own gain; its mean over s ~ q is `df_bits`."""
@@ -281,17 +281,17 @@ def _published_rows(published: Published, q: Floats) -> tuple[Floats, Floats]:
     Of w + 1 whole numbers the variance is ((w + 1)² − 1)/12. The two limits of a rounded rate follow each other and
     count as one number, between them; it leaves open as many people as they differ by in expectation.
     """
-    told = equations(published, q)
-    width = told.high - told.low
+    system = equations(published, q)
+    width = system.high - system.low
     single = np.isfinite(width)
     rounding = ((width[single] + 1.0) ** 2 - 1.0) / 12.0
-    features = [told.features[single]]
-    variance = [np.maximum(told.variance[single] + rounding, LATTICE)]
+    features = [system.features[single]]
+    variance = [np.maximum(system.variance[single] + rounding, LATTICE)]
     if not single.all():
-        pairs = told.features[~single].reshape(-1, 2, told.features.shape[1])
-        apart = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))
+        pairs = system.features[~single].reshape(-1, 2, system.features.shape[1])
+        distance = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))
         features.append(pairs.mean(axis=1))
-        variance.append(np.maximum(apart**2 / 12.0, LATTICE))
+        variance.append(np.maximum(distance**2 / 12.0, LATTICE))
     return np.vstack(features), np.concatenate(variance)
 
 
@@ -324,14 +324,14 @@ _DECIMALS = 9
 
 def _once(rows: Floats, variance: Floats) -> tuple[Floats, Floats]:
     """Return rows that are equal, or opposite, once, with the least variance of them."""
-    alike = np.round(rows, _DECIMALS)
-    first = np.take_along_axis(alike, (alike != 0).argmax(axis=1)[:, None], axis=1)
-    alike = np.where(first < 0, -alike, alike) + 0.0  # no negative zeros
+    canonical = np.round(rows, _DECIMALS)
+    first = np.take_along_axis(canonical, (canonical != 0).argmax(axis=1)[:, None], axis=1)
+    canonical = np.where(first < 0, -canonical, canonical) + 0.0  # no negative zeros
     finest: dict[bytes, int] = {}
     for i in np.argsort(variance, kind="stable").tolist():
-        finest.setdefault(alike[i].tobytes(), i)
-    kept = sorted(finest.values())
-    return rows[kept], variance[kept]
+        finest.setdefault(canonical[i].tobytes(), i)
+    indices = sorted(finest.values())
+    return rows[indices], variance[indices]
 
 
 def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, step: float) -> tuple[Floats, Floats]:
@@ -340,17 +340,17 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
     inside = cells.inside(part).astype(np.float64)
     accepted = cells.predictions * inside
     people, size = float(cells.size(part)), float(expected @ inside)
-    other = people - size
+    other_size = people - size
     names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
-    steps = {name: _people_a_unit(name, size, other) * step for name in names}
+    steps = {name: _people_a_unit(name, size, other_size) * step for name in names}
     if release.sizes:
         finest = min(steps.values())
         turned = np.where(accepted[:, inside > 0][:, :1] > 0, inside - accepted, accepted)
-        kept = np.sort(np.unique(turned, axis=0, return_index=True)[1])  # of opposite models one says both counts
-        return accepted[kept], np.full(kept.size, max(finest**2 / 12, LATTICE))
+        indices = np.sort(np.unique(turned, axis=0, return_index=True)[1])  # of opposite models one says both counts
+        return accepted[indices], np.full(indices.size, max(finest**2 / 12, LATTICE))
     features, variance = [], []
     for name in names:
-        rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other)
+        rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other_size)
         extra = np.zeros(len(accepted))
         if name.endswith("_gap"):
             gap = rates[0] - rates[1]
@@ -363,8 +363,8 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
     return np.vstack(features), np.concatenate(variance)
 
 
-def _people_a_unit(name: str, size: float, other: float) -> float:
+def _people_a_unit(name: str, size: float, other_size: float) -> float:
     """Return how many people one unit of a number is."""
     if name.endswith("_gap"):
-        return size * other / (size + other)
-    return size if name.endswith("_1") else other
+        return size * other_size / (size + other_size)
+    return size if name.endswith("_1") else other_size

@@ -31,7 +31,7 @@ APPROXIMATE = (
 )
 """How far the projection is from the exact posterior."""
 
-_SHOWN = 5
+_MOST_LISTED = 5
 """Typed numbers that are said to be untrue, one by one."""
 
 
@@ -98,10 +98,10 @@ def _fewer(study: ReleaseStudy) -> str:
 
 def near_certain(study: ReleaseStudy) -> Finding:
     """Say how many of those the attacker was unsure about are disclosed, as what, and what they share."""
-    found, draws, cells = study.pinned, study.draws, study.in_common
+    disclosed, draws, cells = study.pinned, study.draws, study.in_common
     if study.status == "infeasible":
         return Finding(point="Near-certain inference: not known, because no posterior agrees with the numbers.")
-    here = "" if draws is None else " in this draw of the noise"
+    draw_text = "" if draws is None else " in this draw of the noise"
     correct = _correct(study).strip(" ()")
     evidence = [f"{correct[:1].upper()}{correct[1:]}."] if correct else []
     if most := settled_as_most(study):
@@ -112,15 +112,15 @@ def near_certain(study: ReleaseStudy) -> Finding:
         evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
     rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
     return Finding(
-        point=f"Near-certain inference{here}: {count(found.count) if found.count else 'nobody'} of "
-        f"{_people(found.n_unsure)} whose {study.people.attribute} was uncertain.",
+        point=f"Near-certain inference{draw_text}: {count(disclosed.count) if disclosed.count else 'nobody'} of "
+        f"{_people(disclosed.n_unsure)} whose {study.people.attribute} was uncertain.",
         evidence=" ".join(evidence),
         so_what=f"The median disclosed person shares label and all predictions with {cells.median_cell - 1:,.0f} "
         f"others{rest}."
-        if found.count
+        if disclosed.count
         else "",
         caveats=(DISCLOSED,),
-        estimate=found.right,
+        estimate=disclosed.right,
         attacker_knows=KNOWS,
     )
 
@@ -185,30 +185,30 @@ def uncertainty_resolved(study: ReleaseStudy) -> Finding:
 
 def average_accuracy(study: ReleaseStudy) -> Finding:
     """Say what happens to the accuracy over all people."""
-    found, people = study.measured, study.people
-    gain = found.accuracy_gain
+    measured, people = study.measured, study.people
+    gain = measured.accuracy_gain
     change = points(gain) if gain.low > 0.0 or gain.high < 0.0 else "no statistically significant difference"
     who, guess = ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other)
     if guess == EVERYBODY_ELSE:
         who, guess = "never", people.group
     return Finding(
-        point=f"Average accuracy over imputation ({percent(found.accuracy_before)}): {change}.",
-        evidence=f"Accuracy over all people: {percent(found.accuracy_before)} before, "
-        f"{percent(found.accuracy_after)} after ({points(gain)}; 95% CI: {point_interval(gain)}). "
-        f"Majority-class baseline ({who} guess “{guess}”): {percent(found.majority)}.{_ceiling(study)}",
+        point=f"Average accuracy over imputation ({percent(measured.accuracy_before)}): {change}.",
+        evidence=f"Accuracy over all people: {percent(measured.accuracy_before)} before, "
+        f"{percent(measured.accuracy_after)} after ({points(gain)}; 95% CI: {point_interval(gain)}). "
+        f"Majority-class baseline ({who} guess “{guess}”): {percent(measured.majority)}.{_ceiling(study)}",
         estimate=gain,
-        baseline=found.majority,
+        baseline=measured.majority,
         attacker_knows=KNOWS,
     )
 
 
 def _ceiling(study: ReleaseStudy) -> str:
     """Say what no attacker with this prior can exceed, where that is known; all is conditional on the prior."""
-    found = study.ceiling
-    if found is None:
+    ceiling = study.ceiling
+    if ceiling is None:
         return ""
-    how = "exact posterior" if found.exact else f"ε = {study.published.release.epsilon:g}, mean over the noise"
-    return f" {at_most(found.accuracy, how)}"
+    how = "exact posterior" if ceiling.exact else f"ε = {study.published.release.epsilon:g}, mean over the noise"
+    return f" {at_most(ceiling.accuracy, how)}"
 
 
 def noise_seed(study: ReleaseStudy) -> Finding:
@@ -224,26 +224,26 @@ def noise_seed(study: ReleaseStudy) -> Finding:
 def disputes(study: ReleaseStudy) -> Finding:
     """Say which typed numbers are not what the table gives."""
     n = len(study.disputed)
-    shown = [_dispute(one, study) for one in study.disputed[:_SHOWN]]
-    if n > _SHOWN:
-        shown.append(f"{n - _SHOWN:,} more typed number{'' if n == _SHOWN + 1 else 's'}.")
+    sentences = [_dispute(dispute, study) for dispute in study.disputed[:_MOST_LISTED]]
+    if n > _MOST_LISTED:
+        sentences.append(f"{n - _MOST_LISTED:,} more typed number{'' if n == _MOST_LISTED + 1 else 's'}.")
     rounded = "exact, because publish.decimals is left out" if study.settings.decimals is None else "rounded as it says"
     return Finding(
         point=f"{'One typed number is' if n == 1 else f'{n:,} typed numbers are'} not what this table gives.",
-        evidence=" ".join(shown),
+        evidence=" ".join(sentences),
         so_what=f"Everything else assumes that the typed numbers are true and {rounded}.",
     )
 
 
-def _dispute(found: Disputed, study: ReleaseStudy) -> str:
-    number, people = found.number, study.people
+def _dispute(dispute: Disputed, study: ReleaseStudy) -> str:
+    number, people = dispute.number, study.people
     what = f"{number.statistic} of {number.model}" if number.model else number.statistic
-    gives = "these people are all in one group" if math.isnan(found.table) else f"the table gives {found.table:.6g}"
+    gives = "these people are all in one group" if math.isnan(dispute.table) else f"the table gives {dispute.table:.6g}"
     rule = f"a gap is the rate of {people.group} minus that of {people.other}"
     hint = ""
-    if found.rounded:
+    if dispute.rounded:
         hint = "; set publish.decimals if numbers are rounded"
-    elif found.turned:
+    elif dispute.turned:
         hint = f"; with the other sign it would be right, because {rule}"
     elif number.statistic.endswith("_gap"):
         hint = f"; {rule}"
@@ -253,39 +253,39 @@ def _dispute(found: Disputed, study: ReleaseStudy) -> str:
     return f"{what}: typed {typed}, {gives}{hint}."
 
 
-def advice(found: Advice, study: ReleaseStudy) -> Finding:
+def advice(advised: Advice, study: ReleaseStudy) -> Finding:
     """Say which precision discloses nobody."""
     attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
-    rounding = "" if found.decimals is None else f"at most {precision_text(found.decimals, None)}"
-    noise = "" if found.epsilon is None else f"DP noise with ε ≤ {found.epsilon:g}"
-    noisy = any(row.epsilon is not None for row in found.tried)
+    rounding = "" if advised.decimals is None else f"at most {precision_text(advised.decimals, None)}"
+    noise = "" if advised.epsilon is None else f"DP noise with ε ≤ {advised.epsilon:g}"
+    noisy = any(row.epsilon is not None for row in advised.tried)
     point = f"Publish {' or '.join(filter(None, (rounding, noise)))}: then nobody's {attribute} is disclosed here."
-    if found.exact:
+    if advised.exact:
         point = f"Even exact numbers disclose nobody's {attribute} here."
-        if found.misled:
+        if advised.misled:
             caveats.append("With noise somebody is disclosed in some draws: noise also misleads the attacker.")
     elif not rounding and not noise:
-        told = "neither one decimal nor the strongest noise tried" if noisy else "not even one decimal"
-        point = f"Publish {_fewer(study)}: {told} prevents every disclosure."
+        reason = "neither one decimal nor the strongest noise tried" if noisy else "not even one decimal"
+        point = f"Publish {_fewer(study)}: {reason} prevents every disclosure."
     elif not rounding:
         caveats.append("Rounding to one decimal is not enough.")
-    if noise and not found.exact:
+    if noise and not advised.exact:
         caveats.append(f"Noise is advised only if nobody is disclosed in {DRAWS} draws.")
-    elif not noisy and not found.exact:
+    elif not noisy and not advised.exact:
         caveats.append("DP noise was not tried, because it comes with group sizes.")
-    elif rounding and not found.exact:
+    elif rounding and not advised.exact:
         caveats.append("No noise tried is enough.")
     return Finding(point=point, caveats=tuple(caveats))
 
 
-def with_advice(found: Finding, advised: Advice, study: ReleaseStudy) -> Finding:
+def with_advice(finding: Finding, advised: Advice, study: ReleaseStudy) -> Finding:
     """Return the headline of a card that exposes somebody, opened by what to publish instead."""
-    told, point = advice(advised, study), found.point[:1].lower() + found.point[1:]
+    advice_finding, point = advice(advised, study), finding.point[:1].lower() + finding.point[1:]
     if advised.exact or (advised.decimals is None and advised.epsilon is None):
-        return replace(found, to_do=told.text)
+        return replace(finding, to_do=advice_finding.text)
     most = precision_text(advised.decimals, None) if advised.decimals is not None else ""
     opening = f"Publish at most {most}" if most else f"Add DP noise with ε ≤ {advised.epsilon:g}"
-    return replace(found, point=f"{opening}: {point}", to_do=f"{told.point} {told.caveats[0]}")
+    return replace(finding, point=f"{opening}: {point}", to_do=f"{advice_finding.point} {advice_finding.caveats[0]}")
 
 
 def findings(study: ReleaseStudy) -> Iterator[Finding]:
@@ -309,11 +309,11 @@ def left_out(people: ReleasedPeople) -> str:
 
 def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
     """Return the group that everybody disclosed is inferred as, and its share, where most people are in it."""
-    said, people = study.pinned.said, study.people
-    if not said.size or said.min() != said.max():
+    inferred, people = study.pinned.said, study.people
+    if not inferred.size or inferred.min() != inferred.max():
         return None
-    share = float((people.sensitive == said[0]).mean())
-    return (people.group if said[0] else people.other, share) if share > 0.5 else None
+    share = float((people.sensitive == inferred[0]).mean())
+    return (people.group if inferred[0] else people.other, share) if share > 0.5 else None
 
 
 def bits_text(bits: float) -> str:
@@ -360,25 +360,31 @@ DETAILS = (PUBLISHED, DRAWN, "People with the same label and predictions", FIGUR
 
 def tables(study: ReleaseStudy, advice: Advice | None = None) -> Tables:
     """Return accuracies and bits, what the disclosed share, other precisions, and every number published and found."""
-    alike = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
+    cell_rows = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
     return {
         "Average accuracy": accuracy_rows(study),
         ATTACKS: attack_rows(study),
         "Bits": bits_rows(study),
         "What disclosed people have in common": common_rows(study),
         "Precisions tried": [] if advice is None else precision_rows(advice),
-        DETAILS[2]: alike if study.pinned.count else [],
-        PUBLISHED if study.published.noise is None else DRAWN: [one.to_dict() for one in study.published.numbers],
+        DETAILS[2]: cell_rows if study.pinned.count else [],
+        PUBLISHED if study.published.noise is None else DRAWN: [number.to_dict() for number in study.published.numbers],
         FIGURES: study.to_frame().to_dict("records"),
     }
 
 
 def accuracy_rows(study: ReleaseStudy) -> list[Row]:
     """Return the accuracy of inference before and after, over all people and balanced."""
-    found = study.measured
+    measured = study.measured
     rows = (
-        ("over all", found.accuracy_before, found.accuracy_after, found.accuracy_gain, found.majority),
-        ("balanced", found.balanced_before, found.balanced_after, found.balanced_gain, found.majority_balanced),
+        ("over all", measured.accuracy_before, measured.accuracy_after, measured.accuracy_gain, measured.majority),
+        (
+            "balanced",
+            measured.balanced_before,
+            measured.balanced_after,
+            measured.balanced_gain,
+            measured.majority_balanced,
+        ),
     )
     return [
         {
@@ -394,10 +400,12 @@ def accuracy_rows(study: ReleaseStudy) -> list[Row]:
 
 def attack_rows(study: ReleaseStudy) -> list[Row]:
     """Return what the projection infers, beside imputation and what no attacker can exceed."""
-    found = study.measured
-    rows: list[Row] = [_attack_row("imputation, no card", found.accuracy_before)]
+    measured = study.measured
+    rows: list[Row] = [_attack_row("imputation, no card", measured.accuracy_before)]
     if study.status != "infeasible":
-        rows.append(_attack_row("information projection", found.accuracy_after, found.accuracy_gain, study.pinned))
+        rows.append(
+            _attack_row("information projection", measured.accuracy_after, measured.accuracy_gain, study.pinned)
+        )
     if study.ceiling is not None:
         rows.append(_attack_row("no attacker exceeds, if the prior is right", study.ceiling.accuracy))
     return rows
@@ -407,14 +415,14 @@ def _attack_row(
     attack: str,
     accuracy: Estimate | float,
     gain: Estimate | None = None,
-    found: Pinned | None = None,
+    disclosed: Pinned | None = None,
 ) -> Row:
     return {
         "attack": attack,
         "accuracy": share(accuracy),
         "gain": change(gain),
-        "near certain": None if found is None else found.count,
-        "of these correct": share(None if found is None or not found.count else found.right),
+        "near certain": None if disclosed is None else disclosed.count,
+        "of these correct": share(None if disclosed is None or not disclosed.count else disclosed.right),
     }
 
 

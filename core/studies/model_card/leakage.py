@@ -74,7 +74,7 @@ class ReleaseStudy(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the JSON file holds; people are row numbers in the table's used records."""
-        people, found = self.people, self.pinned
+        people, disclosed = self.people, self.pinned
         return {
             "title": people.title,
             "attribute": people.attribute,
@@ -88,12 +88,12 @@ class ReleaseStudy(Result):
             "prediction": plain(self.prediction),
             "measured": plain(self.measured),
             "pinned": {
-                "count": found.count,
+                "count": disclosed.count,
                 "most in any draw": self.most_pinned,
-                "unsure before": found.n_unsure,
-                "right": plain(found.right),
-                "rows": people.rows[found.people].tolist(),
-                **{name: getattr(found, name).tolist() for name in ("before", "after", "said")},
+                "unsure before": disclosed.n_unsure,
+                "right": plain(disclosed.right),
+                "rows": people.rows[disclosed.people].tolist(),
+                **{name: getattr(disclosed, name).tolist() for name in ("before", "after", "said")},
             },
             "ceiling": plain(self.ceiling),
             "in common": plain(self.in_common),
@@ -108,18 +108,22 @@ class ReleaseStudy(Result):
         """Return one row a figure: quantity, value, low, high."""
         import pandas as pd
 
-        prediction, found = self.prediction, self.pinned
+        prediction, disclosed = self.prediction, self.pinned
         rows: dict[str, float | tuple[float, float, float] | Estimate | None] = {
             **{name: getattr(self.meter, name) for name in ("df_bits", "joint_bits", "prior_bits", "person_bits")},
             "predicted_bits": prediction.bits,
             "predicted_bits_of_a_draw": (prediction.bits.value, prediction.low, prediction.high),
             "prediction_draws": prediction.draws,
-            **{each.name: getattr(self.measured, each.name) for each in fields(Measured) if each.name != "moved_bits"},
+            **{
+                quantity.name: getattr(self.measured, quantity.name)
+                for quantity in fields(Measured)
+                if quantity.name != "moved_bits"
+            },
             "moved_bits": self.measured.moved_bits,
-            "unsure": found.n_unsure,
-            "pinned": found.count,
+            "unsure": disclosed.n_unsure,
+            "pinned": disclosed.count,
             **({} if self.draws is None else {"draws": self.draws.count, "pinned_at_worst": self.most_pinned}),
-            "pinned_right": found.right,
+            "pinned_right": disclosed.right,
         }
         table = []
         for name, figure in rows.items():
@@ -146,7 +150,7 @@ def measure_card(
     projected = project(people.posterior, published)
     prediction = predict(people.posterior, metered, seed=settings.seed)
     chance = None if projected.status == "infeasible" else prediction.chance
-    found = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
+    disclosed = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
     return ReleaseStudy(
         settings=settings,
         people=people,
@@ -159,8 +163,8 @@ def measure_card(
         meter=meter(people.posterior, metered),
         prediction=prediction,
         measured=measured(people.posterior, projected.probability, people.sensitive, chance=chance),
-        pinned=found,
-        in_common=in_common(found, people.columns, release),
+        pinned=disclosed,
+        in_common=in_common(disclosed, people.columns, release),
         probability=projected.probability,
         ceiling=ceiling(people.posterior, published),
         disputed=contradicted,

@@ -172,8 +172,8 @@ def formula_chance(modes: Modes) -> Chance:
 def _kurtosis(modes: Modes) -> float:
     """Return what people being no normal variables adds: Σ_i (B_ii)² κ₄(q_i), B = Aᵀ(K + R)⁻¹A/(2 ln 2)."""
     spread = modes.posterior * (1.0 - modes.posterior)
-    own = _NAT * modes.person / 2
-    return float(np.sum(own**2 * spread * (1.0 - 6.0 * spread)))
+    diagonal = _NAT * modes.person / 2
+    return float(np.sum(diagonal**2 * spread * (1.0 - 6.0 * spread)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +210,7 @@ def measured(
     gain = float(gained_bits(before, after, s).sum())
     bits = replace(not_measured(), value=gain, n=s.size)
     if chance is not None:
-        cost, entropy = float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum())
+        cost, entropy = float(-_log2_likelihood(before, s).sum()), float(entropy_bits(before).sum())
         bits = chance.expected(gain, s.size, most=max(cost, entropy))  # the uncertainty before
     guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
@@ -232,17 +232,17 @@ def moved_bits(before: Floats, after: Floats) -> float:
     """Return KL(after‖before) in bits, people independent; 0 log 0 counts as 0."""
     total = 0.0
     for to, of in ((after, before), (1.0 - after, 1.0 - before)):
-        there = to > 0
-        total += float((to[there] * np.log2(to[there] / of[there])).sum())
+        positive = to > 0
+        total += float((to[positive] * np.log2(to[positive] / of[positive])).sum())
     return total
 
 
 def gained_bits(before: Floats, after: Floats, s: Codes) -> Floats:
     """Return what each person's log-loss falls by, in bits; all arrays of shape (n,)."""
-    return _log2_said(after, s) - _log2_said(before, s)
+    return _log2_likelihood(after, s) - _log2_likelihood(before, s)
 
 
-def _log2_said(probability: Floats, s: Codes) -> Floats:
+def _log2_likelihood(probability: Floats, s: Codes) -> Floats:
     """Return the log of the probability given to the truth; never below −1000, where a certainty was wrong."""
     return np.log2(np.maximum(np.where(s == 1, probability, 1.0 - probability), 2.0**-1000))
 

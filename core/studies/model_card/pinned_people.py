@@ -55,16 +55,16 @@ class Pinned(Result):
 
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
     """Return the people unsure before (5% to 95%) and near-certain after (beyond 99.5%); all arrays of shape (n,)."""
-    then, now = (np.asarray(each, dtype=np.float64) for each in (before, after))
+    then, now = (np.asarray(values, dtype=np.float64) for values in (before, after))
     unsure = (then >= UNSURE[0]) & (then <= UNSURE[1])
     people = np.flatnonzero(unsure & ((now < SETTLED[0]) | (now > SETTLED[1])))
-    said = (now[people] > 0.5).astype(np.uint8)
+    inferred = (now[people] > 0.5).astype(np.uint8)
     return Pinned(
         people=people,
         count=int(people.size),
         n_unsure=int(np.count_nonzero(unsure)),
-        right=None if sensitive is None else accuracy(np.asarray(sensitive)[people], said),
-        said=said,
+        right=None if sensitive is None else accuracy(np.asarray(sensitive)[people], inferred),
+        said=inferred,
         before=then[people],
         after=now[people],
     )
@@ -101,15 +101,18 @@ def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt
 
     Fewer draws are looked at where the first few disclose somebody.
     """
-    most, known, done = 0, True, 0
+    most, all_converged, done = 0, True, 0
     for draw in range(1 if release.epsilon is None else DRAWS):
-        if draw >= _ENOUGH and (most or not known):
+        if draw >= _ENOUGH and (most or not all_converged):
             break
         rng = noise_generator(seed, epsilon=release.epsilon, draw=draw)
-        found = project(posterior, release.publish(sensitive, rng=rng))
-        most, known = max(most, pinned(posterior, found.probability).count), known and found.converged
+        projection = project(posterior, release.publish(sensitive, rng=rng))
+        most, all_converged = (
+            max(most, pinned(posterior, projection.probability).count),
+            all_converged and projection.converged,
+        )
         done += 1
-    return Draws(count=done, pinned=most, known=known)
+    return Draws(count=done, pinned=most, known=all_converged)
 
 
 _FEW_NUMBERS = 8
@@ -162,14 +165,14 @@ def common_values(columns: pandas.DataFrame, chosen: Mask) -> tuple[CommonValue,
     from scipy.stats import hypergeom
 
     n, n_chosen = chosen.size, int(chosen.sum())
-    found, every = [], [(str(name), *one) for name in columns.columns for one in _split(columns[name])]
+    common, every = [], [(str(name), *value_mask) for name in columns.columns for value_mask in _split(columns[name])]
     for column, value, has in every:
-        own, all_who = int(np.count_nonzero(has & chosen)), int(np.count_nonzero(has))
-        if hypergeom.sf(own - 1, n, all_who, n_chosen) * len(every) < 1 - LEVEL:
-            one, rest = proportion(own, n_chosen), proportion(all_who - own, n - n_chosen)
-            found.append(CommonValue(column=column, value=value, among_pinned=one, among_rest=rest))
-    found.sort(key=lambda row: row.among_rest.value - row.among_pinned.value)
-    return tuple(found[:8])
+        overlap, all_who = int(np.count_nonzero(has & chosen)), int(np.count_nonzero(has))
+        if hypergeom.sf(overlap - 1, n, all_who, n_chosen) * len(every) < 1 - LEVEL:
+            share, rest = proportion(overlap, n_chosen), proportion(all_who - overlap, n - n_chosen)
+            common.append(CommonValue(column=column, value=value, among_pinned=share, among_rest=rest))
+    common.sort(key=lambda row: row.among_rest.value - row.among_pinned.value)
+    return tuple(common[:8])
 
 
 def _split(column: Any) -> Iterator[tuple[str, Mask]]:
@@ -244,7 +247,10 @@ def advise(
     else:
         noisy.add(release.epsilon)
     plans: list[tuple[int | None, float | None]] = [
-        *((places, None) for places in sorted(rounded, key=lambda one: -math.inf if one is None else -one)),
+        *(
+            (places, None)
+            for places in sorted(rounded, key=lambda n_decimals: -math.inf if n_decimals is None else -n_decimals)
+        ),
         *((None, budget) for budget in sorted(noisy, reverse=True)),
     ]
     tried, steps = list[Tried](), Progress(len(plans), report)

@@ -64,20 +64,20 @@ def value_of(name: str, counts: Floats, size: float | Floats, positives: float |
     `counts` are c, accepted people of group 1 in the part; `size` n1, people of group 1 there, of n `people`;
     `positives` P, accepted people there.
     """
-    one, zero = counts / size, (positives - counts) / (people - size)
+    r1, r0 = counts / size, (positives - counts) / (people - size)
     if name.endswith("_gap"):
-        return np.asarray(one - zero)
-    return np.asarray(one if name.endswith("_1") else zero)
+        return np.asarray(r1 - r0)
+    return np.asarray(r1 if name.endswith("_1") else r0)
 
 
 def count_of(
     name: str, value: float | Floats, size: float | npt.NDArray[Any], positives: float | Floats, people: float
 ) -> Floats:
     """Return the count c a number stands for, the inverse of `value_of`; r0 counts downwards."""
-    other = people - size
+    other_size = people - size
     if name.endswith("_gap"):
-        return np.asarray((value + positives / other) * size * other / people)
-    return np.asarray(value * size if name.endswith("_1") else positives - value * other)
+        return np.asarray((value + positives / other_size) * size * other_size / people)
+    return np.asarray(value * size if name.endswith("_1") else positives - value * other_size)
 
 
 def each_number(statistics: tuple[str, ...]) -> Iterator[str]:
@@ -98,8 +98,8 @@ class Cells:
     @classmethod
     def of(cls, predictions: Codes, labels: Codes | None) -> Cells:
         """Return the cells of people with these predictions (k, n) and labels (n,)."""
-        known = predictions if labels is None else np.vstack([predictions, labels])
-        packed = np.ascontiguousarray(np.packbits(known, axis=0).T)
+        observed = predictions if labels is None else np.vstack([predictions, labels])
+        packed = np.ascontiguousarray(np.packbits(observed, axis=0).T)
         keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
         _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
         return cls(
@@ -138,7 +138,7 @@ PEOPLE_ROUNDING = 1e-6
 """How far a count computed in floats may lie from a whole number, in people."""
 
 
-def told_of(limits: Floats) -> Mask:
+def published_mask(limits: Floats) -> Mask:
     """Return of which models a number was published, (k,), by its limits (k, 2), which are nan where it was not."""
     return np.asarray(~np.isnan(limits).any(axis=-1))
 
@@ -159,19 +159,19 @@ class PublishedCounts:
 
 def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the group sizes with the one that follows from two others."""
-    known, (one, zero) = dict(sizes), _WITHIN
-    if one in known and zero in known:
-        known.setdefault("all", known[one] + known[zero])
-    elif "all" in known and cells.labels is not None:
-        for part, other in (_WITHIN, _WITHIN[::-1]):
-            if part in known:
-                known[other] = known["all"] - known[part]
-    if one in known and zero in known:
-        within = [f"{known[part]} of {cells.size(part)} with {part}" for part in _WITHIN]
-        possible = all(0 <= known[part] <= cells.size(part) for part in _WITHIN)
-        if not possible or known["all"] != known[one] + known[zero]:
-            raise InputError(f"Group sizes contradict each other: {known['all']} in all, {within[0]}, {within[1]}.")
-    return known
+    all_sizes, (label_1, label_0) = dict(sizes), _WITHIN
+    if label_1 in all_sizes and label_0 in all_sizes:
+        all_sizes.setdefault("all", all_sizes[label_1] + all_sizes[label_0])
+    elif "all" in all_sizes and cells.labels is not None:
+        for part, other_part in (_WITHIN, _WITHIN[::-1]):
+            if part in all_sizes:
+                all_sizes[other_part] = all_sizes["all"] - all_sizes[part]
+    if label_1 in all_sizes and label_0 in all_sizes:
+        within = [f"{all_sizes[part]} of {cells.size(part)} with {part}" for part in _WITHIN]
+        possible = all(0 <= all_sizes[part] <= cells.size(part) for part in _WITHIN)
+        if not possible or all_sizes["all"] != all_sizes[label_1] + all_sizes[label_0]:
+            raise InputError(f"Group sizes contradict each other: {all_sizes['all']} in all, {within[0]}, {within[1]}.")
+    return all_sizes
 
 
 def count_intervals(
@@ -179,7 +179,7 @@ def count_intervals(
 ) -> PublishedCounts:
     """Return what the numbers of named models say in counts; refuse those that fit none, or contradict each other."""
     least: dict[str, Ints] = {}
-    told: dict[str, Mask] = {}
+    published: dict[str, Mask] = {}
     for part in ("all", *_WITHIN):
         names = [name for name in limits if part_of(name) == part]
         if part not in sizes or (part != "all" and cells.labels is None):
@@ -192,20 +192,20 @@ def count_intervals(
         for name in names:
             low, high = _intersected(cells, models, limits[name], name, (low, high), size)
         least[part] = np.stack([low, high], axis=1)
-        given = np.array([told_of(limits[name]) for name in names], dtype=np.bool_)
-        told[part] = np.asarray(given.reshape(-1, len(models)).any(axis=0))
+        masks = np.array([published_mask(limits[name]) for name in names], dtype=np.bool_)
+        published[part] = np.asarray(masks.reshape(-1, len(models)).any(axis=0))
     if all(part in least for part in ("all", *_WITHIN)):
         _add_up(models, least)
     for part in least:
         _same_predictions(cells, models, part, least[part], sizes[part])
-    return PublishedCounts(sizes=sizes, limits=least, told=told)
+    return PublishedCounts(sizes=sizes, limits=least, told=published)
 
 
 def check_both_groups(name: str, size: int, people: int) -> None:
     """Refuse a number about people of whom none, or all, are of group 1."""
     if size in (0, people):
-        told = part_name(part_of(name))
-        raise InputError(f"{name} needs people of both groups{told}, got none of group {int(size == 0)}.")
+        part_text = part_name(part_of(name))
+        raise InputError(f"{name} needs people of both groups{part_text}, got none of group {int(size == 0)}.")
 
 
 def _whole_counts(
@@ -221,24 +221,26 @@ def _intersected(
 ) -> tuple[Ints, Ints]:
     """Return the counts that also agree with one more number."""
     part = part_of(name)
-    people, given = cells.size(part), told_of(limits)
+    people, published = cells.size(part), published_mask(limits)
     least, most = _whole_counts(name, limits.T, size, cells.positives(part).astype(np.float64), people)
-    own_low, own_high = (np.where(given, own, rest).astype(np.int64) for own, rest in ((least, 0), (most, people)))
+    own_low, own_high = (
+        np.where(published, limit, rest).astype(np.int64) for limit, rest in ((least, 0), (most, people))
+    )
     if (empty := own_low > own_high).any():
         i = int(empty.argmax())
         low, high = limits[i]
-        told = f"{low:.10g}" if low == high else f"between {low:.10g} and {high:.10g}"
+        number_text = f"{low:.10g}" if low == high else f"between {low:.10g} and {high:.10g}"
         raise InputError(
-            f"{name} of {models[i]} is {told}, which fits no whole number of people in groups of {size} and "
+            f"{name} of {models[i]} is {number_text}, which fits no whole number of people in groups of {size} and "
             f"{people - size}{part_name(part)}."
         )
     low, high = np.maximum(so_far[0], own_low), np.minimum(so_far[1], own_high)
     if (empty := low > high).any():
         i = int(empty.argmax())
-        own, rest = _range(own_low[i], own_high[i]), _range(so_far[0][i], so_far[1][i])
+        range_text, rest = _range(own_low[i], own_high[i]), _range(so_far[0][i], so_far[1][i])
         raise InputError(
             f"{name} of {models[i]} contradicts what else is published or known{part_name(part)}: it says "
-            f"{own} accepted people of group 1, the rest {rest}."
+            f"{range_text} accepted people of group 1, the rest {rest}."
         )
     return low, high
 
@@ -249,13 +251,13 @@ def _range(low: int, high: int) -> str:
 
 def _add_up(models: Sequence[str], least: dict[str, Ints]) -> None:
     """Make the counts of the labels and of everybody agree, in place."""
-    one, zero, both = (least[part] for part in (*_WITHIN, "all"))
-    both[:, 0] = np.maximum(both[:, 0], one[:, 0] + zero[:, 0])
-    both[:, 1] = np.minimum(both[:, 1], one[:, 1] + zero[:, 1])
-    for this, other in ((one, zero), (zero, one)):
-        this[:, 0] = np.maximum(this[:, 0], both[:, 0] - other[:, 1])
-        this[:, 1] = np.minimum(this[:, 1], both[:, 1] - other[:, 0])
-    wrong = (one[:, 0] > one[:, 1]) | (zero[:, 0] > zero[:, 1]) | (both[:, 0] > both[:, 1])
+    label_1, label_0, both = (least[part] for part in (*_WITHIN, "all"))
+    both[:, 0] = np.maximum(both[:, 0], label_1[:, 0] + label_0[:, 0])
+    both[:, 1] = np.minimum(both[:, 1], label_1[:, 1] + label_0[:, 1])
+    for counts, other_counts in ((label_1, label_0), (label_0, label_1)):
+        counts[:, 0] = np.maximum(counts[:, 0], both[:, 0] - other_counts[:, 1])
+        counts[:, 1] = np.minimum(counts[:, 1], both[:, 1] - other_counts[:, 0])
+    wrong = (label_1[:, 0] > label_1[:, 1]) | (label_0[:, 0] > label_0[:, 1]) | (both[:, 0] > both[:, 1])
     if wrong.any():
         raise InputError(
             f"The numbers of {models[int(wrong.argmax())]} contradict each other: those within the labels do "
@@ -275,14 +277,14 @@ def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: In
     for twins in seen.values():
         if len(twins) < 2:
             continue
-        own = np.array([size - limits[i][::-1] if flipped else limits[i] for i, flipped in twins])
-        low, high = int(own[:, 0].max()), int(own[:, 1].min())
+        intervals = np.array([size - limits[i][::-1] if flipped else limits[i] for i, flipped in twins])
+        low, high = int(intervals[:, 0].max()), int(intervals[:, 1].min())
         if low > high:
-            one, other = twins[int(own[:, 0].argmax())], twins[int(own[:, 1].argmin())]
-            alike = "the same" if one[1] == other[1] else "the opposite"
+            first, second = twins[int(intervals[:, 0].argmax())], twins[int(intervals[:, 1].argmin())]
+            relation = "the same" if first[1] == second[1] else "the opposite"
             raise InputError(
-                f"The numbers of {models[one[0]]} and {models[other[0]]} contradict each other: these "
-                f"models predict {alike} for everybody{part_name(part)}."
+                f"The numbers of {models[first[0]]} and {models[second[0]]} contradict each other: these "
+                f"models predict {relation} for everybody{part_name(part)}."
             )
         for i, flipped in twins:
             limits[i] = (size - high, size - low) if flipped else (low, high)
@@ -294,10 +296,10 @@ _MOST_TRIED = 100_000
 
 def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the known sizes and those that are the only ones to fit a part's numbers; one must fit."""
-    known = dict(sizes)
+    all_sizes = dict(sizes)
     for part in PARTS.values():
         names = [name for name in limits if part_of(name) == part]
-        if part in known or not names or cells.size(part) > _MOST_TRIED:
+        if part in all_sizes or not names or cells.size(part) > _MOST_TRIED:
             continue
         possible = _possible(cells, part, {name: limits[name] for name in names})
         if not possible.size:
@@ -306,8 +308,8 @@ def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str
                 "people of all of them."
             )
         if possible.size == 1:
-            known[part] = int(possible[0])
-    return known
+            all_sizes[part] = int(possible[0])
+    return all_sizes
 
 
 def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> Ints:
@@ -318,7 +320,7 @@ def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> Ints:
         low = np.maximum(0, sizes - people + accepted).astype(np.float64)
         high = np.minimum(sizes, accepted).astype(np.float64)
         for name, table in limits.items():
-            if not told_of(table[i]):
+            if not published_mask(table[i]):
                 continue
             least, most = _whole_counts(name, table[i], sizes, accepted, people)
             low, high = np.maximum(low, least), np.minimum(high, most)

@@ -91,8 +91,8 @@ class Release(Result):
         check_precision(self.decimals, self.epsilon, self.sizes)
         for part in self.parts:
             if not self.cells.size(part):
-                told = next(name for name in self.statistics if part_of(name) == part)
-                raise InputError(f"{told} needs people{part_name(part)}, got none among {n}.")
+                statistic = next(name for name in self.statistics if part_of(name) == part)
+                raise InputError(f"{statistic} needs people{part_name(part)}, got none among {n}.")
 
     @property
     def n(self) -> int:
@@ -169,21 +169,21 @@ def _prediction_matrix(predictions: Any) -> Codes:
 
 
 def _statistics(statistics: Sequence[str], labels: Codes | None) -> tuple[str, ...]:
-    asked = tuple(dict.fromkeys(choice(name, STATISTICS, name="statistics") for name in statistics))
-    if not asked:
+    unique = tuple(dict.fromkeys(choice(name, STATISTICS, name="statistics") for name in statistics))
+    if not unique:
         raise InputError(f"A release needs at least one of the statistics {', '.join(STATISTICS)}, got none.")
-    if labels is None and (within := [name for name in asked if part_of(name) != "all"]):
+    if labels is None and (within := [name for name in unique if part_of(name) != "all"]):
         raise InputError(f"labels must be given for {within[0]}, which compares groups within a label.")
-    return asked
+    return unique
 
 
 def _model_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"model {i + 1}" for i in range(k))
-    given = tuple(str(name) for name in names)
-    if len(set(given)) != k:
-        raise InputError(f"names must have a name of its own for each of {k} models, got {len(set(given))}.")
-    return given
+    model_names = tuple(str(name) for name in names)
+    if len(set(model_names)) != k:
+        raise InputError(f"names must have a name of its own for each of {k} models, got {len(set(model_names))}.")
+    return model_names
 
 
 def check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -> None:
@@ -293,8 +293,8 @@ class Published(Result):
 def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> PublishedCounts:
     """Return what numbers without noise say in whole people."""
     cells = release.cells
-    told = implied_sizes(cells, limits, known_sizes(cells, sizes))
-    return count_intervals(cells, release.names, limits, known_sizes(cells, told))
+    all_sizes = implied_sizes(cells, limits, known_sizes(cells, sizes))
+    return count_intervals(cells, release.names, limits, known_sizes(cells, all_sizes))
 
 
 def check_number(
@@ -304,8 +304,8 @@ def check_number(
 
     A value is a number, or an interval (low, high) that holds it; `models` are the names there are, if known.
     """
-    told = f"{name} of {model}" if model else name
-    low, high = _interval(told, value)
+    label = f"{name} of {model}" if model else name
+    low, high = _interval(label, value)
     if name in SIZE_PARTS:
         if model:
             raise InputError(f"A group size belongs to no model, got {name} of {model!r}.")
@@ -315,29 +315,29 @@ def check_number(
     if name not in each_number(STATISTICS):
         raise InputError(f"A published number must be a gap, a rate ending in _1 or _0, or a size, got {name!r}.")
     if not model or (models and model not in models):
-        more = f" and {len(models) - _SHOWN} more" if len(models) > _SHOWN else ""
-        of = f" ({', '.join(models[:_SHOWN])}{more})" if models else ""
+        more = f" and {len(models) - _MOST_LISTED} more" if len(models) > _MOST_LISTED else ""
+        of = f" ({', '.join(models[:_MOST_LISTED])}{more})" if models else ""
         raise InputError(f"{name} must belong to a model of this card{of}, got {model!r}.")
     least = -1.0 if name.endswith("_gap") else 0.0
     if low < least or high > 1.0:
-        raise InputError(f"{told} must be in [{least:g}, 1], got {_written(value)}.")
+        raise InputError(f"{label} must be in [{least:g}, 1], got {_written(value)}.")
     return low, high
 
 
-_SHOWN = 4
+_MOST_LISTED = 4
 """Names of models that a sentence lists."""
 
 
-def _interval(told: str, value: Any) -> tuple[float, float]:
+def _interval(label: str, value: Any) -> tuple[float, float]:
     try:
-        given = [float(limit) for limit in np.atleast_1d(value)]
+        limits = [float(limit) for limit in np.atleast_1d(value)]
     except (TypeError, ValueError):
-        given = []
-    if len(given) not in (1, 2) or not np.isfinite(given).all():
-        raise InputError(f"{told} must be a number or an interval (low, high), got {value!r}.")
-    if given[0] > given[-1]:
-        raise InputError(f"The interval of {told} must have its lower limit first, got {_written(value)}.")
-    return given[0], given[-1]
+        limits = []
+    if len(limits) not in (1, 2) or not np.isfinite(limits).all():
+        raise InputError(f"{label} must be a number or an interval (low, high), got {value!r}.")
+    if limits[0] > limits[-1]:
+        raise InputError(f"The interval of {label} must have its lower limit first, got {_written(value)}.")
+    return limits[0], limits[-1]
 
 
 def _written(value: Any) -> str:
@@ -390,18 +390,21 @@ def _numbers(
     models: Sequence[str], name: str, values: npt.NDArray[Any], reach: Floats | float
 ) -> list[PublishedNumber]:
     """Return a number of each model, which is known up to its reach to either side."""
-    each = zip(models, values.astype(np.float64).tolist(), np.broadcast_to(reach, values.shape).tolist(), strict=True)
-    return [PublishedNumber(model=m, statistic=name, value=v, low=v - own, high=v + own) for m, v, own in each]
+    rows = zip(models, values.astype(np.float64).tolist(), np.broadcast_to(reach, values.shape).tolist(), strict=True)
+    return [
+        PublishedNumber(model=m, statistic=name, value=v, low=v - half_width, high=v + half_width)
+        for m, v, half_width in rows
+    ]
 
 
 def _values(release: Release, members: Ints, name: str) -> Floats:
     """Return one number of every model, exactly; nan where a group it compares has nobody."""
     cells, part = release.cells, part_of(name)
-    here = members * cells.inside(part)
-    size, people = float(here.sum()), cells.size(part)
+    part_members = members * cells.inside(part)
+    size, people = float(part_members.sum()), cells.size(part)
     if size in (0.0, people):
         return np.full(release.n_models, np.nan)
-    counts, positives = (cells.predictions @ here).astype(np.float64), cells.positives(part).astype(np.float64)
+    counts, positives = (cells.predictions @ part_members).astype(np.float64), cells.positives(part).astype(np.float64)
     return value_of(name, counts, size, positives, people)
 
 
@@ -485,12 +488,12 @@ class Disputed(Result):
 def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, ...]:
     """Return the typed numbers, without noise, whose interval does not hold what the people give, in their order."""
     s = binary_array(np.asarray(sensitive), name="sensitive")
-    found = []
+    contradicted = []
     for number in published.numbers:
         true = table_value(published, number, s)
         if not number.low - _ROUNDING <= true <= number.high + _ROUNDING:  # also where it is nan
-            found.append(Disputed(number=number, table=true))
-    return tuple(found)
+            contradicted.append(Disputed(number=number, table=true))
+    return tuple(contradicted)
 
 
 def table_value(published: Published, number: PublishedNumber, s: Codes) -> float:

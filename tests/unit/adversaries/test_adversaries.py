@@ -89,10 +89,10 @@ def test_nobodys_answer_leaves_its_set_or_its_label() -> None:
             assert dealt[some].sum() == predictions[some].sum()
     assert np.array_equal(dealt[rows[600:]], predictions[rows[600:]])
     assert np.array_equal(predictions, before)  # the argument stays as it was
-    own = predictions[rows[:300]], labels[rows[:300]]
-    assert np.array_equal(dealt[rows[:300]], permuted_predictions(*own, seed=2, records="train"))
-    for other in ({"seed": 3, "records": "train"}, {"seed": 2, "records": "attacked"}):
-        assert not np.array_equal(dealt[rows[:300]], permuted_predictions(*own, **other))
+    arguments = predictions[rows[:300]], labels[rows[:300]]
+    assert np.array_equal(dealt[rows[:300]], permuted_predictions(*arguments, seed=2, records="train"))
+    for settings in ({"seed": 3, "records": "train"}, {"seed": 2, "records": "attacked"}):
+        assert not np.array_equal(dealt[rows[:300]], permuted_predictions(*arguments, **settings))
     alone = permuted_by_set(predictions, labels, {"attack": rows[300:600]}, seed=2)
     assert np.array_equal(alone[rows[300:600]], dealt[rows[300:600]])  # another set changes nothing in this one
     everybody = permuted_by_set(predictions, None, {"all": rows}, seed=2)

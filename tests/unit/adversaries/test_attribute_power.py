@@ -18,9 +18,9 @@ NULLS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "n_known", "outputs"), NULLS)
-def test_nothing_is_gained_where_nothing_leaks(name: str, n_known: int, outputs: str):
-    draw = draws.null_draw(name, n_known, outputs, 1)
+@pytest.mark.parametrize(("name", "n_attack_records", "outputs"), NULLS)
+def test_nothing_is_gained_where_nothing_leaks(name: str, n_attack_records: int, outputs: str):
+    draw = draws.null_draw(name, n_attack_records, outputs, 1)
     before, after, share, _ = attack(draw)
     gains = gains_of(draw, before, after, share)
     assert gains["accuracy"].low <= 0 and abs(gains["accuracy"].value) < 0.012

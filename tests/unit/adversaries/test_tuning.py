@@ -32,18 +32,18 @@ def _search(people: AuditDataset, kind: str = "features", **settings: Any) -> Tu
 
 
 @pytest.fixture(scope="module")
-def found(people: AuditDataset) -> TunedForest:
+def tuned_forest(people: AuditDataset) -> TunedForest:
     return _search(people)
 
 
-def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(found: TunedForest) -> None:
-    assert len(found.trials) == EVALUATIONS
-    assert found.trials[0].parameters == PINNED == forest_parameters()
-    scores = [trial.score.value for trial in found.trials]
+def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(tuned_forest: TunedForest) -> None:
+    assert len(tuned_forest.trials) == EVALUATIONS
+    assert tuned_forest.trials[0].parameters == PINNED == forest_parameters()
+    scores = [trial.score.value for trial in tuned_forest.trials]
     assert len(set(scores)) > 5
-    assert found.parameters == found.trials[int(np.argmax(scores))].parameters
-    assert found.trials[-1].parameters == found.parameters  # by the estimator, after the random start
-    table = found.to_frame()
+    assert tuned_forest.parameters == tuned_forest.trials[int(np.argmax(scores))].parameters
+    assert tuned_forest.trials[-1].parameters == tuned_forest.parameters  # by the estimator, after the random start
+    table = tuned_forest.to_frame()
     assert table["score"].tolist() == scores
     assert table.loc[table["chosen"], "score"].tolist() == [max(scores)]
     assert set(table["max_features"]) == {"sqrt", "all"}
@@ -56,9 +56,9 @@ def _halves(people: AuditDataset) -> tuple[np.ndarray, np.ndarray]:
     return search, held_out
 
 
-def test_a_score_is_that_of_guesses_about_records_not_seen(people: AuditDataset, found: TunedForest) -> None:
+def test_a_score_is_that_of_guesses_about_records_not_seen(people: AuditDataset, tuned_forest: TunedForest) -> None:
     """The folds are run through by hand for one trial."""
-    trial = found.trials[2]
+    trial = tuned_forest.trials[2]
     rows, _ = _halves(people)
     x, s = np.column_stack([people.features, people.labels])[rows], people.sensitive[rows]
     guess = np.full(rows.size, -1)
@@ -74,36 +74,39 @@ def test_a_score_is_that_of_guesses_about_records_not_seen(people: AuditDataset,
 
 
 def test_the_judgement_is_that_of_forests_trained_on_the_search_records(
-    people: AuditDataset, found: TunedForest
+    people: AuditDataset, tuned_forest: TunedForest
 ) -> None:
     search, held_out = _halves(people)
-    known = np.column_stack([people.features, people.labels])
-    for parameters, judged in ((found.parameters, found.accuracy), (PINNED, found.pinned_accuracy)):
+    records = np.column_stack([people.features, people.labels])
+    for parameters, estimate in (
+        (tuned_forest.parameters, tuned_forest.accuracy),
+        (PINNED, tuned_forest.pinned_accuracy),
+    ):
         forest = RandomForestClassifier(
             **parameters, class_weight="balanced", random_state=child_seed(SEED, "tuning forests")
-        ).fit(known[search], people.sensitive[search])
-        right = forest.predict(known[held_out]) == people.sensitive[held_out]
-        assert judged.value == pytest.approx(right.mean())
-    assert found.accuracy.n == held_out.size == people.n // 5 and found.balanced.low > 0.5
+        ).fit(records[search], people.sensitive[search])
+        right = forest.predict(records[held_out]) == people.sensitive[held_out]
+        assert estimate.value == pytest.approx(right.mean())
+    assert tuned_forest.accuracy.n == held_out.size == people.n // 5 and tuned_forest.balanced.low > 0.5
     share = people.sensitive[held_out].mean()
-    assert found.majority.value == pytest.approx(max(share, 1 - share))
+    assert tuned_forest.majority.value == pytest.approx(max(share, 1 - share))
 
 
 @pytest.mark.parametrize(("after", "heard"), [(99, [(0, 2), (1, 2), (2, 2)]), (0, [(0, 2)])])
 def test_progress_is_told_before_each_evaluation_and_may_stop_it(people: AuditDataset, after: int, heard: list) -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
 
     def report(done: int, total: int) -> None:
-        told.append((done, total))
+        progress.append((done, total))
         if done == after:
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled) if after == 0 else nullcontext():
         _search(people, evaluations=2, report=report)
-    assert told == heard
+    assert progress == heard
 
 
-def test_records_that_cannot_be_searched_are_told(people: AuditDataset) -> None:
+def test_tune_forest_refuses_too_small_a_group(people: AuditDataset) -> None:
     x, y = people.features, people.labels
     rare = np.where(np.arange(people.n) < 9, 1, 0)
     with pytest.raises(InputError, match="at least 10 attack records of each group, got 9 of group 1"):
@@ -112,12 +115,12 @@ def test_records_that_cannot_be_searched_are_told(people: AuditDataset) -> None:
     assert tune_forest("features", x, y, rare, evaluations=1).accuracy.n == people.n // 5
 
 
-def test_the_adversary_takes_what_was_found(people: AuditDataset, found: TunedForest) -> None:
+def test_train_adversary_takes_the_parameters(people: AuditDataset, tuned_forest: TunedForest) -> None:
     x, y, s = people.features, people.labels, people.sensitive
-    tuned = train_adversary("features", x, y, s, seed=1, parameters=found.parameters).estimator.get_params()
-    assert {name: tuned[name] for name in found.parameters} == found.parameters
+    tuned = train_adversary("features", x, y, s, seed=1, parameters=tuned_forest.parameters).estimator.get_params()
+    assert {name: tuned[name] for name in tuned_forest.parameters} == tuned_forest.parameters
     assert tuned["class_weight"] == "balanced" and tuned["random_state"] == 1
-    default, told = (train_adversary("features", x, y, s, seed=1, parameters=p) for p in (None, PINNED))
-    assert np.array_equal(default.probability(x, y), told.probability(x, y))
+    default, pinned = (train_adversary("features", x, y, s, seed=1, parameters=p) for p in (None, PINNED))
+    assert np.array_equal(default.probability(x, y), pinned.probability(x, y))
     shallow = train_adversary("features", x, y, s, seed=1, parameters={"max_depth": 1}).estimator
     assert shallow.max_depth == 1 and shallow.n_estimators == 100 and shallow.min_samples_split == 10

@@ -18,15 +18,20 @@ def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesse
     """Return a study in which people read as their true value, and one change makes another."""
     m = len(shares)
     size = (np.arange(m) != truth[:, None]).astype(np.int64)
-    told: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "values": ("Ulm", "Bonn", "Trier")[:m],
         "predicted": truth,
         "size": size,
         "target": np.full(m, 1 / m),
     }
-    told |= {"found": np.ones(size.shape, dtype=bool), "shares": np.array(shares), "truth": truth, "guesses": guesses}
-    told |= {"title": "people", "attribute": "town", "unit": "columns"}
-    return Exposure(**(told | more))
+    arguments |= {
+        "found": np.ones(size.shape, dtype=bool),
+        "shares": np.array(shares),
+        "truth": truth,
+        "guesses": guesses,
+    }
+    arguments |= {"title": "people", "attribute": "town", "unit": "columns"}
+    return Exposure(**(arguments | more))
 
 
 @pytest.fixture(scope="session")
@@ -34,16 +39,16 @@ def guarded() -> Guarded:
     return Guarded(ratings_samples.ratings(), SETTINGS)
 
 
-Told = list[tuple[int, int]]
+Progress = list[tuple[int, int]]
 
 
 @pytest.fixture(scope="session")
-def studies(guarded: Guarded) -> tuple[list[Exposure], Told]:
+def studies(guarded: Guarded) -> tuple[list[Exposure], Progress]:
     """All exposures of one run, and what it reported."""
-    told: Told = []
-    return list(guarded.expose(lambda done, total: told.append((done, total)))), told
+    progress: Progress = []
+    return list(guarded.expose(lambda done, total: progress.append((done, total)))), progress
 
 
 @pytest.fixture(scope="session")
-def whole(studies: tuple[list[Exposure], Told]) -> Exposure:
+def full_exposure(studies: tuple[list[Exposure], Progress]) -> Exposure:
     return studies[0][-1]

@@ -13,7 +13,7 @@ from core.studies.attriguard.allocation import TARGETS, target_distribution
 
 
 @pytest.mark.parametrize(
-    ("size", "goal", "budget", "found", "mechanism"),
+    ("size", "goal", "budget", "reachable", "mechanism"),
     [
         ([0, 2], [0.5, 0.5], 0.5, None, [0.75, 0.25]),
         ([1, 1, 2], [0.3, 0.1, 0.6], 1.0, None, [0.75, 0.25, 0]),
@@ -28,16 +28,16 @@ from core.studies.attriguard.allocation import TARGETS, target_distribution
         ([0, 1, 1], [0.0, 0.0, 1.0], 9.0, [True, True, False], [1, 0, 0]),
     ],
 )
-def test_borders(size, goal, budget, found, mechanism):
-    told = allocate([size], goal, budget, found=None if found is None else [found])
-    assert told[0] == pytest.approx(mechanism, abs=1e-12)
-    assert expected_size(told, [size])[0] <= budget + 1e-12
+def test_borders(size, goal, budget, reachable, mechanism):
+    actual = allocate([size], goal, budget, found=None if reachable is None else [reachable])
+    assert actual[0] == pytest.approx(mechanism, abs=1e-12)
+    assert expected_size(actual, [size])[0] <= budget + 1e-12
 
 
-def test_shares_too_small_for_their_sum_keep_their_place():
+def test_allocate_with_shares_too_small_for_their_sum():
     goal = np.array([4e-17, 0.2, 0.8 - 4e-17])
-    told = allocate([[0, 1, 3]], goal, 0.5)[0]
-    assert told == pytest.approx([23 / 30, 3 / 30, 4 / 30], abs=1e-12)
+    actual = allocate([[0, 1, 3]], goal, 0.5)[0]
+    assert actual == pytest.approx([23 / 30, 3 / 30, 4 / 30], abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_what_allocation_refuses(changed, message):
 
 def test_target_distributions():
     shares = [0.1, 0.3, 0.6]
-    told = {kind: target_distribution(kind, shares, [0.5, 0.25, 0.25]).tolist() for kind in TARGETS}
-    assert told == {"uniform": [pytest.approx(1 / 3)] * 3, "train_shares": shares, "given": [0.5, 0.25, 0.25]}
+    actual = {kind: target_distribution(kind, shares, [0.5, 0.25, 0.25]).tolist() for kind in TARGETS}
+    assert actual == {"uniform": [pytest.approx(1 / 3)] * 3, "train_shares": shares, "given": [0.5, 0.25, 0.25]}
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "message"),
+    ("kind", "target_shares", "message"),
     [
         ("any", None, "target must be one of uniform, train_shares, given, got 'any'"),
         ("given", None, "A given target must have one share a value, 2, got none"),
@@ -76,6 +76,6 @@ def test_target_distributions():
         ("given", [1.5, -0.5], "The given target must hold shares of at least 0, got -0.5"),
     ],
 )
-def test_targets_that_are_refused(kind, given, message):
+def test_targets_that_are_refused(kind, target_shares, message):
     with pytest.raises(InputError, match=message):
-        target_distribution(kind, [0.4, 0.6], given)
+        target_distribution(kind, [0.4, 0.6], target_shares)

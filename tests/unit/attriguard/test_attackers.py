@@ -11,7 +11,7 @@ import pytest
 from core.studies.attriguard import representatives
 from core.studies.attriguard.attackers import (
     Fitted,
-    Known,
+    KnownPeople,
     RegionBased,
     drawn,
     fit_distilled,
@@ -24,14 +24,14 @@ from core.studies.attriguard.noisy_records import RepresentativeNoise, changes_p
 from tests import ratings_samples
 
 SAMPLE = ratings_samples.ratings()
-KNOWN = Known(records=SAMPLE.people_train, values=SAMPLE.values_train, n_values=4)
+KNOWN_PEOPLE = KnownPeople(records=SAMPLE.people_train, values=SAMPLE.values_train, n_values=4)
 CHANCE = 0.25
 
 
 @cache
 def seen() -> RepresentativeNoise:
     """AttriGuard run on the known people."""
-    return representatives(KNOWN.records, fit_unaware(KNOWN, "logistic", seed=0))
+    return representatives(KNOWN_PEOPLE.records, fit_unaware(KNOWN_PEOPLE, "logistic", seed=0))
 
 
 def used(budget: float, noise: RepresentativeNoise | None = None) -> Any:
@@ -41,7 +41,7 @@ def used(budget: float, noise: RepresentativeNoise | None = None) -> Any:
 
 @cache
 def network() -> Any:
-    return fit_network(KNOWN, seed=0)
+    return fit_network(KNOWN_PEOPLE, seed=0)
 
 
 def right(attacker: Any, records: Any = SAMPLE.people_test) -> float:
@@ -54,19 +54,19 @@ def test_a_network_keeps_its_best_pass():
 
     def lesson() -> tuple[Any, Any]:
         passes.append(len(passes))
-        values = KNOWN.values if passes[-1] < 10 else (KNOWN.values + 1) % 4  # lies from here on
-        return KNOWN.records, values
+        values = KNOWN_PEOPLE.values if passes[-1] < 10 else (KNOWN_PEOPLE.values + 1) % 4  # lies from here on
+        return KNOWN_PEOPLE.records, values
 
-    fitted = fit_network(KNOWN, seed=0, lesson=lesson)
+    fitted = fit_network(KNOWN_PEOPLE, seed=0, lesson=lesson)
     assert 11 <= len(passes) <= 13
     assert right(Fitted(fitted)) > CHANCE + 0.15
 
 
 def test_a_network_is_judged_by_records_like_those_it_learns_from():
     noisy = seen().chosen(drawn(used(3.0), np.random.default_rng(1)))
-    taught = fit_network(KNOWN, seed=0, lesson=lambda: (noisy, KNOWN.values))
-    alone = fit_network(Known(records=noisy, values=KNOWN.values, n_values=4), seed=0)
-    assert all(np.array_equal(one, other) for one, other in zip(taught.coefs_, alone.coefs_, strict=True))
+    fitted = fit_network(KNOWN_PEOPLE, seed=0, lesson=lambda: (noisy, KNOWN_PEOPLE.values))
+    alone = fit_network(KnownPeople(records=noisy, values=KNOWN_PEOPLE.values, n_values=4), seed=0)
+    assert all(np.array_equal(actual, expected) for actual, expected in zip(fitted.coefs_, alone.coefs_, strict=True))
 
 
 def test_draws_follow_the_mechanism():
@@ -84,24 +84,24 @@ class Teacher:
         self.certainty = certainty
 
     def predict_proba(self, records: Any) -> np.ndarray:
-        told = np.full((records.shape[0], 4), (1.0 - self.certainty) / 3)
-        told[np.arange(len(told)), (KNOWN.values + 1) % 4] = self.certainty
-        return told
+        probabilities = np.full((records.shape[0], 4), (1.0 - self.certainty) / 3)
+        probabilities[np.arange(len(probabilities)), (KNOWN_PEOPLE.values + 1) % 4] = self.certainty
+        return probabilities
 
 
 def test_the_student_learns_what_the_teacher_believes_and_nothing_else(monkeypatch: pytest.MonkeyPatch):
     lessons = []
 
-    def keep(known: Known, *, seed: int, lesson: Any) -> Any:
+    def keep(known_people: KnownPeople, *, seed: int, lesson: Any) -> Any:
         lessons.append([lesson() for _ in range(200)])
 
     monkeypatch.setattr("core.studies.attriguard.attackers.fit_network", keep)
-    fit_distilled(KNOWN, Teacher(), seed=0)
-    fit_distilled(KNOWN, Teacher(0.7), seed=0)
+    fit_distilled(KNOWN_PEOPLE, Teacher(), seed=0)
+    fit_distilled(KNOWN_PEOPLE, Teacher(0.7), seed=0)
     sure, unsure = (np.array([values for _, values in part]) for part in lessons)
-    assert (sure == (KNOWN.values + 1) % 4).all()
-    assert (unsure == (KNOWN.values + 1) % 4).mean() == pytest.approx(0.7, abs=0.01)
-    assert (unsure == KNOWN.values).mean() == pytest.approx(0.1, abs=0.01)
+    assert (sure == (KNOWN_PEOPLE.values + 1) % 4).all()
+    assert (unsure == (KNOWN_PEOPLE.values + 1) % 4).mean() == pytest.approx(0.7, abs=0.01)
+    assert (unsure == KNOWN_PEOPLE.values).mean() == pytest.approx(0.1, abs=0.01)
 
 
 def test_a_region_votes_as_noisy_records_would():
@@ -110,27 +110,27 @@ def test_a_region_votes_as_noisy_records_would():
     dense = SAMPLE.people_test.toarray()
     votes = np.array([network().predict(dense + point) for point in points])
     expected = np.array([np.bincount(column, minlength=4).argmax() for column in votes.T])
-    found = attacker.guess(SAMPLE.people_test)
-    assert (found == expected).all() and (found != network().predict(dense)).any()
+    guess = attacker.guess(SAMPLE.people_test)
+    assert (guess == expected).all() and (guess != network().predict(dense)).any()
 
 
 def test_low_rank_is_a_network_that_sees_the_directions_only():
     from sklearn.decomposition import TruncatedSVD
 
     directions = TruncatedSVD(5, random_state=3)
-    places = Known(records=directions.fit_transform(KNOWN.records), values=KNOWN.values, n_values=4)
+    places = KnownPeople(records=directions.fit_transform(KNOWN_PEOPLE.records), values=KNOWN_PEOPLE.values, n_values=4)
     expected = fit_network(places, seed=3).predict(directions.transform(SAMPLE.people_test))
-    assert (fit_low_rank(KNOWN, seed=3, rank=5).guess(SAMPLE.people_test) == expected).all()
+    assert (fit_low_rank(KNOWN_PEOPLE, seed=3, rank=5).guess(SAMPLE.people_test) == expected).all()
 
 
 def test_dropping_leaves_out_what_carries_the_noise():
     mechanism = used(3.0)
-    kept = concentration(KNOWN.records, seen(), mechanism).without(0.9)
-    attacker = fit_dropping(KNOWN, kept, seed=0)
-    carried = changes_per_entry(KNOWN.records, seen(), mechanism)
+    retained_columns = concentration(KNOWN_PEOPLE.records, seen(), mechanism).without(0.9)
+    attacker = fit_dropping(KNOWN_PEOPLE, retained_columns, seed=0)
+    carried = changes_per_entry(KNOWN_PEOPLE.records, seen(), mechanism)
     carried /= carried.sum()
-    dropped = np.setdiff1d(np.arange(60), kept)
-    assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[kept].max()
+    dropped = np.setdiff1d(np.arange(60), retained_columns)
+    assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[retained_columns].max()
     assert carried[dropped].sum() >= 0.9 > carried[dropped].sum() - carried[dropped].min()
     blind = SAMPLE.people_test.tolil()
     blind[:, dropped] = 1.0

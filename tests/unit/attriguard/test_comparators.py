@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from core.studies.attriguard import Guarded, comparators, comparison
-from core.studies.attriguard.attackers import Known
+from core.studies.attriguard.attackers import KnownPeople
 from core.studies.attriguard.comparators import LEVELS, _mapping
 from tests import ratings_samples
 from tests.unit.attriguard.conftest import SETTINGS
@@ -16,9 +16,9 @@ SAMPLE = ratings_samples.ratings()
 
 
 def test_comparison(guarded: Guarded):
-    told: list[tuple[int, int]] = []
-    rows = list(comparison(guarded, lambda done, total: told.append((done, total))))
-    assert len({row.method for row in rows}) == 4 and told == [(i, len(rows)) for i in range(len(rows))]
+    progress: list[tuple[int, int]] = []
+    rows = list(comparison(guarded, lambda done, total: progress.append((done, total))))
+    assert len({row.method for row in rows}) == 4 and progress == [(i, len(rows)) for i in range(len(rows))]
     best = {(row.method, row.parameter, row.knows_truth): row for row in rows}
     for method in ("blurme", "chisquare"):
         for n in (1, 3, 5):
@@ -42,7 +42,7 @@ def test_blurme_adds_what_speaks_against_a_value(guarded: Guarded):
     assert classifier.score(noisy, truth) < classifier.score(records, truth) - 0.2
 
 
-def test_chisquare_adds_items_of_others(guarded: Guarded):
+def test_chisquare_adds_items_of_another_value(guarded: Guarded):
     noisy = comparators.chisquare(SAMPLE.people_test, SAMPLE.values_test, guarded.known, n_added=1)
     rows, columns = (noisy - SAMPLE.people_test).nonzero()
     assert (rows == np.arange(100)).all()
@@ -51,42 +51,42 @@ def test_chisquare_adds_items_of_others(guarded: Guarded):
 
 
 def test_local_dp_rounds_what_is_no_level():
-    told = np.random.default_rng(0).random((50, 80))
-    noisy = comparators.local_dp(sparse.csr_array(told), epsilon=4.0, rng=np.random.default_rng(1)).toarray()
-    rounded = np.round(5 * told) / 5
+    records = np.random.default_rng(0).random((50, 80))
+    noisy = comparators.local_dp(sparse.csr_array(records), epsilon=4.0, rng=np.random.default_rng(1)).toarray()
+    rounded = np.round(5 * records) / 5
     assert set(np.round(5 * np.unique(noisy)) / 5) == set(LEVELS) and np.allclose(noisy, np.round(5 * noisy) / 5)
     stays = np.exp(4) / (np.exp(4) + 5)
     assert np.isclose(noisy, rounded).mean() == pytest.approx(stays, abs=0.02)
-    exact = comparators.local_dp(sparse.csr_array(told), epsilon=1e6, rng=np.random.default_rng(1))
+    exact = comparators.local_dp(sparse.csr_array(records), epsilon=1e6, rng=np.random.default_rng(1))
     assert np.allclose(exact.toarray(), rounded)
 
 
 def test_qpm_hides_more_the_more_it_may_change():
     joint, distance = np.diag([0.4, 0.6]), np.array([[0.0, 2.0], [2.0, 0.0]])
-    told = []
+    differences = []
     for slack in (0.05, 0.5, 1.0):
         mapping = _mapping(joint, distance, slack)
         assert mapping.sum(axis=1) == pytest.approx([1, 1]) and (mapping >= 0).all()
         assert (joint.sum(axis=0) @ (mapping * distance).sum(axis=1)) <= slack * 0.8 + 1e-5
-        told.append(abs(mapping[0, 0] - mapping[1, 0]))
-    assert told[0] > told[1] > told[2] and told[2] == pytest.approx(0, abs=0.01)
+        differences.append(abs(mapping[0, 0] - mapping[1, 0]))
+    assert differences[0] > differences[1] > differences[2] and differences[2] == pytest.approx(0, abs=0.01)
 
 
 def test_qpm_shows_records_of_known_people(guarded: Guarded):
     rng = np.random.default_rng(0)
     noisy = comparators.qpm(SAMPLE.people_test, guarded.known, slack=0.1, rng=rng).toarray()
-    known = {record.tobytes() for record in SAMPLE.people_train.toarray()}
-    assert noisy.shape == SAMPLE.people_test.shape and {record.tobytes() for record in noisy} <= known
+    known_records = {record.tobytes() for record in SAMPLE.people_train.toarray()}
+    assert noisy.shape == SAMPLE.people_test.shape and {record.tobytes() for record in noisy} <= known_records
     assert noisy.any(axis=1).all() and 2 <= np.unique(noisy, axis=0).shape[0] <= 20
 
 
 def test_qpm_shows_no_blank_record_where_most_are_nearly_blank():
     """People rate two of 200 items: every entry of a centre rounds to 0, and some known people rated nothing."""
     rng = np.random.default_rng(0)
-    whole = sparse.lil_array((300, 200))
+    matrix = sparse.lil_array((300, 200))
     for person in range(40, 300):
-        whole[[person, person], rng.choice(200, size=2, replace=False)] = 1.0
-    records = whole.tocsr()
-    known = Known(records=records, values=np.arange(300) % 4, n_values=4)
-    noisy = comparators.qpm(records, known, slack=0.5, rng=rng)
+        matrix[[person, person], rng.choice(200, size=2, replace=False)] = 1.0
+    records = matrix.tocsr()
+    known_people = KnownPeople(records=records, values=np.arange(300) % 4, n_values=4)
+    noisy = comparators.qpm(records, known_people, slack=0.5, rng=rng)
     assert (np.diff(noisy.indptr) == 2).all()

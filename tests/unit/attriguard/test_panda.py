@@ -60,14 +60,14 @@ def test_every_linear_classifier_is_misled(people, name, two):
 def test_records_of_every_form_are_changed_alike_and_left_as_they_were(people, form):
     records, values = people
     defender = defenders()["multinomial"].fit(records, values)
-    given = records.toarray().astype(np.float32) if form is np.float32 else form(records.toarray())
-    before = dense(given).copy()
-    noise, known = representatives(given, defender), representatives(records, defender)
-    assert sparse.issparse(noise.noisy) == sparse.issparse(given)
-    assert np.array_equal(noise.size, known.size) and np.array_equal(dense(given), before)
-    assert dense(noise.noisy) == pytest.approx(dense(known.noisy), abs=1e-7)
-    assert (known.noisy.data != 0).all() and known.noisy.has_sorted_indices
-    assert known.noisy.indices.dtype == np.int32  # liblinear takes no other
+    input_records = records.toarray().astype(np.float32) if form is np.float32 else form(records.toarray())
+    before = dense(input_records).copy()
+    noise, expected = representatives(input_records, defender), representatives(records, defender)
+    assert sparse.issparse(noise.noisy) == sparse.issparse(input_records)
+    assert np.array_equal(noise.size, expected.size) and np.array_equal(dense(input_records), before)
+    assert dense(noise.noisy) == pytest.approx(dense(expected.noisy), abs=1e-7)
+    assert (expected.noisy.data != 0).all() and expected.noisy.has_sorted_indices
+    assert expected.noisy.indices.dtype == np.int32  # liblinear takes no other
 
 
 def test_few_people_and_values_without_noise(people):
@@ -106,16 +106,16 @@ def fitted(values: int, activation: str = "relu", hidden: tuple[int, ...] = (12,
 @pytest.mark.parametrize("values", [2, 3])
 def test_scores_and_gradients_are_the_networks(values):
     records, network = fitted(values)
-    own = read_scores(network)
-    told = own.scores(own.enter(records))
-    weights = np.exp(told - told.max(axis=1, keepdims=True))
+    scorer = read_scores(network)
+    scores = scorer.scores(scorer.enter(records))
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     assert weights / weights.sum(axis=1, keepdims=True) == pytest.approx(network.predict_proba(records), abs=1e-9)
-    x, wanted = records[:3].toarray() + 0.123, np.array([0, 1, values - 1])
-    gradient = own.gradient(own.enter(x), wanted)
+    x, targets = records[:3].toarray() + 0.123, np.array([0, 1, values - 1])
+    gradient = scorer.gradient(scorer.enter(x), targets)
     for j in range(30):
         moved = 1e-6 * (np.arange(30) == j)
-        change = own.scores(own.enter(x + moved)) - own.scores(own.enter(x - moved))
-        assert gradient[:, j] == pytest.approx(change[np.arange(3), wanted] / 2e-6, abs=1e-6)
+        change = scorer.scores(scorer.enter(x + moved)) - scorer.scores(scorer.enter(x - moved))
+        assert gradient[:, j] == pytest.approx(change[np.arange(3), targets] / 2e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("policy", ["modify_add", "modify_exist", "add_new"])
@@ -124,13 +124,13 @@ def test_networks_are_misled_by_few_changes_of_the_policy(values, policy):
     records, network = fitted(values)
     clean = np.repeat(records[:40].toarray(), values, axis=0)
     noise = representatives(records[:40], network, policy=policy, step=0.5)
-    wanted, found = np.tile(np.arange(values), 40), noise.found.ravel()
-    assert found.mean() > 0.9 and np.array_equal(network.predict(noise.noisy)[found], wanted[found])
+    targets, reached = np.tile(np.arange(values), 40), noise.found.ravel()
+    assert reached.mean() > 0.9 and np.array_equal(network.predict(noise.noisy)[reached], targets[reached])
     changed = noise.noisy.toarray() != clean
-    assert np.array_equal(changed.sum(axis=1), noise.size.ravel()) and not changed[~found].any()
-    as_asked = ~noise.fallback.ravel() & (policy != "modify_add")
+    assert np.array_equal(changed.sum(axis=1), noise.size.ravel()) and not changed[~reached].any()
+    in_policy = ~noise.fallback.ravel() & (policy != "modify_add")
     forbidden = clean == 0 if policy == "modify_exist" else clean > 0
-    assert not (changed & forbidden)[as_asked].any()
+    assert not (changed & forbidden)[in_policy].any()
 
 
 GOOD = classifier_of([[1.0, -1.0]], [0.0], multinomial=True)
@@ -141,12 +141,12 @@ def refused() -> dict[str, object]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import SVC
 
-    named = classifier_of([[1.0, -1.0]], [0.0], multinomial=True)
-    named.classes_ = np.array(["city 0", "city 1"])
+    text_classes = classifier_of([[1.0, -1.0]], [0.0], multinomial=True)
+    text_classes.classes_ = np.array(["city 0", "city 1"])
     (_, several), (_, deep), (_, curved) = fitted(3), fitted(3, hidden=(8, 5)), fitted(3, "tanh")
     several.out_activation_ = "logistic"
     pairwise = SVC(kernel="linear").fit(np.eye(6)[:, :2], [0, 1, 2, 0, 1, 2])
-    return {"unfitted": LogisticRegression(), "named": named, "pairwise": pairwise, "several": several} | {
+    return {"unfitted": LogisticRegression(), "named": text_classes, "pairwise": pairwise, "several": several} | {
         "deep": deep,
         "curved": curved,
     }

@@ -30,33 +30,39 @@ def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str
     return list(Guarded(ratings, replace(settings, attackers=attackers)).expose())[-1]
 
 
-def test_the_study_grows_by_attacker(studies, whole: Exposure):
-    found, told = studies
-    assert [len(study.guesses) for study in found] == list(range(11)) and whole.attackers == RATING_ATTACKERS
-    steps = [done for done, _ in told]
-    assert {total for _, total in told} == {30} and steps == sorted(steps) and steps[0] == 0
+def test_the_study_grows_by_attacker(studies, full_exposure: Exposure):
+    exposures, progress = studies
+    assert [len(study.guesses) for study in exposures] == list(
+        range(11)
+    ) and full_exposure.attackers == RATING_ATTACKERS
+    steps = [done for done, _ in progress]
+    assert {total for _, total in progress} == {30} and steps == sorted(steps) and steps[0] == 0
     assert {10, 11, *range(21, 31)} <= set(steps)  # after the two searches, and every attacker
     assert any(0 < done < 10 for done in steps) and any(11 < done < 21 for done in steps)
-    assert [guess.trained_at for guess in whole.guesses if guess.attacker == "adversarial"] == [1.0, 3.0]
-    assert (whole.target == SAMPLE.shares).all() and (whole.truth == SAMPLE.values_test).all()
+    assert [guess.trained_at for guess in full_exposure.guesses if guess.attacker == "adversarial"] == [1.0, 3.0]
+    assert (full_exposure.target == SAMPLE.shares).all() and (full_exposure.truth == SAMPLE.values_test).all()
 
 
-def test_nobody_sees_the_hidden_values(whole: Exposure):
+def test_nobody_sees_the_hidden_values(full_exposure: Exposure):
     """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
     mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
     attackers = ("logistic", "adversarial")
-    other = list(Guarded(mixed, replace(SETTINGS, attackers=attackers)).expose())[-1]
-    assert (whole.truth != other.truth).any() and (other.truth == mixed.values_test).all()
-    assert (whole.size == other.size).all() and (whole.predicted == other.predicted).all()
-    guesses = [guess for guess in whole.guesses if guess.attacker in attackers]
-    for mine, theirs in zip(guesses, other.guesses, strict=True):  # also: the seed fixes every draw
+    permuted_exposure = list(Guarded(mixed, replace(SETTINGS, attackers=attackers)).expose())[-1]
+    assert (full_exposure.truth != permuted_exposure.truth).any() and (
+        permuted_exposure.truth == mixed.values_test
+    ).all()
+    assert (full_exposure.size == permuted_exposure.size).all() and (
+        full_exposure.predicted == permuted_exposure.predicted
+    ).all()
+    guesses = [guess for guess in full_exposure.guesses if guess.attacker in attackers]
+    for mine, theirs in zip(guesses, permuted_exposure.guesses, strict=True):  # also: the seed fixes every draw
         assert (mine.clean == theirs.clean).all() and (mine.noisy == theirs.noisy).all()
-    assert other.majority.value == pytest.approx((mixed.values_test == SAMPLE.shares.argmax()).mean())
+    assert permuted_exposure.majority.value == pytest.approx((mixed.values_test == SAMPLE.shares.argmax()).mean())
 
 
-def test_noise_misleads_and_adaptive_attackers_read_through_it(whole: Exposure):
-    clean = {point.attacker: point.accuracy.value for point in whole.undefended()}
-    noisy = {point.attacker: point.accuracy.value for point in whole.at(3.0)}
+def test_noise_misleads_and_adaptive_attackers_read_through_it(full_exposure: Exposure):
+    clean = {point.attacker: point.accuracy.value for point in full_exposure.undefended()}
+    noisy = {point.attacker: point.accuracy.value for point in full_exposure.at(3.0)}
     assert min(clean.values()) > 0.4  # of four values
     assert noisy["logistic"] < clean["logistic"] - 0.2
     assert noisy["adversarial"] > noisy["network"] and noisy["adversarial"] > noisy["logistic"] + 0.1
@@ -70,15 +76,15 @@ def test_an_attacker_of_the_defenders_kind_has_her_classifier(defender: str):
 
 
 @pytest.mark.parametrize(("first", "last", "names"), [(1, 9, []), (12, 20, [(), ("logistic",)])])
-def test_a_search_stops_when_told(first: int, last: int, names: list[tuple[str, ...]]):
+def test_expose_stops_when_cancelled(first: int, last: int, names: list[tuple[str, ...]]):
     def stop(done: int, _total: int) -> None:
         if first <= done <= last:
             raise Cancelled("Stopped.")
 
-    kept: list[Exposure] = []
+    exposures: list[Exposure] = []
     with pytest.raises(Cancelled):
-        kept.extend(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))).expose(stop))
-    assert [study.attackers for study in kept] == names
+        exposures.extend(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))).expose(stop))
+    assert [study.attackers for study in exposures] == names
 
 
 @pytest.mark.parametrize("defender", DEFENDERS)
@@ -91,32 +97,34 @@ def test_every_defender_and_policy(defender: str, policy: str):
 
 
 @pytest.mark.parametrize(
-    ("setting", "words"),
+    ("setting", "message"),
     [
         ({"given": (0.5, 0.5)}, "given shares must come with the target given, got the target train_shares"),
         ({"attackers": ("boosting",)}, "attackers must be some of logistic"),
         ({"trained_at": ()}, "trained_at must name a budget"),
     ],
 )
-def test_settings_that_contradict_each_other(setting: dict[str, object], words: str):
-    with pytest.raises(InputError, match=words):
+def test_guard_settings_with_contradictions(setting: dict[str, object], message: str):
+    with pytest.raises(InputError, match=message):
         GuardSettings(**setting)  # type: ignore[arg-type]
 
 
 def test_transfer(guarded: Guarded):
-    told: list[tuple[int, int]] = []
-    found = transfer(guarded, people=40, report=lambda done, total: told.append((done, total)))
-    assert found.makers == tuple(MAKERS) and told == [(0, 3), (1, 3), (2, 3)]
-    assert set(found.share) == {(maker, reader) for maker in MAKERS for reader in ("logistic", "forest", "network")}
-    assert found.share["logistic", "logistic"].value == found.share["network", "network"].value == 1.0
-    assert found.share["logistic_margin", "network"].value > found.share["logistic", "network"].value
-    assert found.size["logistic_margin"].value > found.size["logistic"].value > 1
-    assert all(rate.n == 40 for rate in found.share.values())
+    progress: list[tuple[int, int]] = []
+    transfer_study = transfer(guarded, people=40, report=lambda done, total: progress.append((done, total)))
+    assert transfer_study.makers == tuple(MAKERS) and progress == [(0, 3), (1, 3), (2, 3)]
+    assert set(transfer_study.share) == {
+        (maker, reader) for maker in MAKERS for reader in ("logistic", "forest", "network")
+    }
+    assert transfer_study.share["logistic", "logistic"].value == transfer_study.share["network", "network"].value == 1.0
+    assert transfer_study.share["logistic_margin", "network"].value > transfer_study.share["logistic", "network"].value
+    assert transfer_study.size["logistic_margin"].value > transfer_study.size["logistic"].value > 1
+    assert all(rate.n == 40 for rate in transfer_study.share.values())
     # every person is counted once: the mean over people of the mean of their noises
     drawn = np.sort(child_generator(SETTINGS.seed, "guard transfer").permutation(100)[:40])
     noise = guarded.noise_of(SAMPLE.people_test[drawn], defender="network", margin=0.0)
     people = [[noise.size[k, i] for i in np.flatnonzero(noise.size[k] > 0)] for k in range(40)]
-    assert found.size["network"] == mean([float(np.mean(sizes)) for sizes in people if sizes])
+    assert transfer_study.size["network"] == mean([float(np.mean(sizes)) for sizes in people if sizes])
     with pytest.raises(InputError, match="makers must be one of logistic, logistic_margin, network, got 'x'"):
         transfer(guarded, makers=("x",))
 
@@ -133,29 +141,29 @@ def test_noise_moves_recommendations():
     ratings = build_ratings(
         (liked, liked[:40]), (labels, labels[:40]), title="", source="", attribute="taste", items=[""] * 20
     )
-    own = Guarded(ratings, GuardSettings(policy="add_new"))
-    found = recommendation(own, recommended=5, rank=2)
-    assert found.clean.tolist() == [1.0] * 40
+    guarded = Guarded(ratings, GuardSettings(policy="add_new"))
+    utility = recommendation(guarded, recommended=5, rank=2)
+    assert utility.clean.tolist() == [1.0] * 40
     read = taste[:40, None] == np.arange(2)
-    assert (found.noise.size == np.where(read, 0, 6)).all()
-    assert found.noisy == pytest.approx(np.where(read, 1.0, 0.2))
-    assert found.at(50.0).value == pytest.approx(0.6)
+    assert (utility.noise.size == np.where(read, 0, 6)).all()
+    assert utility.noisy == pytest.approx(np.where(read, 1.0, 0.2))
+    assert utility.at(50.0).value == pytest.approx(0.6)
 
 
 def test_recommendations_change_by_the_same_people(guarded: Guarded):
-    found = recommendation(guarded, people=60)
+    utility = recommendation(guarded, people=60)
     clean = np.linspace(0.0, 1.0, 60)
-    worse = replace(found, clean=clean, noisy=np.repeat(0.9 * clean[:, None], 4, axis=1))
-    told = recommendations(worse, 1.0)  # everybody has fewer, within what people differ by
-    assert worse.at(1.0).low < worse.before.value < worse.at(1.0).high and "instead of 50%" in told.point
-    same = replace(found, noisy=np.repeat(found.clean[:, None], 4, axis=1))
+    worse = replace(utility, clean=clean, noisy=np.repeat(0.9 * clean[:, None], 4, axis=1))
+    finding = recommendations(worse, 1.0)  # everybody has fewer, within what people differ by
+    assert worse.at(1.0).low < worse.before.value < worse.at(1.0).high and "instead of 50%" in finding.point
+    same = replace(utility, noisy=np.repeat(utility.clean[:, None], 4, axis=1))
     assert "no significant change" in recommendations(same, 1.0).point
 
 
 def test_recommendation_needs_ratings():
     shape = SAMPLE.people_test.shape
-    for each in (0, 5):  # whoever has five has none left once five are set aside
-        rated = np.tile(np.arange(shape[1]) < each, (shape[0], 1))
+    for n_rated in (0, 5):  # whoever has five has none left once five are set aside
+        rated = np.tile(np.arange(shape[1]) < n_rated, (shape[0], 1))
         poor = replace(SAMPLE, people_test=sparse.csr_array(np.where(rated, 0.8, 0.0)))
         with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
             recommendation(Guarded(poor, SETTINGS))

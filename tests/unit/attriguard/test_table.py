@@ -38,15 +38,15 @@ def columns(village: TablePeople) -> tuple[Column, ...]:
 
 
 @pytest.fixture(scope="module")
-def found(village: TablePeople, columns: tuple[Column, ...]) -> tuple[PairRule, ...]:
+def absent_rules(village: TablePeople, columns: tuple[Column, ...]) -> tuple[PairRule, ...]:
     return find_rules(village.known, columns)
 
 
 def with_column(j: int, values: object) -> TablePeople:
     village = people(n=500)
-    known = village.known.copy()
-    known[:, j] = values
-    return replace(village, known=known)
+    records = village.known.copy()
+    records[:, j] = values
+    return replace(village, known=records)
 
 
 def test_kinds(columns: tuple[Column, ...]) -> None:
@@ -65,11 +65,11 @@ def test_a_category_needs_its_share() -> None:
 
 
 def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
-    known = np.arange(500) * 0.5
-    pay = table_columns(with_column(4, known))[4]
-    assert pay.domain[0] == np.quantile(known, 0.01, method="inverted_cdf") == 2.0
-    assert pay.domain[-1] == np.quantile(known, 0.99, method="inverted_cdf") == 247.0
-    assert np.isin(pay.domain, known).all() and pay.domain.size == 11 and not pay.listed.size
+    values = np.arange(500) * 0.5
+    pay = table_columns(with_column(4, values))[4]
+    assert pay.domain[0] == np.quantile(values, 0.01, method="inverted_cdf") == 2.0
+    assert pay.domain[-1] == np.quantile(values, 0.99, method="inverted_cdf") == 247.0
+    assert np.isin(pay.domain, values).all() and pay.domain.size == 11 and not pay.listed.size
     few = table_columns(with_column(3, np.repeat([-5.0, 1.0, 2.0, 7.0, 90.0], [3, 200, 94, 200, 3])))[3]
     assert few.kind == "integer" and few.domain.tolist() == [1, 2, 7] and few.listed.tolist() == [-5, 1, 2, 7, 90]
     many = table_columns(with_column(3, np.arange(500.0)))[3]
@@ -77,14 +77,14 @@ def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
 
 
 def test_absent_pairs_are_found_with_what_was_expected(
-    village: TablePeople, columns: tuple[Column, ...], found: tuple[PairRule, ...]
+    village: TablePeople, columns: tuple[Column, ...], absent_rules: tuple[PairRule, ...]
 ) -> None:
-    strong = {rule.pair: rule.expected for rule in found if rule.pair[::2] == ("job", "home")}
+    strong = {rule.pair: rule.expected for rule in absent_rules if rule.pair[::2] == ("job", "home")}
     assert set(strong) == {SMITH_ON_A_BOAT, NURSE_IN_A_HOUSE}
     job, home = village.known[:, 0], village.known[:, 1]
     assert strong[SMITH_ON_A_BOAT] == pytest.approx((job == 2).sum() * (home == 2).sum() / 2000)
-    assert [rule.expected for rule in found] == sorted((rule.expected for rule in found), reverse=True)
-    assert not broken(pair_rules(columns, found), village.known).any()
+    assert [rule.expected for rule in absent_rules] == sorted((rule.expected for rule in absent_rules), reverse=True)
+    assert not broken(pair_rules(columns, absent_rules), village.known).any()
     sizes = []
     for bound in (0.0, 1.0, 20.0, 1e6):
         rules = find_rules(village.known, columns, least_expected=bound)
@@ -93,9 +93,13 @@ def test_absent_pairs_are_found_with_what_was_expected(
     assert sizes[0] >= sizes[1] >= sizes[2] >= 2 and sizes[3] == 0
 
 
-def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], found: tuple[PairRule, ...]) -> None:
+def test_rules_are_taken_away_and_added_by_name(
+    columns: tuple[Column, ...], absent_rules: tuple[PairRule, ...]
+) -> None:
     cook = ("club", "choir", "job", "cook")
-    rules = pair_rules(columns, found, added=(cook, SMITH_ON_A_BOAT), removed=(("home", "house", "job", "nurse"),))
+    rules = pair_rules(
+        columns, absent_rules, added=(cook, SMITH_ON_A_BOAT), removed=(("home", "house", "job", "nurse"),)
+    )
     pairs = [rule.pair for rule in rules.rules]
     assert pairs[0] == cook and NURSE_IN_A_HOUSE not in pairs and pairs.count(SMITH_ON_A_BOAT) == 1
     assert np.isnan(rules.rules[0].expected)
@@ -104,7 +108,7 @@ def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], fou
 
 
 @pytest.mark.parametrize(
-    ("pair", "told"),
+    ("pair", "message"),
     [
         (("age", "3", "job", "cook"), "got '3' in 'age'"),
         (("job", "king", "home", "boat"), "values that known people have in columns of .*, got 'king' in 'job'"),
@@ -114,8 +118,8 @@ def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], fou
     ],
 )
 @pytest.mark.parametrize("way", ["added", "removed"])
-def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         pair_rules(columns, **{way: (pair,)})  # type: ignore[arg-type]
 
 
@@ -142,8 +146,8 @@ def test_terms_add_up_to_the_classifiers_scores(kind: str, m: int) -> None:
     records = village.public.copy()
     records[0] = [-1.0, 9.0, 0.0, 100.0, 1e3]  # values nobody known has
     scores = defender.all_terms(records).sum(axis=2) + defender.offsets[:, None]
-    asked = defender.classifier.decision_function(defender.encoder.transform(records))
-    np.testing.assert_allclose(scores[1] - scores[0] if m == 2 else scores.T, asked, atol=1e-9)
+    decisions = defender.classifier.decision_function(defender.encoder.transform(records))
+    np.testing.assert_allclose(scores[1] - scores[0] if m == 2 else scores.T, decisions, atol=1e-9)
     np.testing.assert_array_equal(scores.argmax(axis=0), defender.predict(records))
 
 
@@ -186,17 +190,19 @@ def case(m: int = 2, *, pairs: tuple[Pair, ...] = (), **settings: float) -> Case
     )
 
 
-def least(own: Case, person: int, value: int) -> int | None:
-    return least_columns(own.village.public[person], own.columns, own.defender, value, own.rules, most=3)
+def least(table_case: Case, person: int, value: int) -> int | None:
+    return least_columns(
+        table_case.village.public[person], table_case.columns, table_case.defender, value, table_case.rules, most=3
+    )
 
 
 def test_two_values_without_rules_take_the_least_columns() -> None:
     taken = []
     for seed in range(4):
-        own = case(seed=seed, leak=1.5, u=25)
-        noise = own.noise()
+        table_case = case(seed=seed, leak=1.5, u=25)
+        noise = table_case.noise()
         for k, value in enumerate(1 - noise.predicted):
-            best = least(own, k, value)
+            best = least(table_case, k, value)
             if best is None:
                 assert noise.size[k, value] > 3 or not noise.found[k, value]
             else:
@@ -206,10 +212,10 @@ def test_two_values_without_rules_take_the_least_columns() -> None:
 
 
 def test_several_values_are_near_the_least_columns() -> None:
-    own = case(4, u=25)
-    noise, taken, fewest = own.noise(), 0, 0
+    table_case = case(4, u=25)
+    noise, taken, fewest = table_case.noise(), 0, 0
     for k, i in np.argwhere(noise.size > 0):
-        best = least(own, k, i)
+        best = least(table_case, k, i)
         assert best is not None or noise.size[k, i] > 3
         if best is not None:
             assert noise.size[k, i] >= best
@@ -233,10 +239,15 @@ def blocked() -> Case:
     village = people(n=400, u=8)
     rng = np.random.default_rng(0)
     records = [rng.integers(0, k, 408).astype(float) for k in (2, 2, 2, 3)]
-    known = np.column_stack([records[0], records[0], *records[2:], rng.normal(size=408)])
+    known_records = np.column_stack([records[0], records[0], *records[2:], rng.normal(size=408)])
     truth = records[0].astype(int)
     village = replace(
-        village, known=known[:400], known_truth=truth[:400], public=known[400:], truth=truth[400:], rows=np.arange(8)
+        village,
+        known=known_records[:400],
+        known_truth=truth[:400],
+        public=known_records[400:],
+        truth=truth[400:],
+        rows=np.arange(8),
     )
     columns = table_columns(village)
     rules = pair_rules(columns, added=(("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
@@ -245,22 +256,22 @@ def blocked() -> Case:
 
 
 def test_two_columns_in_each_others_way_change_together_or_neither_does() -> None:
-    own = blocked()
-    noise, everyone = own.noise(), np.arange(8)
-    others = 1 - noise.predicted
-    assert noise.found.all() and (noise.size[everyone, others] == 2).all()
-    changed = noise.noisy[2 * everyone + others] != own.village.public
+    table_case = blocked()
+    noise, everyone = table_case.noise(), np.arange(8)
+    targets = 1 - noise.predicted
+    assert noise.found.all() and (noise.size[everyone, targets] == 2).all()
+    changed = noise.noisy[2 * everyone + targets] != table_case.village.public
     assert (changed == [True, True, False, False, False]).all()
-    without = replace(own, columns=table_columns(own.village, frozen=("home",))).noise()
-    assert not without.found[everyone, others].any() and not without.size.any()
-    np.testing.assert_array_equal(without.noisy, np.repeat(own.village.public, 2, axis=0))
+    without = replace(table_case, columns=table_columns(table_case.village, frozen=("home",))).noise()
+    assert not without.found[everyone, targets].any() and not without.size.any()
+    np.testing.assert_array_equal(without.noisy, np.repeat(table_case.village.public, 2, axis=0))
     assert without.found[everyone, noise.predicted].all()
 
 
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = case(3, pairs=RULES)
-    whole = own.noise()
+    table_case = case(3, pairs=RULES)
+    expected = table_case.noise()
     monkeypatch.setattr("core.studies.attriguard.table_search._CELLS", 7 * 3 * 20)
-    pieces = own.noise()
-    np.testing.assert_array_equal(whole.noisy, pieces.noisy)
-    np.testing.assert_array_equal(whole.found, pieces.found)
+    pieces = table_case.noise()
+    np.testing.assert_array_equal(expected.noisy, pieces.noisy)
+    np.testing.assert_array_equal(expected.found, pieces.found)

@@ -82,23 +82,25 @@ def test_where_the_noise_sits(village: TablePeople, guard: TableGuard) -> None:
 
 def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: TableGuard) -> None:
     card = guard.card(5)
-    own = guard.noise.noisy[15:18] != village.public[5]
-    assert set(card["column"]) == {name for name, some in zip(village.names, own.any(axis=0), strict=True) if some}
+    changed_cells = guard.noise.noisy[15:18] != village.public[5]
+    assert set(card["column"]) == {
+        name for name, some in zip(village.names, changed_cells.any(axis=0), strict=True) if some
+    }
     for value, size in zip(village.values, guard.noise.size[5], strict=True):
         assert (card[value] != "").sum() == size
     assert guard.noise.size[5, guard.noise.predicted[5]] == 0 and card.shape[1] == 2 + 3
-    whole = dict(zip(village.names, village.public[5], strict=True))
+    record = dict(zip(village.names, village.public[5], strict=True))
     for name, cell in zip(card["column"], card["without noise"], strict=True):
-        assert cell == guard.columns[village.names.index(name)].text(whole[name])
+        assert cell == guard.columns[village.names.index(name)].text(record[name])
     for nobody in (-1, 200, 0.5, "5", True):
         with pytest.raises(InputError, match=f"one of 0 to 199, got {nobody!r}"):
             guard.card(nobody)  # type: ignore[arg-type]
 
 
 def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: TableGuard) -> None:
-    known, public = village.known.copy(), village.public[:1].copy()
-    known[:, 2] = public[:, 2] = 1.0
-    alone = replace(village, known=known, public=public, truth=village.truth[:1], rows=village.rows[:1])
+    known_records, public = village.known.copy(), village.public[:1].copy()
+    known_records[:, 2] = public[:, 2] = 1.0
+    alone = replace(village, known=known_records, public=public, truth=village.truth[:1], rows=village.rows[:1])
     noise = TableGuard(alone).noise
     assert (noise.noisy[:, 2] == 1.0).all() and noise.found.any()
     nobody = guard.noise_of(village.public[:0])
@@ -132,10 +134,10 @@ def test_known_and_protected_people_are_the_audits(
 
 
 def test_the_defenders_own_attacker_reads_what_the_noise_wants(audited: TableGuard, grown: list[Exposure]) -> None:
-    own = grown[0].guesses[0]
-    assert own.attacker == "logistic"
-    np.testing.assert_array_equal(own.clean, audited.noise.predicted)
-    np.testing.assert_array_equal(own.noisy == np.arange(2), audited.noise.found)
+    guesses = grown[0].guesses[0]
+    assert guesses.attacker == "logistic"
+    np.testing.assert_array_equal(guesses.clean, audited.noise.predicted)
+    np.testing.assert_array_equal(guesses.noisy == np.arange(2), audited.noise.found)
 
 
 def test_the_dropping_attacker_does_not_see_what_carries_the_noise(audited: TableGuard, grown: list[Exposure]) -> None:
@@ -178,9 +180,9 @@ def utility(audited: TableGuard, data: AuditDataset) -> TableUtility:
 def test_without_noise_it_is_the_audits_own_measure(audited: TableGuard, utility: TableUtility, metric: str) -> None:
     point = replace(utility, metric=metric).without_noise()
     drawn, s, y = utility.clean.astype(int), audited.people.truth, utility.labels
-    own = unfairness_estimate(drawn, s, metric=metric, labels=y)
+    expected = unfairness_estimate(drawn, s, metric=metric, labels=y)
     assert point.unfairness.value == pytest.approx(unfairness(drawn, s, metric=metric, labels=y))
-    assert (point.unfairness.low, point.unfairness.high) == pytest.approx((own.low, own.high), abs=0.02)
+    assert (point.unfairness.low, point.unfairness.high) == pytest.approx((expected.low, expected.high), abs=0.02)
     assert point.accuracy.value == pytest.approx((drawn == y).mean())
     assert point.gap == pytest.approx(difference_between_groups(drawn, s, metric=metric, labels=y))
     assert point.budget is None
@@ -210,10 +212,10 @@ def test_unfairness_changes_as_in_samples_of_the_same_people(
     assert clean.change.low == clean.change.value == clean.change.high == 0.0
     rng, n = np.random.default_rng(0), utility.labels.size
     s, y, noisy = audited.people.truth, utility.labels, np.einsum("ki,ki->k", audited.mechanism(0.5), utility.noisy)
-    rows = [each if each is not None else np.full(n, True) for _, each in row_sets(metric, y, n)]
+    rows = [selection if selection is not None else np.full(n, True) for _, selection in row_sets(metric, y, n)]
 
     def distance(values: np.ndarray, drawn: np.ndarray) -> float:
-        parts = [drawn[own[drawn]] for own in rows]
+        parts = [drawn[selected[drawn]] for selected in rows]
         return max(abs(values[p[s[p] == g]].mean() - values[p].mean()) for p in parts for g in np.unique(s[p]))
 
     drawn = [rng.integers(0, n, n) for _ in range(400)]
@@ -222,7 +224,7 @@ def test_unfairness_changes_as_in_samples_of_the_same_people(
     assert 0.75 * spread < error < (1.4 if len(rows) > 1 else 1.25) * spread  # the larger of two is spread less
 
 
-def test_any_model_can_be_asked(audited: TableGuard, data: AuditDataset) -> None:
+def test_utility_of_any_model(audited: TableGuard, data: AuditDataset) -> None:
     labels = data.labels[audited.people.rows]
     coin = utility_of(audited, lambda records, groups: np.full(len(records), 0.25), labels=labels)
     point = coin.at(0.4)

@@ -24,8 +24,8 @@ def check_axes(figure: go.Figure) -> None:
     ranges = [sorted(axis.range) for axis in (figure.layout.xaxis, figure.layout.yaxis)]
     for trace in figure.data:
         for places, (low, high) in zip((trace.x, trace.y), ranges, strict=True):
-            known = [at for at in places if at is not None and at == at] if trace.type == "scatter" else []
-            assert all(low - 1e-6 <= at <= high + 1e-6 for at in known), trace
+            positions = [at for at in places if at is not None and at == at] if trace.type == "scatter" else []
+            assert all(low - 1e-6 <= at <= high + 1e-6 for at in positions), trace
     below = [shape for shape in figure.layout.shapes if shape.yref == "paper" and shape.y0 == shape.y1 == 0]
     assert not below or (below[0].x0, below[-1].x1) == tuple(figure.layout.xaxis.range)
 
@@ -35,15 +35,15 @@ def check_table(drawing: Drawing, figure: go.Figure) -> None:
     numbers = drawing.table.select_dtypes("number").to_numpy(dtype=float).ravel()
     places = np.concatenate([numbers, 100 * numbers, np.log10(np.abs(numbers[numbers != 0]))])
     side = "y" if figure.layout.yaxis.showticklabels else "x"
-    for place in (at for trace in dots(figure) for at in trace[side] if len(numbers)):
-        assert np.isclose(places, place, rtol=1e-6, atol=1e-6).any(), place
+    for position in (at for trace in dots(figure) for at in trace[side] if len(numbers)):
+        assert np.isclose(places, position, rtol=1e-6, atol=1e-6).any(), position
 
 
 def written(figure: go.Figure) -> list[str]:
     """Return all words of a chart, as they are read."""
-    cells = [words for trace in figure.data if trace.type == "heatmap" for row in trace.text for words in row]
+    cells = [text for trace in figure.data if trace.type == "heatmap" for row in trace.text for text in row]
     ticks = [*(figure.layout.xaxis.ticktext or ()), *(figure.layout.yaxis.ticktext or ())]
-    return [plain(words).strip() for words in (*cells, *(note.text for note in figure.layout.annotations), *ticks)]
+    return [plain(text).strip() for text in (*cells, *(note.text for note in figure.layout.annotations), *ticks)]
 
 
 def dots(figure: go.Figure) -> list[go.Scatter]:

@@ -23,17 +23,17 @@ def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTAC
     predicted = np.where(rng.random(people) < 0.6, truth, rng.choice(values, people, p=shares))
     size = rng.integers(1, 5, (people, values))
     size[np.arange(people), predicted] = 0
-    found = rng.random((people, values)) < 0.95
-    found[np.arange(people), predicted] = True
+    reachable = rng.random((people, values)) < 0.95
+    reachable[np.arange(people), predicted] = True
     guesses = []
     for i, name in enumerate(attackers):
         moved = rng.random((people, values)) < 1 - i / len(attackers)
-        noisy = np.where(moved & found, np.arange(values), predicted[:, None])
+        noisy = np.where(moved & reachable, np.arange(values), predicted[:, None])
         guesses.append(Guesses(attacker=name, clean=predicted, noisy=noisy))
     names = HOSTILE if values == 2 else tuple(f"city {i}" for i in range(values))
-    more = {"predicted": predicted, "size": size, "found": found, "target": shares}
-    named = {"values": names, "attribute": "home & <b>city</b>", "unit": "ratings"}
-    return exposure(truth, tuple(shares), tuple(guesses), **more, **named)
+    more = {"predicted": predicted, "size": size, "found": reachable, "target": shares}
+    labels = {"values": names, "attribute": "home & <b>city</b>", "unit": "ratings"}
+    return exposure(truth, tuple(shares), tuple(guesses), **more, **labels)
 
 
 @cache

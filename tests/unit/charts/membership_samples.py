@@ -29,13 +29,13 @@ def gap_test(value: float) -> GapTest:
 
 
 def compared(
-    values: tuple[float, float, float] = ADULT, *, group: str = "women", others: str = "men", half: float = 0.018
+    values: tuple[float, float, float] = ADULT, *, group: str = "women", reference: str = "men", half: float = 0.018
 ) -> DisparityResult:
     """Return the three gaps of a group against others."""
     names = ("vd", "fpr_gap", "advantage_gap")
     return DisparityResult(
         group=group,
-        others=others,
+        others=reference,
         **{name: estimate(value, half) for name, value in zip(names, values, strict=True)},
         recall=(estimate(0.95), estimate(0.95 - values[0])),
         false_alarms=(estimate(0.8), estimate(0.8 - values[1])),
@@ -44,12 +44,12 @@ def compared(
 
 
 def low_fpr(
-    value: float = -0.051, *, group: str = "women", others: str = "men", reason: str = "", half: float = 0.013
+    value: float = -0.051, *, group: str = "women", reference: str = "men", reason: str = "", half: float = 0.013
 ) -> GapResult:
     """Return LiRA's gap."""
     return GapResult(
         group=group,
-        others=others,
+        others=reference,
         fpr=0.01,
         estimate=not_measured() if reason else estimate(value, half),
         rates=(estimate(0.064), estimate(0.064 - value)),
@@ -74,14 +74,14 @@ def ranges(
     differences: Sequence[float] = (-0.005, -0.006, -0.008, -0.013, -0.015, -0.02, -0.022, -0.025, -0.025, 0.27),
     *,
     group: str = "women",
-    others: str = "men",
+    reference: str = "men",
 ) -> RangeTable:
     """Return ten ranges with these differences."""
     rows = tuple(
         RangeRow(low=i / 10, high=(i + 1) / 10, group=0.05 + max(d, 0), others=0.05 + max(-d, 0), difference=d)
         for i, d in enumerate(differences)
     )
-    return RangeTable(group=group, others=others, rows=rows, vd=float(np.sum(differences)))
+    return RangeTable(group=group, others=reference, rows=rows, vd=float(np.sum(differences)))
 
 
 def attack(name: str, **changes: Any) -> AttackResult:
@@ -112,14 +112,14 @@ def findings(attacks: Sequence[AttackResult] = (), names: tuple[str, ...] = ("me
         n_members=22_611,
         n_judged=18_088,
         target=TargetFindings(accuracy_train=rate, accuracy_test=rate, majority_test=rate),
-        attacks={found.name: found for found in attacks},
+        attacks={attack_result.name: attack_result for attack_result in attacks},
     )
 
 
 def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[CurveBand]:
     """Return bands over epsilon as they look on census data."""
     half = 0.012 if repeats > 1 else math.nan
-    made = []
+    curve_bands = []
     for i, epsilon in enumerate(epsilons):
         share = EPSILONS.index(epsilon) / (len(EPSILONS) - 1)
         values = {
@@ -130,7 +130,7 @@ def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[Cu
             "fpr_gap": 0.186 + 0.024 * share,
             "advantage_gap": 0.001 - 0.08 * share,
         }
-        made.append(
+        curve_bands.append(
             CurveBand(
                 at=epsilon,
                 variant="epsilon",
@@ -138,15 +138,15 @@ def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[Cu
                 values={name: estimate(value, half if name != "auc" else half / 4) for name, value in values.items()},
             )
         )
-    return made
+    return curve_bands
 
 
 def fairpick_bands(thetas: Sequence[float] = (0.4, 0.6, 0.8, 1.0)) -> list[CurveBand]:
     """Return bands over theta as they look on census data."""
-    made = []
+    curve_bands = []
     for theta in thetas:
         for variant, floor in (("fairpick", 0.03), ("random", 0.098)):
             vd = 0.131 - (1 - theta) * (0.131 - floor)
             values = {"vd": estimate(vd, 0.01), "deleted": estimate(12_000 * (1 - theta), 300)}
-            made.append(CurveBand(at=theta, variant=variant, repeats=5, values=values))
-    return made
+            curve_bands.append(CurveBand(at=theta, variant=variant, repeats=5, values=values))
+    return curve_bands

@@ -78,8 +78,8 @@ def estimate(rng: Generator) -> Estimate:
 
 def spread(rng: Generator) -> Spread:
     """Return a rate over seeds, or over the people of one."""
-    found, over = estimate(rng), str(rng.choice(["seeds", "people", ""]))
-    return Spread(value=found.value, low=found.low, high=found.high, n=found.n, sd=0.1, over=over, seeds=3)
+    rate, over = estimate(rng), str(rng.choice(["seeds", "people", ""]))
+    return Spread(value=rate.value, low=rate.low, high=rate.high, n=rate.n, sd=0.1, over=over, seeds=3)
 
 
 def maybe(rng: Generator, make: Callable[[Generator], Any]) -> Any:
@@ -99,12 +99,12 @@ MAKERS: dict[str, Callable[[Generator], Any]] = {
 
 def invent(kind: Any, rng: Generator, **known: Any) -> Any:
     """Return a result whose fields are invented by their types, but for those that are known."""
-    made = dict(known)
-    for one in fields(kind):
-        if one.name not in made:
-            name, _, none = str(one.type).partition(" | ")
-            made[one.name] = maybe(rng, MAKERS[name]) if none else MAKERS[name](rng)
-    return kind(**made)
+    arguments = dict(known)
+    for field in fields(kind):
+        if field.name not in arguments:
+            name, _, none = str(field.type).partition(" | ")
+            arguments[field.name] = maybe(rng, MAKERS[name]) if none else MAKERS[name](rng)
+    return kind(**arguments)
 
 
 def names_of(rng: Generator) -> tuple[str, ...]:
@@ -135,8 +135,8 @@ def _model(rng: Generator, groups: int) -> ModelFindings:
         for _ in range(2)
     ]
     nothing = np.zeros(0)
-    known = {"predictions": nothing, "scores": nothing, "structure": UNKNOWN}
-    return invent(ModelFindings, rng, rates_train=rates[0], rates_test=rates[1], **known)
+    fixed = {"predictions": nothing, "scores": nothing, "structure": UNKNOWN}
+    return invent(ModelFindings, rng, rates_train=rates[0], rates_test=rates[1], **fixed)
 
 
 def _rates(rng: Generator) -> Drawing:
@@ -177,26 +177,26 @@ def _certificate(rng: Generator) -> SolverCertificate:
 def disclosures(rng: Generator) -> list[Disclosure]:
     """Return what follows some tolerances, up to all of the slider's."""
     groups, majority, before = int(rng.choice([2, 2, 3, 20])), estimate(rng), estimate(rng)
-    made = []
-    for place in sorted(rng.choice(np.linspace(0, 0.2, 41), int(rng.integers(1, 12)), replace=False).tolist()):
+    curve = []
+    for tolerance in sorted(rng.choice(np.linspace(0, 0.2, 41), int(rng.integers(1, 12)), replace=False).tolist()):
         none = rng.random() < 0.2
         parts = [
             GroupRecognition(group=i, before=estimate(rng), after=None if none else estimate(rng))
             for i in range(groups)
         ]
         more = dict.fromkeys(("after", "balanced_after", "gain", "n_changed", "n_right")) if none else {}
-        more |= {"told": place, "used": place + float(rng.choice([0.0, 0.0123])), "majority": majority}
+        more |= {"told": tolerance, "used": tolerance + float(rng.choice([0.0, 0.0123])), "majority": majority}
         more |= {"before": before, "groups": tuple(parts), "certificate": _certificate(rng)}
         more |= {
             "exponent": 1,
             "smallest_tolerance": None,
             "n_changed": 3,
             "n_right": 2,
-            "metric": METRICS[place > 0.1],
+            "metric": METRICS[tolerance > 0.1],
         }
         more |= {} if none else {name: estimate(rng) for name in ("after", "balanced_after", "gain")}
-        made.append(invent(Disclosure, rng, **more))
-    return made
+        curve.append(invent(Disclosure, rng, **more))
+    return curve
 
 
 def _disclosure(rng: Generator) -> Drawing:
@@ -213,8 +213,8 @@ def _recognition(rng: Generator) -> Drawing:
 
 def sweep_row(rng: Generator, method: str = "", tolerance: float = 0.0) -> SweepRow:
     """Return a row of a sweep of one to three seeds."""
-    known = {"method": method, "tolerance": tolerance, "seeds": (1, 2, 3)[: int(rng.integers(1, 4))]}
-    return invent(SweepRow, rng, before_corrected=maybe(rng, spread), after=maybe(rng, spread), n_true=1, **known)
+    fixed = {"method": method, "tolerance": tolerance, "seeds": (1, 2, 3)[: int(rng.integers(1, 4))]}
+    return invent(SweepRow, rng, before_corrected=maybe(rng, spread), after=maybe(rng, spread), n_true=1, **fixed)
 
 
 TOLERANCES = (0.0, 0.001, 0.005, 0.02, 0.1, 0.2)
@@ -222,7 +222,7 @@ TOLERANCES = (0.0, 0.001, 0.005, 0.02, 0.1, 0.2)
 
 def _rows(rng: Generator) -> list[SweepRow]:
     places = rng.choice(TOLERANCES, int(rng.integers(0, 7)), replace=False)
-    return [sweep_row(rng, tolerance=float(place)) for place in places]
+    return [sweep_row(rng, tolerance=float(tolerance)) for tolerance in places]
 
 
 def attribution(rng: Generator) -> Attribution:
@@ -237,9 +237,9 @@ def attribution(rng: Generator) -> Attribution:
 
 
 def _waterfall(rng: Generator) -> Drawing:
-    found = attribution(rng)
+    leak = attribution(rng)
     now = disclosures(rng)[0] if rng.random() < 0.5 else None
-    return correction.draw_waterfall(found, estimate(rng), label=nasty(rng), attribute=nasty(rng), now=now)
+    return correction.draw_waterfall(leak, estimate(rng), label=nasty(rng), attribute=nasty(rng), now=now)
 
 
 def _trained(rng: Generator) -> Drawing:
@@ -249,8 +249,8 @@ def _trained(rng: Generator) -> Drawing:
 
 def more_disclosed(rng: Generator) -> list[MoreDisclosed]:
     """Return what more than a tolerance reveals."""
-    known = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
-    return [invent(MoreDisclosed, rng, known=k, certificate=_certificate(rng)) for k in known]
+    knowledge = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
+    return [invent(MoreDisclosed, rng, known=k, certificate=_certificate(rng)) for k in knowledge]
 
 
 def corrected(rng: Generator) -> Any:
@@ -262,14 +262,14 @@ def corrected(rng: Generator) -> Any:
         epsilon=float(rng.choice([math.inf, 0.5, 20.0])),
         forest=None if rng.random() < 0.7 else (("max_depth", 3),),
     )
-    found = SimpleNamespace(held_out_accuracy=estimate(rng))
+    attacker = SimpleNamespace(held_out_accuracy=estimate(rng))
     return SimpleNamespace(
         config=config,
         model=SimpleNamespace(unfairness_train=float(rng.choice([0.0, 0.0123, 0.05]))),
         subject=SimpleNamespace(attribute=people.roles.attribute, dataset=people),
         group_names=tuple(nasty(rng) for _ in range(20)),
         strong=estimate(rng),
-        attack=lambda adversary, *, as_published: found,
+        attack=lambda adversary, *, as_published: attacker,
     )
 
 
@@ -277,7 +277,7 @@ def leak_points(rng: Generator) -> tuple[list[LeakPoint], AuditConfig]:
     """Return models of one to three seeds with their twins without mitigation, and the settings of the former."""
     method = str(rng.choice(["exponentiated_gradient", "correlation_remover", "unmitigated"]))
     config = AuditConfig(method=method, metric=str(rng.choice(METRICS)), tolerance=0.02)
-    return [_leak(rng, each) for each in leak_configs(config, range(int(rng.integers(1, 4))))], config
+    return [_leak(rng, leak_config) for leak_config in leak_configs(config, range(int(rng.integers(1, 4))))], config
 
 
 def _leak(rng: Generator, config: AuditConfig) -> LeakPoint:
@@ -301,11 +301,11 @@ def _leak(rng: Generator, config: AuditConfig) -> LeakPoint:
 def inferred(rng: Generator) -> AttributeInference:
     """Return what one or two attackers infer of few people from what is released."""
     k, n = int(rng.choice([2, 2, 3])), int(rng.integers(5, 60))
-    judged = {}
-    for place in ("outside", "inside")[: int(rng.integers(1, 3))]:
+    posteriors = {}
+    for attacker in ("outside", "inside")[: int(rng.integers(1, 3))]:
         truth = np.append(np.arange(k), rng.integers(0, k, n))
         before, after = (rng.dirichlet(np.ones(k), truth.size) + 0.3 * np.eye(k)[truth] for _ in range(2))
-        judged[place] = AttackerPosteriors(
+        posteriors[attacker] = AttackerPosteriors(
             truth=truth,
             before=before / before.sum(axis=1, keepdims=True),
             after=after / after.sum(axis=1, keepdims=True),
@@ -318,9 +318,9 @@ def inferred(rng: Generator) -> AttributeInference:
         attribute=nasty(rng),
         trained_on=nasty(rng),
         released="the predicted labels",
-        judged=judged,
+        judged=posteriors,
         gains={
-            measure: (str(rng.choice(list(judged))), _small(rng))
+            measure: (str(rng.choice(list(posteriors))), _small(rng))
             for measure in ("accuracy", "balanced_accuracy", "bits")
         },
         closing=tuple((way, _small(rng), _small(rng)) for way in ways[: int(rng.integers(0, 3))]),
@@ -369,9 +369,9 @@ def _gap(rng: Generator) -> float:
     return float(rng.choice([0.0, 1.0, -1.0, 0.131, rng.normal() / 5]))
 
 
-def _compared(rng: Generator, group: str, others: str) -> DisparityResult:
+def _compared(rng: Generator, group: str, reference: str) -> DisparityResult:
     half = float(rng.choice([0.0, 0.018, 0.5]))
-    return members.compared((_gap(rng), _gap(rng), _gap(rng)), group=group, others=others, half=half)
+    return members.compared((_gap(rng), _gap(rng), _gap(rng)), group=group, reference=reference, half=half)
 
 
 def _attack(rng: Generator, name: str, names: Sequence[str]) -> AttackResult:
@@ -381,7 +381,7 @@ def _attack(rng: Generator, name: str, names: Sequence[str]) -> AttackResult:
     if name != "lira":
         results = tuple(_compared(rng, *pair) for pair in several if rng.random() < 0.9)
         more["disparities"] = Disparities(results=results, not_measured=(("a", nasty(rng, 160)),))
-    more["low_fpr"] = tuple(members.low_fpr(_gap(rng), group=a, others=b, reason=reason) for a, b in several)
+    more["low_fpr"] = tuple(members.low_fpr(_gap(rng), group=a, reference=b, reason=reason) for a, b in several)
     size, levels = int(rng.choice([5, 60, 3000])), int(rng.choice([0, 1, 4]))
     more["roc"] = members.roc(rng.random(), size, levels)
     more["roc_by_group"] = tuple(members.roc(rng.random(), size, levels, seed=i) for i in range(len(names)))
@@ -393,11 +393,11 @@ def _members(rng: Generator, *attacks: str) -> MembershipFindings:
     return members.findings([_attack(rng, name, names) for name in attacks], names=names)
 
 
-def reading(rng: Generator) -> MembershipSummary:
+def membership_summary(rng: Generator) -> MembershipSummary:
     """Return an audit with one or two attacks, or a third one, read for some group."""
-    found = _members(rng, *[name for name in ("network", "lira") if rng.random() < 0.8] or ["loss"])
-    group = int(rng.integers(len(found.group_names)))
-    return MembershipSummary(found, replace(found.settings, group=group))
+    membership_findings = _members(rng, *[name for name in ("network", "lira") if rng.random() < 0.8] or ["loss"])
+    group = int(rng.integers(len(membership_findings.group_names)))
+    return MembershipSummary(membership_findings, replace(membership_findings.settings, group=group))
 
 
 def _roc(rng: Generator) -> Drawing:
@@ -407,15 +407,17 @@ def _roc(rng: Generator) -> Drawing:
 
 def _ranges(rng: Generator) -> Drawing:
     steps = [float(rng.choice([0.0, -0.005, 0.27, -0.3, rng.normal() / 10])) for _ in range(10)]
-    found: RangeTable = members.ranges(steps, group=nasty(rng), others=nasty(rng))
-    return membership.draw_ranges(found, muted=bool(rng.random() < 0.3))
+    range_table: RangeTable = members.ranges(steps, group=nasty(rng), reference=nasty(rng))
+    return membership.draw_ranges(range_table, muted=bool(rng.random() < 0.3))
 
 
 def _bands(rng: Generator) -> tuple[list[CurveBand], float]:
-    made = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=int(rng.choice([1, 2, 25])))
-    names = list(made[0].values) if made else []
-    made = [replace(band, values={name: estimate(rng) for name in names if rng.random() < 0.95}) for band in made]
-    return made, float(rng.choice(EPSILONS))
+    curve_bands = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=int(rng.choice([1, 2, 25])))
+    names = list(curve_bands[0].values) if curve_bands else []
+    curve_bands = [
+        replace(band, values={name: estimate(rng) for name in names if rng.random() < 0.95}) for band in curve_bands
+    ]
+    return curve_bands, float(rng.choice(EPSILONS))
 
 
 def _by_epsilon(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
@@ -427,16 +429,16 @@ def _by_epsilon(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
 
 
 def _fairpick(rng: Generator) -> Drawing:
-    made = [band for band in members.fairpick_bands() if rng.random() < 0.8]
+    curve_bands = [band for band in members.fairpick_bands() if rng.random() < 0.8]
     measure = str(rng.choice(["vd", "fpr_gap", "advantage_gap"]))
-    made = [replace(band, values={measure: members.estimate(_gap(rng), 0.02)}) for band in made]
-    return membership.draw_fairpick(made, now=float(rng.choice([0.4, 0.6, 0.71, 1.0])), measure=measure)
+    curve_bands = [replace(band, values={measure: members.estimate(_gap(rng), 0.02)}) for band in curve_bands]
+    return membership.draw_fairpick(curve_bands, now=float(rng.choice([0.4, 0.6, 0.71, 1.0])), measure=measure)
 
 
 def _deleted(rng: Generator) -> Drawing:
     deleted = {name: int(rng.choice([0, 1, 1_234_567])) for name in names_of(rng)[:2]}
-    known = {"deleted": deleted, "theta": 0.6}
-    return membership.draw_deleted(invent(FairPickFindings, rng, **known))
+    fixed = {"deleted": deleted, "theta": 0.6}
+    return membership.draw_deleted(invent(FairPickFindings, rng, **fixed))
 
 
 # ---------------------------------------------------------------------------------------------------- model card
@@ -444,7 +446,7 @@ def _deleted(rng: Generator) -> Drawing:
 
 def cards(rng: Generator) -> tuple[list[ReleaseStudy], ReleaseStudy]:
     """Return a card with more and more models, and one of them."""
-    made = []
+    studies = []
     for count in (1, 2, 5, 12)[: int(rng.integers(1, 5))]:
         now = card(count)
         size = float(rng.choice([0.0, 1.0, 35.7, 12_345.6]))
@@ -456,14 +458,14 @@ def cards(rng: Generator) -> tuple[list[ReleaseStudy], ReleaseStudy]:
         prediction = replace(now.prediction, bits=replace(bits, value=size * rng.random()))
         values = tuple(invent(CommonValue, rng) for _ in range(int(rng.integers(0, 9))))
         common = replace(now.in_common, values=values)
-        made.append(replace(now, meter=meter, measured=measured, prediction=prediction, in_common=common))
-    return made, made[int(rng.integers(len(made)))]
+        studies.append(replace(now, meter=meter, measured=measured, prediction=prediction, in_common=common))
+    return studies, studies[int(rng.integers(len(studies)))]
 
 
 def _by_models(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
     def drawn(rng: Generator) -> Drawing:
-        made, now = cards(rng)
-        return draw(made, now, counts=(1, 2, 5, 12, 20, 50) if rng.random() < 0.5 else ())
+        studies, now = cards(rng)
+        return draw(studies, now, counts=(1, 2, 5, 12, 20, 50) if rng.random() < 0.5 else ())
 
     return drawn
 
@@ -520,17 +522,17 @@ def _values(rng: Generator) -> Drawing:
     n = int(rng.choice([8, 100, 1000]))
     truth, numbers = rng.integers(0, 2, n), rng.random(n)
     someone = QueriedRecords(sensitive=truth, base=numbers, prior=numbers, labels=truth)
-    reading = DecodedAttribute(
+    decoded = DecodedAttribute(
         values=rng.normal(0.5, 1, n), threshold=float(rng.random()), recovered=rng.integers(0, 2, n)
     )
-    return queries.draw_values(someone, reading, names=(nasty(rng), nasty(rng)))
+    return queries.draw_values(someone, decoded, names=(nasty(rng), nasty(rng)))
 
 
 def _targeted(rng: Generator) -> Drawing:
     places = np.geomspace(0.01, 100, 9).tolist()
-    made = {name: [(e, float(rng.random())) for e in places] for name in ("Exact", "Laplace", "Cauchy", "Noisy sums")}
+    curves = {name: [(e, float(rng.random())) for e in places] for name in ("Exact", "Laplace", "Cauchy", "Noisy sums")}
     limits = {f"bound, {i}": [(e, float(rng.random())) for e in places] for i in range(int(rng.integers(0, 3)))}
-    return queries.draw_targeted(made, limits, str(rng.choice(list(made))), float(rng.choice(places)))
+    return queries.draw_targeted(curves, limits, str(rng.choice(list(curves))), float(rng.choice(places)))
 
 
 def _answers(rng: Generator) -> Drawing:
@@ -559,9 +561,9 @@ def exposure(rng: Generator) -> Exposure:
 def _budget(rng: Generator) -> Drawing:
     some, last = exposure(rng), float(rng.choice([1.0, 5.0, 120.0]))
     now = last * float(rng.choice([0.0, 0.37, 1.0]))
-    curves, place = some.curves(np.linspace(0, last, 5).tolist()), {"last": last, "budget": now, "unit": some.unit}
+    curves, axis = some.curves(np.linspace(0, last, 5).tolist()), {"last": last, "budget": now, "unit": some.unit}
     kind = {"attribute": some.attribute, "balanced": bool(rng.random(2)[1] < 0.5)}
-    return guard.draw_budget(curves, some.at(now), some.majority, **place, **kind)
+    return guard.draw_budget(curves, some.at(now), some.majority, **axis, **kind)
 
 
 def _cost(rng: Generator) -> Drawing:
@@ -573,7 +575,7 @@ def _cost(rng: Generator) -> Drawing:
 
 def _defences(rng: Generator) -> Drawing:
     kinds = (("blurme", "3 added"), ("chisquare", "3 added"), ("qpm", "slack 0.5"), ("local_dp", "epsilon 8 an entry"))
-    made = [
+    comparisons = [
         Compared(
             method=method,
             parameter=parameter,
@@ -583,7 +585,7 @@ def _defences(rng: Generator) -> Drawing:
         )
         for method, parameter in kinds
     ]
-    return guard.draw_defences(exposure(rng), 1.0, made)
+    return guard.draw_defences(exposure(rng), 1.0, comparisons)
 
 
 def _where(rng: Generator) -> Drawing:
@@ -608,7 +610,7 @@ def _exposure_at(draw: Callable[..., Drawing], *more: Any) -> Callable[[Generato
 
 def choice(rng: Generator) -> Choice:
     """Return the choice among up to forty models, trained or given."""
-    given, attribute = rng.random() < 0.3, nasty(rng)
+    is_external, attribute = rng.random() < 0.3, nasty(rng)
     points = [
         replace(
             made.point(
@@ -616,10 +618,10 @@ def choice(rng: Generator) -> Choice:
                 float(rng.choice([0.0, 0.75, 1.0, rng.random()])),
                 {**made.SAFE, "membership_auc": float(rng.choice([0.5, 0.55, 0.9, 0.4 + 0.5 * rng.random()]))},
                 rng,
-                method=GIVEN if given else str(rng.choice(METHODS)),
+                method=GIVEN if is_external else str(rng.choice(METHODS)),
                 depth=int(rng.choice([4, 8])),
             ),
-            name=f"{number}{nasty(rng)}" if given else "",
+            name=f"{number}{nasty(rng)}" if is_external else "",
         )
         for number in range(int(rng.choice([1, 2, 18, 40])))
     ]
@@ -629,10 +631,12 @@ def choice(rng: Generator) -> Choice:
 
 def at_risk(rng: Generator) -> PeopleAtRisk:
     """Return people of whom none, a few or all are found."""
-    found = rng.random((int(rng.choice([1, 30, 2000])), 4)) < rng.choice([0.0, 0.02, 0.5, 1.0])
-    made = risk(found, reason=str(rng.choice(["", "No scores."])))
-    known = (replace(one, beyond_chance=not one.reason and rng.random() < 0.5) for one in made.attacks)
-    return replace(made, attacks=tuple(known))
+    identified = rng.random((int(rng.choice([1, 30, 2000])), 4)) < rng.choice([0.0, 0.02, 0.5, 1.0])
+    people_at_risk = risk(identified, reason=str(rng.choice(["", "No scores."])))
+    attacks = (
+        replace(attack, beyond_chance=not attack.reason and rng.random() < 0.5) for attack in people_at_risk.attacks
+    )
+    return replace(people_at_risk, attacks=tuple(attacks))
 
 
 CHARTS: dict[str, Callable[[Generator], Drawing]] = {
@@ -651,7 +655,7 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_models_unfairness": lambda rng: sweep.draw_models_unfairness(_rows(rng), TOLERANCES),
     "draw_search": lambda rng: correction.draw_search(tuned(rng)),
     "draw_landscape": lambda rng: sweep.draw_landscape(landscape(rng)),
-    "draw_gaps_between": lambda rng: membership.draw_gaps_between(reading(rng)),
+    "draw_gaps_between": lambda rng: membership.draw_gaps_between(membership_summary(rng)),
     "draw_group_gaps": lambda rng: membership.draw_group_gaps(_attack(rng, "network", names_of(rng))),
     "draw_roc": _roc,
     "draw_ranges": _ranges,

@@ -52,7 +52,7 @@ def test_what_is_written_is_told_and_in_the_table() -> None:
     rows = draw_rows("Rows", [Row(name=name, marks=marks) for name in ("a <b>", "c")], percents("Rate"), first="who")
     assert rows.table.to_dict("list").items() >= {"who": ["a <b>", "c"], "before": [0.23] * 2}.items()
     assert {"before, low", "after, high"} <= set(rows.table.columns)
-    assert all(words in rows.alt for words in ("a <b>", "c", "23", "87"))
+    assert all(text in rows.alt for text in ("a <b>", "c", "23", "87"))
     curve = Curve(x=[0, 1], of=rates, color="leak", name="a  <b>")
     lines = draw_lines("Lines", [curve], x=Scale(title="x"), y=percents("y"))
     assert set(lines.table.columns) == {"curve", "x", "value", "value, low", "value, high"}
@@ -64,18 +64,18 @@ def test_more_names_than_there_is_room_for_keep_the_finding_the_highest_and_the_
     curves = [Curve(x=[0, 1], of=[r, r], color="ink", name=f"c{i}", value="") for i, r in enumerate(rates)]
     curves[11] = Curve(x=[0, 1], of=[rates[11]] * 2, color="leak", name="finding", value="", width=3)
     drawing = draw_lines("Curves", curves, x=Scale(title="x"), y=percents("y"), height=250)
-    shown = [plain(note.text) for note in check(drawing).layout.annotations]
-    assert {"finding", "c0", "c29"} <= set(shown) and len(shown) < 15
+    labels = [plain(note.text) for note in check(drawing).layout.annotations]
+    assert {"finding", "c0", "c29"} <= set(labels) and len(labels) < 15
     assert visible_labels([1.0, 2.0, 3.0], [False, True, False], 2) == [1, 2]
 
 
 @given(st.text(max_size=60), st.integers(20, 300))
 def test_names_are_shortened_in_the_middle_and_harmless(name: str, pixels: int) -> None:
-    shown = fit(name, pixels)
+    label = fit(name, pixels)
     flat = " ".join(name.split())
-    assert width(shown) <= pixels or len(plain(shown)) <= 1
-    assert plain(shown) == flat or flat.startswith(plain(shown).partition("…")[0])
-    assert "<" not in shown and "<" not in short(name)
+    assert width(label) <= pixels or len(plain(label)) <= 1
+    assert plain(label) == flat or flat.startswith(plain(label).partition("…")[0])
+    assert "<" not in label and "<" not in short(name)
 
 
 @given(st.lists(st.floats(0, 1), max_size=6))
@@ -89,21 +89,21 @@ def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: 
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=5))
-def test_labels_are_spread_apart_inside_the_chart(wanted: list[float]) -> None:
-    placed = separate_labels(wanted, 10, 0, 100)
+def test_labels_are_spread_apart_inside_the_chart(heights: list[float]) -> None:
+    placed = separate_labels(heights, 10, 0, 100)
     assert all(-1e-9 <= p <= 100 + 1e-9 for p in placed)
     ordered = sorted(placed)
     assert all(b - a >= 10 - 1e-9 for a, b in pairwise(ordered))
-    assert [p for _, p in sorted(zip(wanted, placed, strict=True), key=lambda pair: pair[0])] == ordered
+    assert [p for _, p in sorted(zip(heights, placed, strict=True), key=lambda pair: pair[0])] == ordered
 
 
-def test_marks_that_stand_too_close_are_not_named() -> None:
+def test_visible_ticks_leave_out_marks_that_are_too_close() -> None:
     x = Axis(ends=(0, 30), marks=range(31), words=[f"{10**6 + i:,}" for i in range(31)], title="")
-    named = visible_ticks([mark / 30 for mark in x.marks], x.words, pixels=200)
-    assert 0 in named and 30 in named and len(named) < 6
+    visible = visible_ticks([mark / 30 for mark in x.marks], x.words, pixels=200)
+    assert 0 in visible and 30 in visible and len(visible) < 6
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(foreground: str, background: str) -> float:
     """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
 
     def luminance(color: str) -> float:
@@ -111,7 +111,7 @@ def contrast(one: str, other: str) -> float:
         linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    darker, lighter = sorted((luminance(one), luminance(other)))
+    darker, lighter = sorted((luminance(foreground), luminance(background)))
     return (lighter + 0.05) / (darker + 0.05)
 
 

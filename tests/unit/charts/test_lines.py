@@ -49,14 +49,14 @@ class Call:
 
 def callers() -> set[str]:
     """Return the functions that call `draw_lines`, by module and name, as they are written."""
-    found = set()
+    drawing_functions = set()
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 names = {call.func.id for call in calls_in(node) if isinstance(call.func, ast.Name)}
                 if "draw_lines" in names:
-                    found.add(f"{path.parent.name}.{path.stem}.{node.name}")
-    return found
+                    drawing_functions.add(f"{path.parent.name}.{path.stem}.{node.name}")
+    return drawing_functions
 
 
 def calls_in(node: ast.AST) -> Iterator[ast.Call]:
@@ -82,11 +82,11 @@ def drawn() -> Iterator[list[Call]]:
     def recorded(title: str, curves: Sequence[Curve], **look: Any) -> Drawing:
         code = sys._getframe(1).f_code
         path = Path(code.co_filename)
-        made = draw_lines(title, curves, **look)
+        drawing = draw_lines(title, curves, **look)
         in_gutter = look.get("gutter", 1) > 0 and not look.get("diagonal")
         caller = f"{path.parent.name}.{path.stem}.{code.co_qualname.partition('.')[0]}"
-        calls.append(Call(caller, curves, look.get("at"), in_gutter, made))
-        return made
+        calls.append(Call(caller, curves, look.get("at"), in_gutter, drawing))
+        return drawing
 
     with pytest.MonkeyPatch.context() as patch:
         for path in FILES:
@@ -102,8 +102,8 @@ def drawn() -> Iterator[list[Call]]:
 
 
 def test_all_functions_that_draw_lines_are_tried(drawn: list[Call]):
-    found = {call.caller for call in drawn}
-    assert len(callers()) >= 8 and found == callers()
+    tried = {call.caller for call in drawn}
+    assert len(callers()) >= 8 and tried == callers()
     assert any(curve.unfinished for call in drawn for curve in call.curves)
     assert sum(call.at is not None for call in drawn) > 50
 
@@ -113,8 +113,8 @@ def points_of(curve: Curve, drawing: Drawing) -> list[tuple[float, float]]:
     points = list(zip(curve.x, curve.of, strict=True))
     if curve.grid:
         numbers = dict(points)
-        points = [(place, numbers.get(place)) for place in sorted({*curve.x, *curve.grid})]
-    return [(drawing.x.place(place), drawing.y.place(value_of(number))) for place, number in points]
+        points = [(position, numbers.get(position)) for position in sorted({*curve.x, *curve.grid})]
+    return [(drawing.x.place(position), drawing.y.place(value_of(number))) for position, number in points]
 
 
 def joined(curve: Curve, drawing: Drawing) -> set[tuple[tuple[float, float], tuple[float, float]]]:
@@ -161,7 +161,7 @@ def test_names_stand_at_the_height_their_curve_has_at_the_slider(drawn: list[Cal
     seen = 0
     for call in (call for call in drawn if call.gutter):
         low, high = call.drawing.y.ends
-        wanted = []
+        expected = []
         for curve in (curve for curve in call.curves if curve.name):
             height = expected_height(curve, call)
             if not math.isnan(height):
@@ -169,15 +169,17 @@ def test_names_stand_at_the_height_their_curve_has_at_the_slider(drawn: list[Cal
                 value = curve.value
                 if value is None:
                     value = "" if number is None else plain(call.drawing.y.write(number))
-                wanted.append((min(max(height, low), high), curve.color, value))
-        found = labels(call.drawing)
-        for start, _, color, words in found:
-            near = [value for height, own, value in wanted if own == color and math.isclose(height, start)]
-            assert any(words.startswith(value) for value in near), (call.caller, words, wanted)
-        ordered = sorted(found)
+                expected.append((min(max(height, low), high), curve.color, value))
+        gutter_labels = labels(call.drawing)
+        for start, _, color, text in gutter_labels:
+            near = [
+                value for height, curve_color, value in expected if curve_color == color and math.isclose(height, start)
+            ]
+            assert any(text.startswith(value) for value in near), (call.caller, text, expected)
+        ordered = sorted(gutter_labels)
         assert [end for _, end, _, _ in ordered] == sorted(end for _, end, _, _ in ordered)  # no two leaders cross
-        assert len(found) == len(wanted) or len(found) >= 3  # some have no room
-        seen += len(found)
+        assert len(gutter_labels) == len(expected) or len(gutter_labels) >= 3  # some have no room
+        seen += len(gutter_labels)
     assert seen > 300
 
 
@@ -192,8 +194,8 @@ def test_a_hairline_leads_from_the_slider_to_each_name(drawn: list[Call]):
         reaching = [curve for curve in call.curves if not curve.level and curve.at(call.at) is not None]
         heights = {expected_height(curve, call) for curve in reaching if curve.name}
         if at < right:
-            named = {start for start, *_ in labels(call.drawing)}
-            assert {(at, height) for height in heights & named} <= starts
+            label_heights = {start for start, *_ in labels(call.drawing)}
+            assert {(at, height) for height in heights & label_heights} <= starts
 
 
 def test_lines_join_neighbours_that_are_computed_and_every_point_is_seen(drawn: list[Call]):
@@ -228,11 +230,11 @@ def leaks(numbers: Sequence[int], decoders: Sequence[str] = ("strongest", "publi
     }
 
 
-def draw_leaks(there: Sequence[int], *, marker: int) -> Drawing:
+def draw_leaks(computed: Sequence[int], *, marker: int) -> Drawing:
     numbers = range(0, 61, 2)
     now = [leak for curve in leaks([marker]).values() for leak in curve]
     prior = rate(0.7)
-    return draw_leakage(leaks(there), {}, now, numbers=numbers, prior=prior, limit=None, attribute="sex")
+    return draw_leakage(leaks(computed), {}, now, numbers=numbers, prior=prior, limit=None, attribute="sex")
 
 
 def test_a_curve_of_which_the_ends_are_computed_is_two_dots_and_no_line():
@@ -243,7 +245,7 @@ def test_a_curve_of_which_the_ends_are_computed_is_two_dots_and_no_line():
     dots = [trace for trace in figure.data if trace.name == "computed"]
     assert [list(trace.x) for trace in dots] == [[0, 60]] * 2
     assert all(list(trace.y) == pytest.approx([50.0, 74.0]) for trace in dots)
-    assert [words for *_, words in sorted(labels(drawing))] == [
+    assert [text for *_, text in sorted(labels(drawing))] == [
         "50.0% random guessing",
         "60.0% ℓ1 (paper)",
         "60.0% best decoder",
@@ -259,7 +261,7 @@ def test_a_finished_curve_is_a_line_and_its_name_stands_where_it_is_at_the_slide
     drawing = draw_leaks(range(0, 61, 2), marker=30)
     lines = [trace for trace in drawing.data if trace["mode"] == "lines" and not trace.get("fill")]
     assert [len(trace["x"]) for trace in lines] == [31, 31]
-    heights = {words: start for start, _, _, words in labels(drawing)}
+    heights = {text: start for start, _, _, text in labels(drawing)}
     assert heights["62.0% best decoder"] == pytest.approx(62.0)
     assert "computed so far" not in drawing.alt
     assert not [shape for shape in drawing.layout["shapes"] if shape["type"] == "rect"]
@@ -268,10 +270,10 @@ def test_a_finished_curve_is_a_line_and_its_name_stands_where_it_is_at_the_slide
 def test_the_end_of_an_unfinished_curve_has_no_name():
     x = Axis(ends=(0, 4), marks=range(5), words=list("01234"), title="x")
     grid = range(5)
-    for count, named in ((5, True), (3, False)):
+    for count, has_name in ((5, True), (3, False)):
         curve = Curve(x=grid[:count], of=[0.5 + 0.1 * i for i in grid[:count]], grid=grid, color="leak", name="curve")
         drawing = draw_lines("Lines", [level(0.2, "chance", "level"), curve], x=x, y=percents("y"))
-        assert [words for *_, words in labels(drawing)] == ["20.0% level"] + ["90.0% curve"] * named
+        assert [text for *_, text in labels(drawing)] == ["20.0% level"] + ["90.0% curve"] * has_name
 
 
 def test_gaps_of_a_line_are_gaps_on_paper_too():

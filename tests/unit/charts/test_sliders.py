@@ -55,20 +55,20 @@ def percents(*numbers: Estimate) -> list[float]:
 
 
 def disclosures() -> Iterator[At]:
-    found = run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(600, seed=11))
-    curve = [found.disclose(tolerance) for tolerance in (0.01, 0.05, 0.1, 0.2, 0.4)]
+    correction = run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=dataset(600, seed=11))
+    curve = [correction.disclose(tolerance) for tolerance in (0.01, 0.05, 0.1, 0.2, 0.4)]
     for now in curve:
-        drawing = draw_disclosure(curve, now, found.strong, attribute="origin", attacker="Attacker")
+        drawing = draw_disclosure(curve, now, correction.strong, attribute="origin", attacker="Attacker")
         assert now.after is not None
         yield At(drawing, f"at {now.told:g}", now.told, percents(now.after))
 
 
 def budgets(values: int, *, balanced: bool) -> Iterator[At]:
-    made = study(values)
+    exposure_study = study(values)
     for budget in (0.0, 0.1, 1.0, 5.0):
-        points, look = made.at(budget), {"balanced": balanced, "unit": made.unit}
-        look |= {"last": 5.0, "budget": budget, "attribute": made.attribute}
-        drawing = draw_budget(curves(values), points, made.majority, **look)
+        points, look = exposure_study.at(budget), {"balanced": balanced, "unit": exposure_study.unit}
+        look |= {"last": 5.0, "budget": budget, "attribute": exposure_study.attribute}
+        drawing = draw_budget(curves(values), points, exposure_study.majority, **look)
         yield At(drawing, f"at {budget:g}", budget, percents(*(point.rate(balanced=balanced) for point in points)))
 
 
@@ -91,11 +91,11 @@ def leaks(noise: str) -> dict[str, list[Leak]]:
 def leakage(noise: str, limit: tuple[str, float] | None) -> Iterator[At]:
     exact = {} if noise == "exact" else leaks("exact")
     numbers = [leak.m for leak in leaks(noise)["strongest"]]
-    for place, m in enumerate(numbers):
-        now = [leaks(noise)[decoder][place] for decoder in DECODERS]
+    for index, m in enumerate(numbers):
+        now = [leaks(noise)[decoder][index] for decoder in DECODERS]
         (best,) = best_by_number(now)
-        beside = [leaks(noise)[decoder][place].leakage for decoder in ("published", "without_prior")]
-        free = {decoder: curve[place] for decoder, curve in exact.items()}
+        beside = [leaks(noise)[decoder][index].leakage for decoder in ("published", "without_prior")]
+        free = {decoder: curve[index] for decoder, curve in exact.items()}
         faint = [best_by_number(list(free.values()))[0].leakage, free["published"].leakage] if free else []
         look: dict[str, Any] = {
             "numbers": numbers,
@@ -130,8 +130,8 @@ def targeted(chosen: str) -> Iterator[At]:
 def over_epsilon(draw: Callable[..., Drawing], fields: tuple[str, ...], scale: float = 1.0) -> Iterator[At]:
     for band in bands():
         heights = [scale * band.values[field].value for field in fields]
-        place = 2.75 if math.isinf(band.at) else math.log10(band.at)
-        yield At(draw(bands(), now=band.at), f"at ε = {epsilon_text(band.at)}", place, heights)
+        position = 2.75 if math.isinf(band.at) else math.log10(band.at)
+        yield At(draw(bands(), now=band.at), f"at ε = {epsilon_text(band.at)}", position, heights)
 
 
 def over_theta() -> Iterator[At]:
@@ -146,14 +146,14 @@ CARDS = [card(count) for count in (1, 2, 5, 12)]
 
 
 def over_models(draw: Callable[..., Drawing], heights: Callable[[Any], list[float]]) -> Iterator[At]:
-    for place, now in enumerate(CARDS):
+    for index, now in enumerate(CARDS):
         drawing = draw(CARDS, now)
         assert list(drawing.table["models"]) == [1, 2, 5, 12]
-        yield At(drawing, f"{now.n_models} model", place, heights(now))
+        yield At(drawing, f"{now.n_models} model", index, heights(now))
 
 
 def gained() -> Iterator[At]:
-    ends = [end for each in CARDS for end in (each.measured.bits.low, each.measured.bits.high)]
+    ends = [end for model_card in CARDS for end in (model_card.measured.bits.low, model_card.measured.bits.high)]
     for at in over_models(draw_release_bits, lambda now: [now.prediction.bits.value, now.measured.bits.value]):
         low, high = check(at.drawing).layout.yaxis.range
         assert low <= min(ends) and max(ends) <= high  # the band is not cut off
@@ -181,10 +181,10 @@ SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
 @pytest.mark.parametrize("name", SLIDERS)
 def test_dots_stand_at_the_slider_and_the_axes_do_not_move(name: str):
     axes = set()
-    for drawing, head, place, heights in SLIDERS[name]():
+    for drawing, head, position, heights in SLIDERS[name]():
         figure = check(drawing)
         (dots,) = (trace for trace in figure.data if trace.name == "slider")
-        assert list(dots.x) == pytest.approx([place] * len(heights)) and list(dots.y) == pytest.approx(heights)
+        assert list(dots.x) == pytest.approx([position] * len(heights)) and list(dots.y) == pytest.approx(heights)
         assert head in drawing.alt and any(head in str(note.text) for note in figure.layout.annotations)
         low, high = figure.layout.yaxis.range
         assert all(low <= height <= high for height in heights)

@@ -44,24 +44,26 @@ from tests.unit.queries.people import pool
 
 @pytest.mark.parametrize("values", [2, 13])
 def test_the_noise_of_each_value(values: int):
-    made = study(values)
-    check(draw_value_noise(made, 1.0))
-    table = pd.DataFrame(map(plain_row, value_rows(made, 1.0)))
+    exposure_study = study(values)
+    check(draw_value_noise(exposure_study, 1.0))
+    table = pd.DataFrame(map(plain_row, value_rows(exposure_study, 1.0)))
     assert len(table) == values and table["ratings changed, mean"].is_monotonic_increasing
     assert table["drawn"].sum() == pytest.approx(1.0) == table["target share"].sum()
     for _, row in table.iterrows():
-        i = made.values.index(row[made.attribute])
-        others = made.predicted != i
-        assert row["noise found for"] == (others & made.found[:, i]).sum()
-        assert row["people inferred otherwise"] == others.sum()
-        assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
+        i = exposure_study.values.index(row[exposure_study.attribute])
+        different = exposure_study.predicted != i
+        assert row["noise found for"] == (different & exposure_study.found[:, i]).sum()
+        assert row["people inferred otherwise"] == different.sum()
+        assert row["ratings changed, mean"] == pytest.approx(
+            exposure_study.size[different & exposure_study.found[:, i], i].mean()
+        )
 
 
 def test_the_rarest_values_are_drawn_together():
     drawing = draw_mechanism(study(30), 0, 1.0)
     for symbol in ("diamond", "circle"):
-        shown = [trace.x[0] for trace in dots(check(drawing)) if trace.marker.symbol == symbol]
-        assert len(shown) == 10 and sum(shown) == pytest.approx(100.0)
+        shares = [trace.x[0] for trace in dots(check(drawing)) if trace.marker.symbol == symbol]
+        assert len(shares) == 10 and sum(shares) == pytest.approx(100.0)
 
 
 # Bias queries
@@ -69,8 +71,8 @@ def test_the_rarest_values_are_drawn_together():
 
 def test_errors_stand_at_their_decades() -> None:
     errors = [("Noisy sums", ErrorQuantiles(median=0.1, high=10.0))]
-    found = dots(check(draw_answer_errors(errors, "Noisy sums")))
-    assert [dot.x[0] for dot in found] == pytest.approx([-1.0, 1.0])
+    markers = dots(check(draw_answer_errors(errors, "Noisy sums")))
+    assert [dot.x[0] for dot in markers] == pytest.approx([-1.0, 1.0])
 
 
 ERRORS = {0.0: "0", 1e-9: "under 0.0001", 0.00025: "0.00025", 0.2149: "0.21", 0.999: "1", 1.0: "1.0"}
@@ -84,23 +86,23 @@ def test_errors_have_two_or_three_digits():
 def test_recovered_values_are_drawn_by_group():
     trials = Trials(pool(), Asking(n=40, repeats=4))
     for mechanism, m in ((Exact(), 24), (SmoothCauchy(1.0), 12), (Exact(), 0)):
-        people, reading = trials.reading(m, mechanism, "strongest")
-        drawing = draw_values(people, reading, names=HOSTILE)
+        people, decoded = trials.reading(m, mechanism, "strongest")
+        drawing = draw_values(people, decoded, names=HOSTILE)
         figure = check(drawing)
-        found = dots(figure)
-        assert sum(len(trace.x) for trace in found) == people.n == len(drawing.table)
-        filled = sum(len(trace.x) for trace in found if not trace.marker.symbol.endswith("-open"))
-        assert filled == int((reading.recovered == people.sensitive).sum())
-        assert all(-0.6 <= y <= 1.6 for trace in found for y in trace.y) and figure.layout.yaxis.range == (-0.7, 1.7)
+        markers = dots(figure)
+        assert sum(len(trace.x) for trace in markers) == people.n == len(drawing.table)
+        filled = sum(len(trace.x) for trace in markers if not trace.marker.symbol.endswith("-open"))
+        assert filled == int((decoded.recovered == people.sensitive).sum())
+        assert all(-0.6 <= y <= 1.6 for trace in markers for y in trace.y) and figure.layout.yaxis.range == (-0.7, 1.7)
 
 
 @pytest.mark.parametrize("count", [0, 1, 6, 20])
 def test_the_last_six_answers_are_drawn_latest_first_and_all_are_in_the_table(count: int):
     values = [-1 + 2 * k / 20 for k in range(count)]
     drawing = draw_gaps([GapRow(words=HOSTILE[0], gap=estimate(value, 0.1), price=0.1) for value in values])
-    found = dots(check(drawing))
-    assert [trace.x[0] for trace in found] == list(reversed(values))[:6]
-    assert [trace.marker.color == LIGHT.leak for trace in found] == [k == 0 for k in range(len(found))]
+    markers = dots(check(drawing))
+    assert [trace.x[0] for trace in markers] == list(reversed(values))[:6]
+    assert [trace.marker.color == LIGHT.leak for trace in markers] == [k == 0 for k in range(len(markers))]
     assert ("the last 6 of 20" in drawing.alt) == (count == 20)
 
 
@@ -124,7 +126,7 @@ def test_the_line_at_one_and_a_share_beyond_the_axis():
         for shape in drawing.figure(LIGHT).layout.shapes
         if shape.line.color == LIGHT.fail and shape.xref != "paper"
     ]
-    assert [(one.y0, one.y1) for one in line] == [(1, 1)]
+    assert [(segment.y0, segment.y1) for segment in line] == [(1, 1)]
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
     beyond = draw_fullness([CARDS[0], full], full)
     assert traces(beyond, "slider") == [(1, 1.25)]
@@ -163,14 +165,14 @@ def test_a_precision_nobody_knows_about_pins_not_nobody():
 # Choice
 
 
-def made(leak: float) -> Choice:
+def choice_among_methods(leak: float) -> Choice:
     rng = np.random.default_rng(1)
     points = [point(k, 0.75, {**SAFE, "membership_auc": leak}, rng, method=method) for k, method in enumerate(METHODS)]
     return choose(points, POLICY, ChooseSettings(), attribute="sex")
 
 
 def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
-    choice = made(leak=0.5)
+    choice = choice_among_methods(leak=0.5)
     assert choice.outcome == Outcomes.RECOMMENDED
     figure = check(draw_choice(choice))
     *models, ring = dots(figure)
@@ -184,11 +186,11 @@ def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
 
 
 def test_what_leaks_more_than_twice_its_limit_stands_at_the_right_edge_and_nobody_is_ringed():
-    choice = made(leak=0.9)
+    choice = choice_among_methods(leak=0.9)
     figure = check(draw_choice(choice))
     assert choice.outcome == Outcomes.NONE
     assert {x for trace in dots(figure) for x in trace.x} == {2.1}
-    assert not any("recommended" in words for words in written(figure))
+    assert not any("recommended" in text for text in written(figure))
 
 
 # Correction and model
@@ -213,8 +215,8 @@ def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Di
     assert ends[:-1] == [pytest.approx(pair) for pair in pairwise(reached)]
     assert now.after is not None
     assert ends[-1] == pytest.approx((100 * now.before.value, 100 * now.after.value))
-    other = replace(now, majority=replace(now.majority, value=0.9))
-    renamed = draw_waterfall(leak, findings.strong, label="Strong", attribute="origin", now=other)
+    high_baseline = replace(now, majority=replace(now.majority, value=0.9))
+    renamed = draw_waterfall(leak, findings.strong, label="Strong", attribute="origin", now=high_baseline)
     assert renamed.table["attacker knows"].tolist()[:2] == ["Baseline they know", "+ features"]
 
 
@@ -229,8 +231,8 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResu
 def test_what_a_map_writes_fits_its_cells_beside_a_wide_column_on_the_narrowest_screen():
     names = ([f"tolerance 0.00{i}" for i in range(5)], ["none", "every setting"])
     cells, column = [["<b>76.8%</b>"] * 5] * 2, ("Membership AUC", ["0.716 (0.700 to 0.731)"] * 2)
-    told = {"names": names, "titles": ("Tolerance", "ε"), "ends": (0.0, 1.0), "rows": [], "beside": column}
-    drawing = draw_heat("Map", [[0.1] * 5] * 2, cells, **told)
+    settings = {"names": names, "titles": ("Tolerance", "ε"), "ends": (0.0, 1.0), "rows": [], "beside": column}
+    drawing = draw_heat("Map", [[0.1] * 5] * 2, cells, **settings)
     (trace,), margin, axis = drawing.data, drawing.layout["margin"], drawing.layout["xaxis"]
     room = (NARROW - margin["l"] - margin["r"]) / 5
     assert width(cells[0][0], trace["textfont"]["size"]) <= room
@@ -240,13 +242,13 @@ def test_what_a_map_writes_fits_its_cells_beside_a_wide_column_on_the_narrowest_
 # Membership
 
 
-def whole(**changes) -> MembershipFindings:
+def all_attacks(**changes) -> MembershipFindings:
     return membership([attack("loss"), attack("network", **changes), attack("lira")])
 
 
 def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed():
-    made = whole()
-    figure = check(draw_gaps_between(MembershipSummary(made, made.settings)))
+    membership_findings = all_attacks()
+    figure = check(draw_gaps_between(MembershipSummary(membership_findings, membership_findings.settings)))
     marks = dots(figure)
     assert [(m.x[0], m.y[0]) for m in marks] == [(0.131, 0), (0.210, 1), (-0.079, 2), (-0.051, 3)]
     looks = [(m.marker.color, m.marker.symbol) for m in marks]
@@ -256,18 +258,20 @@ def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed():
 
 
 def test_a_muted_attack_mutes_vd_alone():
-    made = whole(muted=True, disparities=Disparities(results=(compared((0.187, 0.185, 0.002)),)))
-    vd, fpr, advantage, _ = dots(check(draw_gaps_between(MembershipSummary(made, made.settings))))
+    membership_findings = all_attacks(muted=True, disparities=Disparities(results=(compared((0.187, 0.185, 0.002)),)))
+    vd, fpr, advantage, _ = dots(
+        check(draw_gaps_between(MembershipSummary(membership_findings, membership_findings.settings)))
+    )
     assert vd.marker.color == LIGHT.background and vd.marker.line.color == LIGHT.muted  # hollow
     assert fpr.marker.color == LIGHT.first and advantage.marker.color == LIGHT.chance  # the last holds 0
 
 
 def test_the_roc_tells_what_is_caught_at_one_percent():
-    made = membership([attack("lira", roc_by_group=(roc(2.0, 4000, seed=2), roc(0.3, 3000, seed=3)))])
-    figure = check(draw_roc(made))
-    for name, found in zip(("men", "women"), made.attacks["lira"].roc_by_group, strict=True):
-        caught = found.tpr_at(0.01).value  # as in the report
-        assert any(f"{name} {100 * caught:.1f}%" in words for words in written(figure))
+    membership_findings = membership([attack("lira", roc_by_group=(roc(2.0, 4000, seed=2), roc(0.3, 3000, seed=3)))])
+    figure = check(draw_roc(membership_findings))
+    for name, group_roc in zip(("men", "women"), membership_findings.attacks["lira"].roc_by_group, strict=True):
+        caught = group_roc.tpr_at(0.01).value  # as in the report
+        assert any(f"{name} {100 * caught:.1f}%" in text for text in written(figure))
         assert math.log10(caught) + 2 in [pytest.approx(mark.y[0]) for mark in dots(figure)]
     (shade,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
     assert shade.x1 == pytest.approx(math.log10(10 / 3000) + 2)  # the smaller group decides
@@ -275,12 +279,12 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
 
 @pytest.mark.parametrize("levels", [0, 12])
 def test_a_curve_is_what_breaking_ties_at_random_reaches(levels: int):
-    own = roc(0.8, 2000, levels=levels)
-    figure = draw_roc(membership([attack("lira", roc_by_group=(own, own))])).figure(LIGHT)
+    group_roc = roc(0.8, 2000, levels=levels)
+    figure = draw_roc(membership([attack("lira", roc_by_group=(group_roc, group_roc))])).figure(LIGHT)
     curve = next(trace for trace in figure.data if trace.mode.startswith("lines"))
     assert len(curve.x) <= 401  # no more than can be seen
     for x, y in zip(curve.x, curve.y, strict=True):
-        assert 10 ** (y - 2) == pytest.approx(max(float(own.reached(10 ** (x - 2))), 1e-4))
+        assert 10 ** (y - 2) == pytest.approx(max(float(group_roc.reached(10 ** (x - 2))), 1e-4))
 
 
 def test_where_nobody_is_caught_the_pointer_says_so_at_the_end_of_the_axis():
@@ -290,12 +294,12 @@ def test_where_nobody_is_caught_the_pointer_says_so_at_the_end_of_the_axis():
 
 
 def test_ten_steps_add_up_to_vd():
-    made = ranges()
-    figure = check(draw_ranges(made))
+    range_table = ranges()
+    figure = check(draw_ranges(range_table))
     bars = [trace for trace in figure.data if trace.type == "bar"]
     assert len(bars) == 10
     height = 0.0
-    for bar, row in zip(bars, made.rows, strict=True):
+    for bar, row in zip(bars, range_table.rows, strict=True):
         assert (bar.base[0], bar.x[0]) == pytest.approx((height, 100 * row.difference))
         height += 100 * row.difference
     (last,) = dots(figure)
@@ -315,15 +319,15 @@ def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
     assert [shade.x0 <= math.log10(e) <= shade.x1 for e in EPSILONS[:-1]] == [e in quiet for e in EPSILONS[:-1]]
 
 
-@pytest.mark.parametrize("there", [(), (1.0,), (math.inf, 0.01, 5.0), (math.inf, 0.01, 100.0)])
-def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float]):
+@pytest.mark.parametrize("epsilons", [(), (1.0,), (math.inf, 0.01, 5.0), (math.inf, 0.01, 100.0)])
+def test_growing_curves_are_drawn_from_their_points(epsilons: Sequence[float]):
     for now in (0.02, 1.0, math.inf):
-        figure = check(draw_epsilon_curve(bands(there), now=now))
-        assert ("being measured" in written(figure)) is (not there)
+        figure = check(draw_epsilon_curve(bands(epsilons), now=now))
+        assert ("being measured" in written(figure)) is (not epsilons)
         (slider,) = (trace for trace in figure.data if trace.name == "slider")
-        assert bool(len(slider.y)) is (now in there)  # nothing is invented between the points
+        assert bool(len(slider.y)) is (now in epsilons)  # nothing is invented between the points
         dotted = [t for t in figure.data if t.mode == "lines" and t.line.dash == "dot"]
-        assert len(dotted) == 3 * ({100.0, math.inf} <= {*there})  # from the largest budget to none
+        assert len(dotted) == 3 * ({100.0, math.inf} <= {*epsilons})  # from the largest budget to none
 
 
 def test_what_is_certain_stands_inside_the_axes_of_a_card():

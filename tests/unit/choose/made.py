@@ -52,11 +52,17 @@ def half(accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, 
 
 
 def point(
-    number: int, accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, *, seed: int = 1, **own: object
+    number: int,
+    accuracy: float,
+    truth: Mapping[str, float],
+    rng: np.random.Generator,
+    *,
+    seed: int = 1,
+    **changes: object,
 ) -> CandidatePoint:
     """Return a candidate, told apart from others by its tolerance."""
     return CandidatePoint(
-        config=replace(AuditConfig(), seed=seed, **{"tolerance": number / 1000, **own}),  # type: ignore[arg-type]
+        config=replace(AuditConfig(), seed=seed, **{"tolerance": number / 1000, **changes}),  # type: ignore[arg-type]
         name="",
         choosing=half(accuracy, truth, rng),
         judging=half(accuracy, truth, rng),

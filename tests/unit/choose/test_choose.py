@@ -44,14 +44,14 @@ def chosen(points: list[CandidatePoint], **settings: object) -> Choice:
     return choose(points, POLICY, ChooseSettings(**settings), attribute="sex")  # type: ignore[arg-type]
 
 
-def test_one_within_the_limits_among_twenty_that_leak_is_found():
+def test_choose_recommends_the_safe_model_among_twenty_leaky_models():
     leaks = {**SAFE, "membership_auc": 0.6}
     right = 0
     for run in range(RUNS):
         rng = np.random.default_rng(run)
         points = [point(k, 0.8, leaks, rng) for k in range(20)] + [point(20, 0.75, SAFE, rng)]
-        found = chosen(points)
-        right += found.outcome == Outcomes.RECOMMENDED and found.chosen.points[0].config.tolerance == 0.02
+        choice = chosen(points)
+        right += choice.outcome == Outcomes.RECOMMENDED and choice.chosen.points[0].config.tolerance == 0.02
     assert right >= RUNS - WRONG
 
 
@@ -60,76 +60,78 @@ def test_of_twenty_at_a_limit_hardly_one_is_recommended_though_many_would_pass_w
     wrong = flattered = 0
     for run in range(RUNS):
         rng = np.random.default_rng(1000 + run)
-        found = chosen([point(k, 0.8, edge, rng) for k in range(20)])
-        wrong += found.outcome == Outcomes.RECOMMENDED
-        flattered += bool(found.with_status(Status.PASS))
+        choice = chosen([point(k, 0.8, edge, rng) for k in range(20)])
+        wrong += choice.outcome == Outcomes.RECOMMENDED
+        flattered += bool(choice.with_status(Status.PASS))
     assert wrong <= WRONG
     assert flattered > 2 * WRONG  # which is what judging on the same people would let through
 
 
 def test_of_many_within_the_limits_one_is_recommended_and_its_accuracy_is_not_flattered():
-    found = []
+    choices = []
     for run in range(40):
         rng = np.random.default_rng(2000 + run)
-        found.append(chosen([point(k, 0.75, SAFE, rng) for k in range(20)]))
-    assert sum(each.outcome == Outcomes.RECOMMENDED for each in found) >= 34
+        choices.append(chosen([point(k, 0.75, SAFE, rng) for k in range(20)]))
+    assert sum(choice.outcome == Outcomes.RECOMMENDED for choice in choices) >= 34
     error = math.sqrt(0.75 * 0.25 / N)
-    judged = np.array([each.chosen.judging.accuracy.value for each in found])
-    assert abs(judged.mean() - 0.75) < 4 * error / math.sqrt(40)
-    looked = np.array([each.chosen.choosing.accuracy.value for each in found])
-    told = np.mean([each.flattery for each in found])
+    judging_accuracy = np.array([choice.chosen.judging.accuracy.value for choice in choices])
+    assert abs(judging_accuracy.mean() - 0.75) < 4 * error / math.sqrt(40)
+    looked = np.array([choice.chosen.choosing.accuracy.value for choice in choices])
+    flattery = np.mean([choice.flattery for choice in choices])
     assert looked.mean() - 0.75 > error  # the best of 20 independent ones looks 1.87 standard errors better
-    assert 0.4 * (looked.mean() - 0.75) < told < 1.6 * (looked.mean() - 0.75)
+    assert 0.4 * (looked.mean() - 0.75) < flattery < 1.6 * (looked.mean() - 0.75)
 
 
 def test_the_flattery_is_the_mean_gain_of_the_best_of_a_draw_by_its_draw():
     rng = np.random.default_rng(7)
-    found = chosen([point(k, 0.75, SAFE, rng) for k in range(4)])
-    right = [each.points[0].choosing.correct for each in found.able]
+    choice = chosen([point(k, 0.75, SAFE, rng) for k in range(4)])
+    right = [candidate.points[0].choosing.correct for candidate in choice.able]
     draws = child_generator(0, "flattery of the best").multinomial(N, np.full(N, 1 / N), size=200)
     gains = []
     for times in draws:  # how often each person is drawn
-        scores = [float(np.repeat(one, times).mean()) for one in right]
+        scores = [float(np.repeat(correct, times).mean()) for correct in right]
         best = scores.index(max(scores))
         gains.append(scores[best] - float(right[best].mean()))
-    assert len(right) == 4 and found.flattery == pytest.approx(np.mean(gains), rel=1e-9)
+    assert len(right) == 4 and choice.flattery == pytest.approx(np.mean(gains), rel=1e-9)
 
 
 def test_seeds_are_replicates_and_not_candidates():
     rng = np.random.default_rng(4)
     points = [point(k, 0.75, SAFE, rng, seed=seed) for k in range(3) for seed in range(4)]
-    found = chosen(points)
-    assert [len(each.points) for each in found.candidates] == [4, 4, 4] and found.trained == 12
-    each = found.candidates[0]
-    values = [p.choosing.accuracy.value for p in each.points]
-    assert each.choosing.accuracy.value == pytest.approx(np.mean(values))
-    widths = [p.choosing.accuracy.high - p.choosing.accuracy.low for p in each.points]
-    assert each.choosing.accuracy.high - each.choosing.accuracy.low == pytest.approx(np.mean(widths))
+    choice = chosen(points)
+    assert [len(candidate.points) for candidate in choice.candidates] == [4, 4, 4] and choice.trained == 12
+    first = choice.candidates[0]
+    values = [p.choosing.accuracy.value for p in first.points]
+    assert first.choosing.accuracy.value == pytest.approx(np.mean(values))
+    widths = [p.choosing.accuracy.high - p.choosing.accuracy.low for p in first.points]
+    assert first.choosing.accuracy.high - first.choosing.accuracy.low == pytest.approx(np.mean(widths))
 
 
 def test_the_lead_is_paired_and_of_the_people_who_judge():
     rng = np.random.default_rng(6)
-    one, two = point(1, 0.8, SAFE, rng), point(2, 0.7, SAFE, rng)
-    same = replace(two, judging=replace(one.judging))
-    first, second = chosen([one, same]).candidates
+    accurate, weaker = point(1, 0.8, SAFE, rng), point(2, 0.7, SAFE, rng)
+    same = replace(weaker, judging=replace(accurate.judging))
+    first, second = chosen([accurate, same]).candidates
     lead = first.lead(second)
     assert lead.value == 0.0 and lead.high - lead.low < 0.005
 
 
 def test_models_without_a_common_seed_have_no_lead():
     rng = np.random.default_rng(1)
-    found = chosen([point(k, 0.8, SAFE, rng, seed=k, **own) for k, own in ((1, {}), (2, {"method": "unmitigated"}))])
-    assert found.runner_up is not None and found.chosen.lead(found.runner_up).n == 0
-    assert "lead" not in choice_reason(found) and "costs" not in finding(found).so_what and finding(found).so_what
+    choice = chosen(
+        [point(k, 0.8, SAFE, rng, seed=k, **changes) for k, changes in ((1, {}), (2, {"method": "unmitigated"}))]
+    )
+    assert choice.runner_up is not None and choice.chosen.lead(choice.runner_up).n == 0
+    assert "lead" not in choice_reason(choice) and "costs" not in finding(choice).so_what and finding(choice).so_what
 
 
 def test_what_is_within_all_limits_where_it_is_judged_alone_is_not_said_to_be_so_on_both_halves():
     rng = np.random.default_rng(2)
-    found = chosen([point(1, 0.8, {**SAFE, "membership_auc": 0.53}, rng)])
-    assert found.outcome == Outcomes.RECOMMENDED and found.chosen.choosing.status == Status.INCONCLUSIVE
-    told = f"{finding(found).text} {choice_reason(found)}"
-    assert "both halves" not in told and "within all limits where it is judged." in told
-    assert told.count("on the half that chooses, it is inconclusive on membership (AUC)") == 2
+    choice = chosen([point(1, 0.8, {**SAFE, "membership_auc": 0.53}, rng)])
+    assert choice.outcome == Outcomes.RECOMMENDED and choice.chosen.choosing.status == Status.INCONCLUSIVE
+    text = f"{finding(choice).text} {choice_reason(choice)}"
+    assert "both halves" not in text and "within all limits where it is judged." in text
+    assert text.count("on the half that chooses, it is inconclusive on membership (AUC)") == 2
 
 
 def test_balanced_prefers_the_smaller_leak_within_one_standard_error_of_the_best():
@@ -159,9 +161,9 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
     beyond = [point(k, 0.8, {**SAFE, **unfair, "membership_auc": auc}, rng) for k, auc in ((4, 0.53), (5, 0.505))]
     none = chosen([leaky, *beyond], prefer="leak")
     assert none.outcome == Outcomes.NONE and none.chosen.points == (beyond[1],)
-    other = f"of those within it and accurate enough, the smallest is that of {candidate_label(none.candidates[2])}"
-    assert f"above the limit; {other}" in finding(none).so_what
-    checks = {name: one for name, one in beyond[1].choosing.checks.items() if name != "membership_auc"}
+    sentence = f"of those within it and accurate enough, the smallest is that of {candidate_label(none.candidates[2])}"
+    assert f"above the limit; {sentence}" in finding(none).so_what
+    checks = {name: estimate for name, estimate in beyond[1].choosing.checks.items() if name != "membership_auc"}
     broken = replace(beyond[1].choosing, checks=checks, broken=("membership_auc",))
     blind = replace(beyond[1], choosing=broken)  # an attack that stopped is no small leak
     assert chosen([leaky, beyond[0], blind], prefer="leak").chosen.points == (beyond[0],)
@@ -169,35 +171,44 @@ def test_the_least_leak_is_that_of_models_within_all_limits_or_of_all_where_ther
 
 def test_who_was_not_attacked_as_others_were_does_not_leak_least_though_its_policy_excuses_it():
     rng = np.random.default_rng(21)
-    seen, other = (point(k, 0.8, {**SAFE, "membership_auc": 0.52}, rng) for k in (1, 2))
+    seen, twin = (point(k, 0.8, {**SAFE, "membership_auc": 0.52}, rng) for k in (1, 2))
     auc = seen.choosing.checks["membership_auc"]
     more = {**seen.choosing.checks, "membership_auc": replace(auc, value=auc.value + 0.001)}
     loud = replace(point(3, 0.8, SAFE, rng), choosing=replace(seen.choosing, checks=more))
-    checks = {name: one for name, one in other.choosing.checks.items() if name != "membership_auc"}
+    checks = {name: estimate for name, estimate in twin.choosing.checks.items() if name != "membership_auc"}
     side = replace(seen.choosing, checks=checks)  # as accurate
-    unseen = replace(other, choosing=side, judging=side)
+    unseen = replace(twin, choosing=side, judging=side)
     excusing = replace(POLICY, limits=tuple(replace(limit, if_not_run="allowed") for limit in POLICY.limits))
-    for points, prefer, said in (
+    for points, prefer, ending in (
         ([unseen, seen], "leak", "the only one within all limits and measured whole."),
         ([unseen, seen, loud], "leak", "smallest measured leak of 2 within all limits and measured whole."),
         ([unseen, seen], "balanced", "best of 2 within all limits."),
     ):
-        found = choose(points, excusing, ChooseSettings(prefer=prefer), attribute="sex")
-        assert found.chosen.points == (seen,) and finding(found).point.endswith(f": {said}")
-        (one,) = (candidate_label(each) for each in found.candidates if each.points == (unseen,))
-        named = f"Not measured for {one}: membership (AUC); the worst leak there is without it."
-        assert named in finding(found).caveats
+        choice = choose(points, excusing, ChooseSettings(prefer=prefer), attribute="sex")
+        assert choice.chosen.points == (seen,) and finding(choice).point.endswith(f": {ending}")
+        (label,) = (candidate_label(candidate) for candidate in choice.candidates if candidate.points == (unseen,))
+        caveat = f"Not measured for {label}: membership (AUC); the worst leak there is without it."
+        assert caveat in finding(choice).caveats
 
 
 def test_who_leaks_more_than_the_least_is_told_from_chance():
     rng = np.random.default_rng(3)
-    alike = [chosen([point(k, 0.8, SAFE, rng) for k in range(8)], prefer="leak") for _ in range(60)]
-    assert np.mean([bool(each.leak_more) for each in alike]) < 0.1  # 5% of any of them, here 3 times of 60 at most 6
+    safe_choices = [chosen([point(k, 0.8, SAFE, rng) for k in range(8)], prefer="leak") for _ in range(60)]
+    assert (
+        np.mean([bool(choice.leak_more) for choice in safe_choices]) < 0.1
+    )  # 5% of any of them, here 3 times of 60 at most 6
     leaky = {**SAFE, "membership_auc": 0.6}
     planted = chosen([*(point(k, 0.8, SAFE, rng) for k in range(3)), point(3, 0.8, leaky, rng)], prefer="leak")
-    assert [each.points[0].config.tolerance for each in planted.leak_more] == [0.003]
-    told = "Of the 3 others, 1 is shown to leak more (95%, adjusted for 3 comparisons); the rest may differ by chance. "
-    assert told in finding(planted).evidence and [row["Leaks more"] for row in rows(planted)] == ["", "", "", "shown"]
+    assert [candidate.points[0].config.tolerance for candidate in planted.leak_more] == [0.003]
+    sentence = (
+        "Of the 3 others, 1 is shown to leak more (95%, adjusted for 3 comparisons); the rest may differ by chance. "
+    )
+    assert sentence in finding(planted).evidence and [row["Leaks more"] for row in rows(planted)] == [
+        "",
+        "",
+        "",
+        "shown",
+    ]
     all_more = chosen([planted.chosen.points[0], *(point(k, 0.8, leaky, rng) for k in (4, 5))], prefer="leak")
     assert "All 2 others are shown to leak more (95%, adjusted for 2 comparisons). Of 3" in finding(all_more).evidence
 
@@ -205,10 +216,10 @@ def test_who_leaks_more_than_the_least_is_told_from_chance():
 def test_what_leaks_less_but_is_not_accurate_enough_is_not_hidden():
     rng = np.random.default_rng(9)
     quiet, loud = point(1, 0.6, SAFE, rng), point(2, 0.8, {**SAFE, "membership_auc": 0.7}, rng)
-    found = chosen([quiet, loud], prefer="leak", least_accuracy=0.7)
-    assert found.chosen.points == (loud,) and found.candidates[1].choosing.status == Status.PASS
-    said = "No model within all limits is accurate enough. Smallest measured leak of those accurate enough: "
-    assert finding(found).point.startswith(said)
+    choice = chosen([quiet, loud], prefer="leak", least_accuracy=0.7)
+    assert choice.chosen.points == (loud,) and choice.candidates[1].choosing.status == Status.PASS
+    beginning = "No model within all limits is accurate enough. Smallest measured leak of those accurate enough: "
+    assert finding(choice).point.startswith(beginning)
 
 
 def test_the_leak_counted_may_be_that_of_the_attribute_alone():
@@ -216,29 +227,34 @@ def test_the_leak_counted_may_be_that_of_the_attribute_alone():
     member, attribute = {**SAFE, "membership_auc": 0.545}, {**SAFE, "attribute_excess": 0.018}
     pair = [point(1, 0.8, member, rng), point(2, 0.8, attribute, rng)]
     for leak, tolerance, check in (("attribute", 0.001, "attribute_excess"), ("membership", 0.002, "membership_auc")):
-        found = chosen(pair, prefer="leak", leak=leak)
-        assert found.chosen.points[0].config.tolerance == tolerance and found.chosen.choosing.leaking == check
-        assert found.chosen.choosing.low <= found.chosen.choosing.leak <= found.chosen.choosing.high
+        choice = chosen(pair, prefer="leak", leak=leak)
+        assert choice.chosen.points[0].config.tolerance == tolerance and choice.chosen.choosing.leaking == check
+        assert choice.chosen.choosing.low <= choice.chosen.choosing.leak <= choice.chosen.choosing.high
 
 
 def test_who_is_less_accurate_than_accepted_or_gives_everybody_the_same_answer_is_not_recommended():
     rng = np.random.default_rng(8)
-    one = point(0, 0.75, SAFE, rng)
-    assert chosen([one], least_accuracy=0.9).outcome == Outcomes.NONE
+    accurate = point(0, 0.75, SAFE, rng)
+    assert chosen([accurate], least_accuracy=0.9).outcome == Outcomes.NONE
     assert chosen([point(0, 0.55, SAFE, rng)]).outcome == Outcomes.NONE  # below the majority class
-    assert chosen([one], least_accuracy=one.choosing.accuracy.value).able  # at least so much
+    assert chosen([accurate], least_accuracy=accurate.choosing.accuracy.value).able  # at least so much
     less = point(2, 0.65, SAFE, rng)
-    told = finding(chosen([one, less], least_accuracy=0.7))
-    assert told.point.endswith(": the only one within all limits and accurate enough.") and ", 2 are" in told.evidence
-    same, other = replace(point(0, 0.9, SAFE, rng), constant=True), point(1, 0.7, SAFE, rng)
+    verdict = finding(chosen([accurate, less], least_accuracy=0.7))
+    assert (
+        verdict.point.endswith(": the only one within all limits and accurate enough.")
+        and ", 2 are" in verdict.evidence
+    )
+    same, useful = replace(point(0, 0.9, SAFE, rng), constant=True), point(1, 0.7, SAFE, rng)
     for prefer in PREFERENCES:
-        both = chosen([same, other], prefer=prefer)
-        assert both.outcome == Outcomes.RECOMMENDED and both.chosen.points == (other,)
+        both = chosen([same, useful], prefer=prefer)
+        assert both.outcome == Outcomes.RECOMMENDED and both.chosen.points == (useful,)
     alone = chosen([same])
     assert alone.outcome == Outcomes.NONE and not alone.able and "same answer" in finding(alone).so_what
 
 
-def with_accuracy(one: CandidatePoint, choosing: float, judging: float, majority: float = 0.685) -> CandidatePoint:
+def with_accuracy(
+    candidate: CandidatePoint, choosing: float, judging: float, majority: float = 0.685
+) -> CandidatePoint:
     """Return a candidate with these accuracies on its halves, beside one answer for everybody (discordant: 10%)."""
 
     def side(part: Half, accuracy: float) -> Half:
@@ -252,9 +268,9 @@ def with_accuracy(one: CandidatePoint, choosing: float, judging: float, majority
         )
 
     return replace(
-        one,
-        choosing=side(one.choosing, choosing),
-        judging=side(one.judging, judging),
+        candidate,
+        choosing=side(candidate.choosing, choosing),
+        judging=side(candidate.judging, judging),
         majority=proportion(round(2 * majority * N), 2 * N),
     )
 
@@ -268,29 +284,29 @@ def with_accuracy(one: CandidatePoint, choosing: float, judging: float, majority
 def test_who_is_not_shown_to_beat_one_answer_for_everybody_is_not_recommended_whatever_accuracy_is_accepted(
     prefer: str, least: float | None, choosing: float, judging: float, half_at_fault: str
 ):
-    one = with_accuracy(point(1, 0.7, SAFE, np.random.default_rng(1)), choosing, judging)
-    assert one.choosing.gain.low > 0.0 or half_at_fault == "chooses"
-    found = chosen([one], prefer=prefer, least_accuracy=least)
-    assert found.chosen.choosing.status == found.chosen.judging.status == Status.PASS
-    assert found.outcome != Outcomes.RECOMMENDED
+    candidate = with_accuracy(point(1, 0.7, SAFE, np.random.default_rng(1)), choosing, judging)
+    assert candidate.choosing.gain.low > 0.0 or half_at_fault == "chooses"
+    choice = chosen([candidate], prefer=prefer, least_accuracy=least)
+    assert choice.chosen.choosing.status == choice.chosen.judging.status == Status.PASS
+    assert choice.outcome != Outcomes.RECOMMENDED
     accuracy = judging if half_at_fault == "judges" else choosing
-    why = choice_reason(found)
+    why = choice_reason(choice)
     assert f"On the half that {half_at_fault}, its accuracy ({100 * accuracy:.1f}%) is not shown to be above" in why
     assert "the majority class's (68.5%): difference" in why
-    told = finding(found)
-    assert "not shown to be above that of one answer for everybody" in told.so_what
-    assert "one answer for everybody may do as well" in told.to_do
-    assert "majority class 68.5%" in told.evidence
-    assert any(caveat.startswith("Never recommended: 1 model is not shown") for caveat in told.caveats)
+    verdict = finding(choice)
+    assert "not shown to be above that of one answer for everybody" in verdict.so_what
+    assert "one answer for everybody may do as well" in verdict.to_do
+    assert "majority class 68.5%" in verdict.evidence
+    assert any(caveat.startswith("Never recommended: 1 model is not shown") for caveat in verdict.caveats)
 
 
 def test_the_least_leak_is_that_of_models_that_beat_one_answer_for_everybody():
     rng = np.random.default_rng(1)
     quiet = with_accuracy(point(1, 0.7, SAFE, rng), 0.686, 0.686)
     loud = with_accuracy(point(2, 0.7, {**SAFE, "membership_auc": 0.52}, rng), 0.75, 0.75)
-    found = chosen([quiet, loud], prefer="leak", least_accuracy=0.0)
-    assert found.chosen.points == (loud,)
-    held = {row["Model"]: row["Held back by"] for row in rows(found)}
+    choice = chosen([quiet, loud], prefer="leak", least_accuracy=0.0)
+    assert choice.chosen.points == (loud,)
+    held = {row["Model"]: row["Held back by"] for row in rows(choice)}
     assert list(held.values()) == ["", "majority class"]
 
 
@@ -298,18 +314,18 @@ def test_of_models_without_use_hardly_one_in_forty_is_recommended():
     wrong = 0
     for run in range(RUNS):
         rng = np.random.default_rng(3000 + run)
-        found = chosen([point(k, MAJORITY, SAFE, rng) for k in range(20)], least_accuracy=0.0)
-        wrong += found.outcome == Outcomes.RECOMMENDED
+        choice = chosen([point(k, MAJORITY, SAFE, rng) for k in range(20)], least_accuracy=0.0)
+        wrong += choice.outcome == Outcomes.RECOMMENDED
     assert wrong <= 7  # of 100 where 2.5 are allowed: 8 or more have a probability of 0.4%
 
 
-def test_where_none_passes_it_says_what_fairness_costs_where_it_is_judged():
+def test_finding_says_the_cost_of_fairness_on_the_judging_half():
     rng = np.random.default_rng(14)
     unfair = point(0, 0.85, {**SAFE, "unfairness": 0.2}, rng, method="unmitigated")
-    found = chosen([unfair, point(1, 0.75, {**SAFE, "membership_auc": 0.56}, rng)])
-    lead = found.chosen.lead(found.unconstrained)
+    choice = chosen([unfair, point(1, 0.75, {**SAFE, "membership_auc": 0.56}, rng)])
+    lead = choice.chosen.lead(choice.unconstrained)
     ends = f"{-100 * lead.high:.1f} to {-100 * lead.low:.1f}"
-    assert lead.high < 0 and finding(found).so_what.startswith(
+    assert lead.high < 0 and finding(choice).so_what.startswith(
         "Held back by: membership (AUC). On the half that judges, it costs "
         f"{-100 * lead.value:.1f} points of accuracy (95% CI {ends})"
     )
@@ -318,20 +334,20 @@ def test_where_none_passes_it_says_what_fairness_costs_where_it_is_judged():
 def test_a_choice_is_compared_with_the_most_accurate_model_without_a_constraint():
     rng = np.random.default_rng(14)
     free = [point(k, accuracy, SAFE, rng, method="unmitigated") for k, accuracy in ((0, 0.7), (1, 0.85))]
-    found = chosen([*free, point(2, 0.75, SAFE, rng)])
-    assert found.unconstrained is not None and found.unconstrained.points[0] is free[1]
+    choice = chosen([*free, point(2, 0.75, SAFE, rng)])
+    assert choice.unconstrained is not None and choice.unconstrained.points[0] is free[1]
     leaky = point(3, 0.85, {**SAFE, "membership_auc": 0.6}, rng, method="unmitigated")
-    found = chosen([leaky, point(2, 0.75, SAFE, rng)])
-    (side,) = (one.judging for one in found.candidates if one.points[0] is leaky)
-    assert finding(found).so_what.endswith(f"which leaks {side.leak:.2f} of its limit.")  # where it is judged
+    choice = chosen([leaky, point(2, 0.75, SAFE, rng)])
+    (side,) = (candidate.judging for candidate in choice.candidates if candidate.points[0] is leaky)
+    assert finding(choice).so_what.endswith(f"which leaks {side.leak:.2f} of its limit.")  # where it is judged
 
 
 def test_private_candidates_are_charged_together_replicates_too():
     rng = np.random.default_rng(9)
     both = itertools.product((1, 2), (1.0, 3.0))
     private = [point(0, 0.7, SAFE, rng, seed=seed, method="dp_id3", epsilon=epsilon) for seed, epsilon in both]
-    found = chosen([*private, point(1, 0.7, SAFE, rng)])
-    assert found.spent == 8.0
+    choice = chosen([*private, point(1, 0.7, SAFE, rng)])
+    assert choice.spent == 8.0
     assert chosen([point(1, 0.7, SAFE, rng)]).spent == 0.0
     assert math.isinf(chosen([*private, point(0, 0.7, SAFE, rng, method="dp_id3", epsilon=math.inf)]).spent)
 
@@ -339,18 +355,23 @@ def test_private_candidates_are_charged_together_replicates_too():
 def test_the_frontier_has_those_whom_nobody_matches_in_both():
     rng = np.random.default_rng(10)
     points = [point(k, 0.6 + 0.02 * (k % 7), SAFE, rng) for k in range(21)]
-    best = max(points, key=lambda one: one.choosing.accuracy.value)
+    best = max(points, key=lambda candidate: candidate.choosing.accuracy.value)
     leaks = {**best.choosing.checks, "membership_auc": replace(best.choosing.checks["membership_auc"], value=0.6)}
     twin = replace(point(21, 0.7, SAFE, rng), choosing=replace(best.choosing, checks=leaks))  # as accurate, leaks more
-    every = [(each.choosing.leak, -each.choosing.accuracy.value, each) for each in chosen([*points, twin]).candidates]
-    left = [
-        one
-        for one in every
-        if not any(other is not one and other[0] <= one[0] and other[1] <= one[1] for other in every)
+    every = [
+        (candidate.choosing.leak, -candidate.choosing.accuracy.value, candidate)
+        for candidate in chosen([*points, twin]).candidates
     ]
-    found = chosen([*points, twin]).frontier
-    assert [each.points for each in found] == [each.points for *_, each in sorted(left, key=lambda one: one[0])]
-    assert (best,) in [each.points for each in found]
+    left = [
+        entry
+        for entry in every
+        if not any(rival is not entry and rival[0] <= entry[0] and rival[1] <= entry[1] for rival in every)
+    ]
+    frontier = chosen([*points, twin]).frontier
+    assert [candidate.points for candidate in frontier] == [
+        candidate.points for *_, candidate in sorted(left, key=lambda entry: entry[0])
+    ]
+    assert (best,) in [candidate.points for candidate in frontier]
 
 
 def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_than_models(
@@ -366,20 +387,20 @@ def test_progress_counts_the_models_of_all_plans_and_there_are_no_more_workers_t
 
     monkeypatch.setattr(sys.modules["core.experiments.choose.candidates"], "sweep", sweep)
     data, configs = samples.dataset(400), candidates(AuditConfig(), ChooseSettings(), (1,))
-    asked = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
-    told: list[tuple[int, int]] = []
-    assert len(list(measure_all(asked, n_jobs=2, report=lambda *done: told.append(done)))) == 4
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] and workers == [1, 2]
+    sets = [CandidateSet(configs[:n], data, AuditPlan()) for n in (1, 3)]
+    progress: list[tuple[int, int]] = []
+    assert len(list(measure_all(sets, n_jobs=2, report=lambda *done: progress.append(done)))) == 4
+    assert progress == [(1, 4), (2, 4), (3, 4), (4, 4)] and workers == [1, 2]
 
 
 def test_bad_input_is_one_sentence():
     rng = np.random.default_rng(11)
     with pytest.raises(InputError, match="at least one finished model"):
         chosen([])
-    for check, leak, words in (
+    for check, leak, message in (
         ("targeted_leakage", "all", "must require a check that candidates are measured by"),
         ("membership_auc", "attribute", r"must require a check of the leak counted \(attribute\), got none"),
     ):
-        other = Policy(name="x", version="1", limits=(Limit(check=check, value=0.7),))
-        with pytest.raises(InputError, match=words):
-            choose([point(0, 0.7, SAFE, rng)], other, ChooseSettings(leak=leak), attribute="sex")
+        policy = Policy(name="x", version="1", limits=(Limit(check=check, value=0.7),))
+        with pytest.raises(InputError, match=message):
+            choose([point(0, 0.7, SAFE, rng)], policy, ChooseSettings(leak=leak), attribute="sex")

@@ -74,10 +74,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "fair": np.where(rng.random(4000) < 0.6, hired, rng.random(4000) < 0.5),
         "coarse": rng.random(4000) < 0.5,
     }
-    for name, one in answers.items():
-        people[name] = one.astype(int)
-        others = ", ".join(f'"{other}"' for other in COLUMNS if other != name)
-        (tmp_path / f"{name}.toml").write_text(PLAN.format(column=name, excluded=others))
+    for name, answer in answers.items():
+        people[name] = answer.astype(int)
+        excluded = ", ".join(f'"{column}"' for column in COLUMNS if column != name)
+        (tmp_path / f"{name}.toml").write_text(PLAN.format(column=name, excluded=excluded))
     fair = (tmp_path / "fair.toml").read_text()
     (tmp_path / "strict.toml").write_text('policy = "policy.toml"' + fair)
     train = PLAN.format(column="", excluded='"leaks", "fair", "coarse"').replace('prediction = ""', "")
@@ -99,12 +99,12 @@ def chosen(folder: Path, *more: str, columns: tuple[str, ...] = COLUMNS) -> int:
 def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: Capture):
     out = folder / "chosen.toml"
     assert chosen(folder, "-o", str(out), "--json", str(folder / "choice.json")) == 0
-    said, noted = capsys.readouterr()
-    assert "Choose fair: the only one within all limits and accurate enough." in said and "move it there" not in noted
+    output, noted = capsys.readouterr()
+    assert "Choose fair: the only one within all limits and accurate enough." in output and "move it there" not in noted
     assert f"fairleak audit chosen.toml --policy {folder / 'policy.toml'} runs all attacks on it." in noted
     assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"  # type: ignore[union-attr]
-    made = json.loads((folder / "choice.json").read_text())
-    assert made["model"] == "fair" and made["outcome"] == "recommended"
+    document = json.loads((folder / "choice.json").read_text())
+    assert document["model"] == "fair" and document["outcome"] == "recommended"
     audit = ["--policy", str(folder / "policy.toml"), "--choice", str(folder / "choice.json"), "--no-self-test"]
     assert main(["audit", str(folder / "coarse.toml"), "--out", str(folder / "other"), *audit]) == 3
     assert (
@@ -122,14 +122,14 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
 def test_a_table_of_ones_own_needs_no_store(folder: Path, capsys: Capture):
     plans = [str(folder / f"{name}.toml") for name in ("fair", "coarse")]
     (folder / "other").mkdir()
-    told = ["--policy", str(folder / "policy.toml"), "-o", str(folder / "other" / "chosen.toml")]
-    assert main(["choose", *plans, *told, "--least-accuracy", "0.55"]) == 0
-    said, noted = capsys.readouterr()
-    assert "Choose fair" in said and "It names files beside the plan it was made of: move it there." in noted
+    arguments = ["--policy", str(folder / "policy.toml"), "-o", str(folder / "other" / "chosen.toml")]
+    assert main(["choose", *plans, *arguments, "--least-accuracy", "0.55"]) == 0
+    output, noted = capsys.readouterr()
+    assert "Choose fair" in output and "It names files beside the plan it was made of: move it there." in noted
     assert not list((folder / "cache").rglob("*.json*"))
 
 
-def test_models_are_trained_with_the_seed_of_their_plan_unless_others_are_named(folder: Path):
+def test_choose_trains_with_the_seed_of_the_plan_or_of_the_option(folder: Path):
     out, plan = folder / "chosen.toml", str(folder / "train.toml")
     same = ["--methods", "unmitigated", "--depths", "2", "--store", "none", "-o", str(out)]
     for more, seed in (((), 9), (("--seeds", "3"), 3)):
@@ -156,8 +156,8 @@ def test_bad_input_is_one_sentence(
 ):
     monkeypatch.chdir(folder)
     assert main(list(arguments)) == 3
-    said = capsys.readouterr().err.strip()
-    assert re.search(sentence, said) and "Traceback" not in said and said.count("\n") == 0
+    message = capsys.readouterr().err.strip()
+    assert re.search(sentence, message) and "Traceback" not in message and message.count("\n") == 0
 
 
 class Slow:
@@ -181,14 +181,14 @@ def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.Mo
     )
     data = samples.dataset(400)
     configs = candidates(AuditConfig(), ChooseSettings(), (1,))
-    asked = [CandidateSet(configs, data, AuditPlan())]
-    first = list(measure_all(asked, seconds=150.0, store=store))
+    sets = [CandidateSet(configs, data, AuditPlan())]
+    first = list(measure_all(sets, seconds=150.0, store=store))
     assert len(first) == 3 == slow.measured
-    assert len(list(measure_all(asked, store=store))) == len(configs) == slow.measured
-    assert len(list(measure_all(asked, store=store))) == len(configs) == slow.measured  # nothing is measured again
+    assert len(list(measure_all(sets, store=store))) == len(configs) == slow.measured
+    assert len(list(measure_all(sets, store=store))) == len(configs) == slow.measured  # nothing is measured again
 
 
-def test_both_halves_have_everybody_once_and_are_measured_apart():
+def test_both_halves_hold_everybody_once_and_differ():
     data = samples.dataset(600)
     half = chooses(data)
     assert abs(int(half.sum()) - 300) <= 2
@@ -196,9 +196,9 @@ def test_both_halves_have_everybody_once_and_are_measured_apart():
         for label in (0, 1):
             cell = (data.sensitive == group) & (data.labels == label)
             assert abs(int(half[cell].sum()) - cell.sum() / 2) <= 1
-    found = CandidateMeasure(AuditPlan())(AuditConfig(method="unmitigated", tolerance=0.0, depth=3), data)
-    assert found.choosing.accuracy.n + found.judging.accuracy.n == found.majority.n
-    for side in (found.choosing, found.judging):
+    candidate = CandidateMeasure(AuditPlan())(AuditConfig(method="unmitigated", tolerance=0.0, depth=3), data)
+    assert candidate.choosing.accuracy.n + candidate.judging.accuracy.n == candidate.majority.n
+    for side in (candidate.choosing, candidate.judging):
         assert side.correct.sum() == round(side.accuracy.value * side.accuracy.n)
         assert {"attribute_excess", "membership_auc", "unfairness"} <= {*side.checks}
-    assert found.choosing.checks["attribute_excess"] != found.judging.checks["attribute_excess"]
+    assert candidate.choosing.checks["attribute_excess"] != candidate.judging.checks["attribute_excess"]

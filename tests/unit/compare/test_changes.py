@@ -23,8 +23,8 @@ RUNS = 2000
 def covered(draw, true: float, *, folded: bool = False, freedoms=(None, None)) -> float:
     """Return how often the interval of the change holds the true one, over `RUNS` pairs of estimates."""
     rng = np.random.default_rng(11)
-    found = [change_between(*draw(rng), folded=folded, freedoms=freedoms)[0] for _ in range(RUNS)]
-    return float(np.mean([one.low <= true <= one.high for one in found]))
+    changes = [change_between(*draw(rng), folded=folded, freedoms=freedoms)[0] for _ in range(RUNS)]
+    return float(np.mean([change.low <= true <= change.high for change in changes]))
 
 
 def independent(rng):
@@ -37,7 +37,7 @@ def same_people(rng):
     return tuple(proportion(int((rng.random(2000) < share * easy).sum()), 2000) for share in (0.7, 0.9))
 
 
-def gains_of_others(rng):
+def gains_of_different_people(rng):
     """Gains of 5 points each, of two versions that reveal other people of the same 2,000: the worst that gains can."""
     who = rng.random(2000)
     return tuple(paired_gain(int(revealed.sum()), 0, 2000) for revealed in (who < 0.05, who > 0.95))
@@ -56,7 +56,7 @@ def repeats(rng):
 def test_intervals_of_a_change_cover_for_other_people_and_for_the_same():
     assert 0.94 < covered(independent, 0.03) < 0.965
     assert covered(same_people, 0.2 * 0.3 / 4.3) > 0.955
-    assert 0.93 < covered(gains_of_others, 0.0) < 0.965
+    assert 0.93 < covered(gains_of_different_people, 0.0) < 0.965
     assert covered(repeats, 1.0, freedoms=(3, 11)) > 0.94
 
 
@@ -86,24 +86,24 @@ def test_where_nothing_changed_a_false_worse_or_better_is_rarer_than_five_percen
         pairs = []
         for check, (was, now) in enumerate(values.T):
             change, freedom = change_between(estimate(was, 1.959964), estimate(now, 1.959964))
-            found = CheckChange(check=str(check), title="", required=True, turn=Turn.NEW, change=change)
-            found = dataclasses.replace(found, before=estimate(was, 1.96), after=estimate(now, 1.96))
-            pairs.append((found, LimitTest(estimate=change, limit=0.0, freedom=freedom)))
-        turns = {found.turn for found in _decided(pairs, None)}
+            check_change = CheckChange(check=str(check), title="", required=True, turn=Turn.NEW, change=change)
+            check_change = dataclasses.replace(check_change, before=estimate(was, 1.96), after=estimate(now, 1.96))
+            pairs.append((check_change, LimitTest(estimate=change, limit=0.0, freedom=freedom)))
+        turns = {check_change.turn for check_change in _decided(pairs, None)}
         called += bool(turns & {Turn.WORSE, Turn.BETTER})
         worse += Turn.WORSE in turns
     assert called / RUNS < 0.05 and 0.005 < worse / RUNS < 0.05
 
 
 def turns(comparison) -> dict[str, Turn]:
-    return {found.check: found.turn for found in comparison.checks}
+    return {change.check: change.turn for change in comparison.checks}
 
 
 def test_the_same_audit_twice_is_unchanged():
     comparison = compare(report(), report())
     assert comparison.verdict == Outlook.NOT_DISTINGUISHABLE and comparison.same_people is True
-    numbered = [found for found in comparison.checks if found.compared]
-    assert len(numbered) == 7 and {found.turn for found in numbered} == {Turn.UNCHANGED}
+    numbered = [change for change in comparison.checks if change.compared]
+    assert len(numbered) == 7 and {change.turn for change in numbered} == {Turn.UNCHANGED}
     assert turns(comparison)["attriguard_exposure"] == Turn.NOT_RUN
     assert comparison.changed == () and comparison.margin is None
     for was, now, turn in (
@@ -112,10 +112,10 @@ def test_the_same_audit_twice_is_unchanged():
         (0.0, 0.1, Turn.WORSE),
         (0.1, 0.0, Turn.BETTER),
     ):
-        found = compare(
+        exact_comparison = compare(
             report({"membership_caught": certain(was, 90)}), report({"membership_caught": certain(now, 90)})
         )
-        assert turns(found)["membership_caught"] == turn
+        assert turns(exact_comparison)["membership_caught"] == turn
 
 
 def test_better_and_worse_follow_the_direction_of_the_check():
@@ -126,8 +126,8 @@ def test_better_and_worse_follow_the_direction_of_the_check():
     assert better.verdict == Outlook.BETTER
     worse = compare(report({"four_fifths": estimate(0.99, 0.005)}), report({"four_fifths": estimate(0.7, 0.02)}))
     assert turns(worse)["four_fifths"] == Turn.WORSE and worse.verdict == Outlook.WORSE
-    found = next(found for found in worse.checks if found.check == "four_fifths")
-    assert change_text(found) == "−0.290" and found.decided.high < 0.0
+    change = next(change for change in worse.checks if change.check == "four_fifths")
+    assert change_text(change) == "−0.290" and change.decided.high < 0.0
 
 
 def test_one_required_check_that_is_worse_outweighs_all_that_are_better():
@@ -157,7 +157,9 @@ def test_a_required_check_that_fails_and_was_not_compared_keeps_the_gate_shut():
         assert comparison.verdict == Outlook.INCONCLUSIVE and comparison.checks[0].check == "membership_caught"
         assert comparison.checks[0].why.endswith("It fails now.")
     (case,) = (
-        one for one in read_junit(comparison_junit(comparison)).iter("testcase") if "TPR at 1%" in one.get("name")
+        element
+        for element in read_junit(comparison_junit(comparison)).iter("testcase")
+        if "TPR at 1%" in element.get("name")
     )
     assert case.find("failure").text.startswith("Not run before. ")
 
@@ -171,9 +173,9 @@ def test_what_is_new_or_defined_otherwise_is_never_better():
     before = report()
     for row in before["verdict"]["checks"]:
         row["definition"] = f"Another one of {HOSTILE}."
-    other = compare(before, report({"membership_caught": estimate(0.0, 0.001)}))
-    assert {found.turn for found in other.checks if found.before} == {Turn.OTHER_DEFINITION}
-    assert other.verdict == Outlook.INCONCLUSIVE
+    redefined = compare(before, report({"membership_caught": estimate(0.0, 0.001)}))
+    assert {change.turn for change in redefined.checks if change.before} == {Turn.OTHER_DEFINITION}
+    assert redefined.verdict == Outlook.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("part", "value"), [("attribute", "race"), ("label", "income")])
@@ -181,8 +183,8 @@ def test_another_attribute_or_label_is_another_question(part: str, value: str):
     before = report()
     before["data"][part] = value
     comparison = compare(before, report())
-    assert {found.turn for found in comparison.checks if found.before} == {Turn.OTHER_DEFINITION}
-    assert any(value in found.why for found in comparison.checks)
+    assert {change.turn for change in comparison.checks if change.before} == {Turn.OTHER_DEFINITION}
+    assert any(value in change.why for change in comparison.checks)
 
 
 def test_a_margin_asks_for_proof():
@@ -196,8 +198,8 @@ def test_a_margin_asks_for_proof():
         "unfairness": estimate(0.01, 0.001),
         "four_fifths": estimate(0.9, 0.001),
     }
-    shown = compare(report(narrow), report(narrow), margin=0.02)
-    assert all(found.within for found in shown.checks if found.compared and found.required)
+    comparison = compare(report(narrow), report(narrow), margin=0.02)
+    assert all(change.within for change in comparison.checks if change.compared and change.required)
     for margin in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(InputError, match="margin must be a number above 0"):
             compare(report(), report(), margin=margin)
@@ -218,6 +220,6 @@ def test_a_failed_self_test_is_never_better():
     assert broken["self_tests"]
     for test in broken["self_tests"]:
         test["passed"] = False
-    found = compare(report(), broken)
-    assert found.verdict == Outlook.INCONCLUSIVE
-    assert found.headline == "Inconclusive: the self-test failed in the later audit."
+    comparison = compare(report(), broken)
+    assert comparison.verdict == Outlook.INCONCLUSIVE
+    assert comparison.headline == "Inconclusive: the self-test failed in the later audit."

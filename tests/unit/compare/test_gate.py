@@ -19,7 +19,7 @@ from core.report import report_fingerprint, to_json
 from core.report.comparison import compare, comparison_html, comparison_junit
 from core.report.junit import Case, audit_junit, junit_xml
 from core.report.page import to_html
-from core.report.verification import readable, readable_apart
+from core.report.verification import readable, readable_in_child
 from core.stats.estimates import certain
 from core.store.history import History
 from tests.compared_reports import PLAN, estimate, people, report
@@ -43,8 +43,8 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
         people(name).to_csv(folder / f"{name}.csv", index=False)
         plan = folder / f"{name}.toml"
         plan.write_text(PLAN.format(version=name), encoding="utf-8")
-        made = ["audit", str(plan), "--out", str(folder / name), "--junit", str(folder / f"{name}.xml")]
-        assert main([*made, "--no-self-test"]) < 3
+        command = ["audit", str(plan), "--out", str(folder / name), "--junit", str(folder / f"{name}.xml")]
+        assert main([*command, "--no-self-test"]) < 3
     return folder
 
 
@@ -54,13 +54,15 @@ def test_a_version_that_leaks_more_is_worse_and_fails_the_gate(versions: Path, c
     assert main(["compare", str(versions / "safe"), str(versions / "leaky" / "internal" / "report.json"), *flags]) == 1
     out, err = capsys.readouterr()
     assert err.splitlines()[-1] == "worse" and out.startswith("Worse: ")
-    told = json.loads(files["json"].read_text(encoding="utf-8"))
-    worse = {one["check"] for one in told["checks"] if one["turn"] == "worse"}
-    assert "attribute_excess" in worse and told["verdict"] == "worse"
+    document = json.loads(files["json"].read_text(encoding="utf-8"))
+    worse = {row["check"] for row in document["checks"] if row["turn"] == "worse"}
+    assert "attribute_excess" in worse and document["verdict"] == "worse"
     suite = read_junit(files["junit"].read_bytes())
-    assert int(suite.attrib["failures"]) == sum(one["turn"] == "worse" and one["required"] for one in told["checks"])
+    assert int(suite.attrib["failures"]) == sum(
+        row["turn"] == "worse" and row["required"] for row in document["checks"]
+    )
     page = Reader(files["html"].read_text(encoding="utf-8"))
-    assert told["headline"] in page.text and "Hiring, leaky" in page.text
+    assert document["headline"] in page.text and "Hiring, leaky" in page.text
     assert main(["compare", str(versions / "leaky"), str(versions / "safe"), "--quiet"]) == 0
     assert capsys.readouterr().err.splitlines()[-1] == "better"
 
@@ -78,9 +80,9 @@ def test_an_audit_as_junit_has_a_case_for_every_limit(versions: Path):
     for name in ("safe", "leaky"):
         document = json.loads((versions / name / "internal" / "report.json").read_text(encoding="utf-8"))
         suite = read_junit((versions / f"{name}.xml").read_bytes())
-        asked = [row for row in document["verdict"]["checks"] if row["limit"]]
-        assert [case.attrib["name"] for case in suite.iter("testcase")] == [row["title"] for row in asked]
-        blocked = [row["title"] for row in asked if row["blocks"]]
+        limited_rows = [row for row in document["verdict"]["checks"] if row["limit"]]
+        assert [case.attrib["name"] for case in suite.iter("testcase")] == [row["title"] for row in limited_rows]
+        blocked = [row["title"] for row in limited_rows if row["blocks"]]
         assert [case.attrib["name"] for case in suite.iter("testcase") if case.find("failure") is not None] == blocked
         assert all("Quantity: " in case.findtext("system-out", "") for case in suite.iter("testcase"))
         assert float(suite.attrib["time"]) == pytest.approx(document["times"]["seconds"], abs=6e-4)
@@ -93,8 +95,8 @@ def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
         test["passed"] = False
     compared = compare(report(), broken)
 
-    def failed(made: bytes) -> list[Any]:
-        return [case for case in read_junit(made).iter("testcase") if case.find("failure") is not None]
+    def failed(xml: bytes) -> list[Any]:
+        return [case for case in read_junit(xml).iter("testcase") if case.find("failure") is not None]
 
     less, more = (report({"membership_caught": certain(share, 400)}) for share in (0.1, 0.2))
     (case,) = failed(comparison_junit(compare(less, more)))
@@ -110,8 +112,10 @@ def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
     limits = tuple(dataclasses.replace(limit, if_not_run="allowed") for limit in POLICY.limits)
     excused = report(policy=dataclasses.replace(POLICY, limits=limits))
     cases = read_junit(audit_junit(excused)).iter("testcase")
-    told = [case.find("skipped").attrib["message"] for case in cases if case.find("skipped") is not None]
-    assert [one.split(":")[0] for one in told if one.startswith("Not run")] == ["Not run (not blocking)"]
+    messages = [case.find("skipped").attrib["message"] for case in cases if case.find("skipped") is not None]
+    assert [message.split(":")[0] for message in messages if message.startswith("Not run")] == [
+        "Not run (not blocking)"
+    ]
     passed = report()
     passed["verdict"] |= {"overall": "pass"}
     passed["verdict"]["checks"] = [row | {"blocks": False} for row in passed["verdict"]["checks"]]
@@ -120,8 +124,8 @@ def test_what_stops_a_gate_and_is_no_check_has_failed_in_junit():
 
 def test_hostile_names_are_texts_in_junit_and_on_the_page():
     steering = "\x00\x1b[31m\ud800\ufffe\u202e]]>&amp;"
-    made = junit_xml(HOSTILE + steering, [Case(name=HOSTILE, outcome="failure", message=steering)], classname="x")
-    suite = read_junit(made)
+    xml = junit_xml(HOSTILE + steering, [Case(name=HOSTILE, outcome="failure", message=steering)], classname="x")
+    suite = read_junit(xml)
     assert suite.attrib["name"].startswith(HOSTILE) and "\x1b" not in suite.attrib["name"]
     before, after = report(), report({"membership_caught": estimate(0.4, 0.01)})
     for document in (before, after):
@@ -137,11 +141,11 @@ def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_p
     fine = to_json(report())
     assert readable(fine, name="x") == readable(to_html(report()), name="x") == json.loads(fine)
     altered = json.loads(fine)
-    leak = next(one for one in altered["measurements"] if one["check"] == "correction_gain")["estimate"]
+    leak = next(row for row in altered["measurements"] if row["check"] == "correction_gain")["estimate"]
     leak |= {"value": 0.001, "low": 0, "high": 0.002}  # its verdict is still that it fails
     forged = {**altered, "fingerprint": report_fingerprint(altered)}
-    other = {**json.loads(fine), "schema": 7}
-    texts = {"altered": to_json(altered), "forged": to_json(forged), "other": to_json(other)}
+    newer = {**json.loads(fine), "schema": 7}
+    texts = {"altered": to_json(altered), "forged": to_json(forged), "other": to_json(newer)}
     good = tmp_path / "good.json"
     good.write_text(fine, encoding="utf-8")
     for name, text in texts.items():
@@ -157,47 +161,47 @@ def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_p
     refused(capsys, "compare", good, good, "--junit", tmp_path)
 
 
-def test_a_report_somebody_brings_is_read_in_a_process_of_its_own():
+def test_readable_apart_reads_and_refuses_reports():
     fine = to_json(report())
-    assert readable_apart(fine.encode(), name="The file") == json.loads(fine)
+    assert readable_in_child(fine.encode(), name="The file") == json.loads(fine)
     for content, reason in (
         (b"\xff\xfe", "got no text"),
         (b"{}", "does not call itself that"),
         (b'{"a":' * 10**5, "nest"),
     ):
         with pytest.raises(InputError, match=f"The file must be .*{reason}"):
-            readable_apart(content, name="The file")
+            readable_in_child(content, name="The file")
 
 
 def test_a_report_of_other_code_is_compared():
-    other = report()
-    other["provenance"] |= {"code": "0" * 64, "fairleak": "0.0.9"}
-    other["fingerprint"] = report_fingerprint(other)
-    found = compare(readable(to_json(other), name="x"), report())
-    assert ("FairLeak", "0.0.9") in {(one.what, one.before) for one in found.changed}
+    document = report()
+    document["provenance"] |= {"code": "0" * 64, "fairleak": "0.0.9"}
+    document["fingerprint"] = report_fingerprint(document)
+    comparison = compare(readable(to_json(document), name="x"), report())
+    assert ("FairLeak", "0.0.9") in {(change.what, change.before) for change in comparison.changed}
 
 
 def test_audits_of_a_project_are_compared_by_name(tmp_path: Path, capsys: Capture):
-    place = str(tmp_path / "history.sqlite")
-    history = History.open(place)
+    path = str(tmp_path / "history.sqlite")
+    history = History.open(path)
     released = history.keep(report(), project="Loans", who="A. Officer")
-    named = ["compare", "released", "latest", "--project", "Loans", "--history", place, "-q"]
-    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *named)
+    command = ["compare", "released", "latest", "--project", "Loans", "--history", path, "-q"]
+    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *command)
     history.sign(released, decision="accept_risk", name="A. Officer", role="DPO", reason="A pilot.")
     history.keep(report({"membership_caught": estimate(0.3, 0.01)}), project="Loans", who="A. Officer")
-    assert main(named) == 1 and capsys.readouterr().err == "worse\n"
-    by_digits = ["compare", released.fingerprint[:8], "1", *named[3:]]
+    assert main(command) == 1 and capsys.readouterr().err == "worse\n"
+    by_digits = ["compare", released.fingerprint[:8], "1", *command[3:]]
     assert refused(capsys, *by_digits).count("There is no audit") == 1, "1 is the number of no audit here"
-    by_number = ["compare", str(released.id), released.fingerprint[:8], *named[3:]]
+    by_number = ["compare", str(released.id), released.fingerprint[:8], *command[3:]]
     assert main(by_number) == 0
-    assert "There is no history" in refused(capsys, *named[:5], "--history", tmp_path / "none.sqlite")
+    assert "There is no history" in refused(capsys, *command[:5], "--history", tmp_path / "none.sqlite")
     history.delete(released, who="A. Officer", reason="asked by the owner")
-    told = f"The document of audit {released.id} was deleted by A. Officer on "
-    assert told in refused(capsys, *named)
+    message = f"The document of audit {released.id} was deleted by A. Officer on "
+    assert message in refused(capsys, *command)
     again = history.keep(report(), project="Loans", who="A. Officer")  # the same one
-    assert main(named) == 0
+    assert main(command) == 0
     history.sign(again, decision="do_not_release", name="A. Officer", role="DPO", reason="It leaks.")
-    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *named)
+    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *command)
 
 
 # Action
@@ -206,16 +210,19 @@ def test_audits_of_a_project_are_compared_by_name(tmp_path: Path, capsys: Captur
 def filled(text: str, inputs: dict[str, str], outputs: dict[str, dict[str, str]]) -> str:
     """Return a text with GitHub's expressions filled in."""
 
-    def value(found: re.Match[str]) -> str:
-        place = found[1].strip().split(".")
-        return inputs[place[1]] if place[0] == "inputs" else outputs.get(place[1], {}).get(place[3], "")
+    def value(match: re.Match[str]) -> str:
+        parts = match[1].strip().split(".")
+        return inputs[parts[1]] if parts[0] == "inputs" else outputs.get(parts[1], {}).get(parts[3], "")
 
     return re.sub(r"\$\{\{(.*?)\}\}", value, text)
 
 
-def act(folder: Path, **given: str) -> tuple[int, dict[str, str], str]:
+def act(folder: Path, **arguments: str) -> tuple[int, dict[str, str], str]:
     """Run the action's steps as GitHub does; return the exit code of the last, its outputs, and the summary."""
-    inputs = {name: given.get(name.replace("-", "_"), one.get("default", "")) for name, one in ACTION["inputs"].items()}
+    inputs = {
+        name: arguments.get(name.replace("-", "_"), declared.get("default", ""))
+        for name, declared in ACTION["inputs"].items()
+    }
     bin_ = folder / "bin"
     bin_.mkdir(exist_ok=True)
     command = bin_ / "fairleak"
@@ -244,8 +251,10 @@ def act(folder: Path, **given: str) -> tuple[int, dict[str, str], str]:
         code = done.returncode
         if code:
             break
-    told = {name: filled(one["value"], inputs, outputs) for name, one in ACTION["outputs"].items() if outputs}
-    return code, told, summary.read_text()
+    action_outputs = {
+        name: filled(declared["value"], inputs, outputs) for name, declared in ACTION["outputs"].items() if outputs
+    }
+    return code, action_outputs, summary.read_text()
 
 
 @pytest.fixture
@@ -259,8 +268,8 @@ def fast(versions: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.long
 def test_the_action_stops_a_version_that_leaks_more(fast: Path):
-    told: dict[str, Any] = {"baseline": "released", "install": "false", "fail_on": "worse,inconclusive"}
-    code, outputs, summary = act(fast, plan="leaky.toml", **told)
+    settings: dict[str, Any] = {"baseline": "released", "install": "false", "fail_on": "worse,inconclusive"}
+    code, outputs, summary = act(fast, plan="leaky.toml", **settings)
     assert code == 1 and outputs["verdict"] == "worse" and "    Worse: " in summary
     assert {path.name for path in fast.glob("fairleak-report*")} == {
         "fairleak-report",
@@ -268,7 +277,7 @@ def test_the_action_stops_a_version_that_leaks_more(fast: Path):
         *(f"fairleak-report-comparison.{ending}" for ending in ("html", "json", "xml")),
     }
     read_junit((fast / "fairleak-report-comparison.xml").read_bytes())
-    again, outputs, _ = act(fast, plan="safe.toml", out="again", **told)
+    again, outputs, _ = act(fast, plan="safe.toml", out="again", **settings)
     assert again == 0 and outputs["verdict"] == "not distinguishable"
 
 
@@ -284,5 +293,5 @@ def test_the_docs_pin_a_commit_and_keep_the_internal_report_as_an_artefact():
     (steps,) = (yaml.safe_load(text)["jobs"]["release"]["steps"] for text in re.findall(r"(?s)```yaml\n(.*?)```", page))
     (gate,) = (step for step in steps if "fairleak@" in step.get("uses", ""))
     assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", gate["uses"])
-    (kept,) = (step["with"] for step in steps if "upload-artifact" in step.get("uses", ""))
-    assert kept["path"] == f"{ACTION['inputs']['out']['default']}/internal"
+    (upload,) = (step["with"] for step in steps if "upload-artifact" in step.get("uses", ""))
+    assert upload["path"] == f"{ACTION['inputs']['out']['default']}/internal"

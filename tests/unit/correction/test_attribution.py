@@ -35,8 +35,8 @@ def attributed(features: AttackedRecords, with_predictions: AttackedRecords, *, 
     )
 
 
-def by_name(found: Attribution) -> dict[str, LeakStep]:
-    return {step.step: step for step in found.steps}
+def by_name(attribution: Attribution) -> dict[str, LeakStep]:
+    return {step.step: step for step in attribution.steps}
 
 
 @pytest.mark.parametrize(("k", "tolerance"), [(2, 0.08), (4, 0.08), (2, 0.9)], ids=str)  # 0.9 says nothing
@@ -44,17 +44,17 @@ def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None
     features, with_predictions = records(k=k)
     truth, yhat, q = features.truth, features.predictions, with_predictions.probability
     shares = (np.bincount(truth) / 600).tolist()
-    told = {"metric": "statistical_parity", "labels": None}
+    arguments = {"metric": "statistical_parity", "labels": None}
     posteriors = {
         "majority": np.tile(shares, (600, 1)),
         "features": features.probability,
         "predictions": q,
-        "shares": soft_correct(q, yhat, tolerance=None, group_shares=shares, **told),
-        "constraint": soft_correct(q, yhat, tolerance=tolerance, group_shares=shares, **told),
-        "constraint_without_shares": soft_correct(q, yhat, tolerance=tolerance, **told),
+        "shares": soft_correct(q, yhat, tolerance=None, group_shares=shares, **arguments),
+        "constraint": soft_correct(q, yhat, tolerance=tolerance, group_shares=shares, **arguments),
+        "constraint_without_shares": soft_correct(q, yhat, tolerance=tolerance, **arguments),
     }
-    found = by_name(attributed(features, with_predictions, tolerance=tolerance))
-    assert list(found) == list(posteriors)
+    steps = by_name(attributed(features, with_predictions, tolerance=tolerance))
+    assert list(steps) == list(posteriors)
     figures: dict[str, tuple[float, float, float]] = {}
     for name, p in posteriors.items():
         right = p.argmax(axis=1) == truth
@@ -64,7 +64,7 @@ def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None
             float(np.mean(recalls)),
             -np.log([row[g] for row, g in zip(p, truth, strict=True)]).mean(),
         )
-    for name, step in found.items():
+    for name, step in steps.items():
         assert [step.values[m].value for m in MEASURES] == pytest.approx(figures[name])
         base = BUILDS_ON.get(name)
         if base:
@@ -73,9 +73,9 @@ def test_every_step_is_what_its_posterior_says(k: int, tolerance: float) -> None
             assert [c.value for c in changes] == pytest.approx(expected, abs=1e-12)
             assert all(c.low <= c.value <= c.high for c in changes)
     if tolerance == 0.9:  # it changes nothing, in no resample: the interval is that of two guesses that are the same
-        guess, change = posteriors["shares"].argmax(axis=1), found["constraint"].changes["accuracy"]
-        own = accuracy_gain(truth, guess, guess)
-        assert (change.value, change.low, change.high) == pytest.approx((0.0, own.low, own.high), abs=1e-6)
+        guess, change = posteriors["shares"].argmax(axis=1), steps["constraint"].changes["accuracy"]
+        unchanged = accuracy_gain(truth, guess, guess)
+        assert (change.value, change.low, change.high) == pytest.approx((0.0, unchanged.low, unchanged.high), abs=1e-6)
 
 
 def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
@@ -83,11 +83,11 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     wrong = np.arange(600) < np.flatnonzero(certain.truth)[19]  # twenty people of group 1, for certain
     certain = replace(certain, probability=np.eye(2)[certain.truth * ~wrong])
     seed = attributed(features, certain, tolerance=0.0)
-    found = by_name(seed)
-    assert found["shares"].reasons[0].startswith("No probabilities meet the constraints")
-    assert all(math.isnan(found["shares"].values[m].value) and not found["shares"].changes[m].seeds for m in MEASURES)
-    assert found["predictions"].values["accuracy"].value == 1 - 19 / 600
-    assert found["constraint_without_shares"].reasons[0].startswith("No probabilities")
+    steps = by_name(seed)
+    assert steps["shares"].reasons[0].startswith("No probabilities meet the constraints")
+    assert all(math.isnan(steps["shares"].values[m].value) and not steps["shares"].changes[m].seeds for m in MEASURES)
+    assert steps["predictions"].values["accuracy"].value == 1 - 19 / 600
+    assert steps["constraint_without_shares"].reasons[0].startswith("No probabilities")
     summary = attribute_over_seeds([seed] * 2)
     assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
     assert "could not be measured" in constraint_effect(summary).text
@@ -95,7 +95,7 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     assert measured == [True, True, True, False, False, False]
 
 
-def test_whether_the_bound_was_true_is_said() -> None:
+def test_constraint_effect_says_whether_the_bound_holds() -> None:
     true, false = attributed(*records()), attributed(*records(), tolerance=0.0)
     assert (true.n_true, false.n_true) == (1, 0)
     assert "does not hold" not in constraint_effect(true).text
@@ -106,52 +106,52 @@ def test_whether_the_bound_was_true_is_said() -> None:
 
 def test_seeds_are_summed_up_by_student() -> None:
     seeds = [attributed(*records(seed)) for seed in range(5)]
-    found = attribute_over_seeds(seeds)
-    assert (found.n_seeds, found.n_true) == (5, sum(s.n_true for s in seeds))
+    summary = attribute_over_seeds(seeds)
+    assert (summary.n_seeds, summary.n_true) == (5, sum(s.n_true for s in seeds))
     for name in [*STEPS, "constraint_without_shares"]:
         for measure in MEASURES:
             values = np.array([seed.step(name).values[measure].value for seed in seeds])
-            told = found.step(name).values[measure]
+            spread = summary.step(name).values[measure]
             half = student.ppf(0.975, 4) * values.std(ddof=1) / math.sqrt(5)
-            assert (told.value, told.low, told.high) == pytest.approx(
+            assert (spread.value, spread.low, spread.high) == pytest.approx(
                 (values.mean(), values.mean() - half, values.mean() + half)
             )
-            assert told.sd == pytest.approx(values.std(ddof=1)) and (told.seeds, told.over) == (5, "seeds")
+            assert spread.sd == pytest.approx(values.std(ddof=1)) and (spread.seeds, spread.over) == (5, "seeds")
     gained = [seed.step("constraint").changes["accuracy"] for seed in seeds]
-    assert found.step("constraint").changes["accuracy"].value == pytest.approx(np.mean([g.value for g in gained]))
-    rows = list(step_rows(found))
-    assert [row["step"] for row in rows] == [STEP_TITLES[step.step] for step in found.steps]
+    assert summary.step("constraint").changes["accuracy"].value == pytest.approx(np.mean([g.value for g in gained]))
+    rows = list(step_rows(summary))
+    assert [row["step"] for row in rows] == [STEP_TITLES[step.step] for step in summary.steps]
     assert {row["interval over"] for row in rows} == {"seeds"}
-    assert plain_row(rows[1])["accuracy, sd"] == found.steps[1].values["accuracy"].sd
+    assert plain_row(rows[1])["accuracy, sd"] == summary.steps[1].values["accuracy"].sd
 
 
 def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
-    found = attributed(*records())
-    assert attribute_over_seeds([found]) == found
-    change = found.step("features").changes["accuracy"]
-    assert change.over == "people" and "600 people, one seed" in constraint_effect(found).text
-    assert math.isnan(found.step("features").values["accuracy"].sd)
+    attribution = attributed(*records())
+    assert attribute_over_seeds([attribution]) == attribution
+    change = attribution.step("features").changes["accuracy"]
+    assert change.over == "people" and "600 people, one seed" in constraint_effect(attribution).text
+    assert math.isnan(attribution.step("features").values["accuracy"].sd)
 
 
-def made(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, str]:
+def change_and_sentence(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, str]:
     """Return a change made of hand-made ones, one a seed, in one step, and what is said of it."""
     flat = dict.fromkeys(MEASURES, summarize_seeds([]))
 
-    def one(value: float) -> Attribution:
-        own = summarize_seeds([Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)])
+    def attribution_of(value: float) -> Attribution:
+        change = summarize_seeds([Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)])
         before = LeakStep(step="shares", builds_on=None, values=flat, changes=flat, n_seeds=1)
-        step = LeakStep(step="constraint", builds_on="shares", values=flat, changes=flat | {measure: own}, n_seeds=1)
-        known: dict[str, Any] = {"metric": "statistical_parity", "tolerance": 0.1, "n_seeds": 1, "n_true": 1}
-        return Attribution(attacker="a", steps=(before, step), **known)
+        step = LeakStep(step="constraint", builds_on="shares", values=flat, changes=flat | {measure: change}, n_seeds=1)
+        facts: dict[str, Any] = {"metric": "statistical_parity", "tolerance": 0.1, "n_seeds": 1, "n_true": 1}
+        return Attribution(attacker="a", steps=(before, step), **facts)
 
-    found = attribute_over_seeds([one(value) for value in changes])
-    return found.step("constraint").changes[measure].estimate, constraint_effect(found, measure).text
+    summary = attribute_over_seeds([attribution_of(value) for value in changes])
+    return summary.step("constraint").changes[measure].estimate, constraint_effect(summary, measure).text
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=6), st.sampled_from(MEASURES))
 def test_a_verdict_is_given_only_where_the_interval_excludes_zero(changes: list[float], measure: str) -> None:
-    change, sentence = made(changes, measure=measure)
+    change, sentence = change_and_sentence(changes, measure=measure)
     assert (" raises the " in sentence) == (change.low > 0)
     assert (" lowers the " in sentence) == (change.high < 0)
     assert ("no statistically significant effect" in sentence) == (change.low <= 0 <= change.high)

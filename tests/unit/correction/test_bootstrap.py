@@ -58,30 +58,32 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
     blocks = Blocks.of(records, records.guess, prices, metric=metric)
     rng = np.random.default_rng(5)
     rows = [np.arange(n), *(np.sort(rng.integers(0, n, n)) for _ in range(draws))]
-    counts = np.array([np.bincount(blocks.cells[own], minlength=blocks.everybody.size) for own in rows], dtype=float)
+    counts = np.array(
+        [np.bincount(blocks.cells[sample], minlength=blocks.everybody.size) for sample in rows], dtype=float
+    )
     for raised in (False, True):
-        named = blocks.corrected(counts, 0.02, raise_until_true=raised)
+        corrected = blocks.corrected(counts, 0.02, raise_until_true=raised)
         slow = []
-        for own in rows:
-            drawn = some(records, own)
-            told = 0.02
+        for sample in rows:
+            drawn = some(records, sample)
+            tolerance = 0.02
             if raised:
                 achieved = unfairness(drawn.predictions, drawn.truth, metric=metric, labels=drawn.labels)
-                told += 0.001 * max(0, int(np.ceil((achieved - 0.02) / 0.001 - 1e-9)))
-            found = correct(
+                tolerance += 0.001 * max(0, int(np.ceil((achieved - 0.02) / 0.001 - 1e-9)))
+            correction = correct(
                 drawn.guess,
                 drawn.predictions,
-                tolerance=told,
+                tolerance=tolerance,
                 metric=metric,
                 labels=drawn.labels,
-                cost=None if prices is None else prices[own],
+                cost=None if prices is None else prices[sample],
                 n_groups=groups,
             )
-            assert found.reconstruction is not None
-            slow.append((found.reconstruction == drawn.truth).mean())
-        before = [(some(records, own).guess == records.truth[own]).mean() for own in rows]
-        assert accuracy_by_sample(named.size, named.before) == pytest.approx(before)
-        off = accuracy_by_sample(named.size, named.after) - np.array(slow)
+            assert correction.reconstruction is not None
+            slow.append((correction.reconstruction == drawn.truth).mean())
+        before = [(some(records, sample).guess == records.truth[sample]).mean() for sample in rows]
+        assert accuracy_by_sample(corrected.size, corrected.before) == pytest.approx(before)
+        off = accuracy_by_sample(corrected.size, corrected.after) - np.array(slow)
         assert np.abs(off).max() < 0.02
         if groups == 2:  # with more, who of those who move goes to which group costs nothing, and is chance
             assert abs(off.mean()) < 0.005 and np.std(off) < 0.5 * np.std(np.array(slow) - before)
@@ -111,13 +113,13 @@ def test_a_projection_moves_to_where_projecting_the_draw_anew_leads(groups: int,
     records = people(n, 3, groups=groups, bias=1.0)
     parts = tuple(None if rows is None else int(name[-1]) for name, rows in row_sets(metric, records.labels, n))
     shares = (np.bincount(records.truth) / n).tolist()
-    told = {"metric": metric, "tolerance": 0.01, "labels": records.labels, "group_shares": shares}
-    constraints = soft_constraints(records.predictions, n_groups=groups, **told)
+    arguments = {"metric": metric, "tolerance": 0.01, "labels": records.labels, "group_shares": shares}
+    constraints = soft_constraints(records.predictions, n_groups=groups, **arguments)
     multipliers = project(records.probability, constraints).multipliers
     tilt = Tilt(constraints=constraints, multipliers=multipliers, parts=parts, tolerance=0.01, shares=True)
     truth = records.truth.astype(np.intp)
     surprise = -np.log(records.probability[np.arange(n), truth])
-    found = steps_in_draws(records.probability, surprise, truth, constraints.pattern, {"own": tilt}, draws=5)
+    draw_steps = steps_in_draws(records.probability, surprise, truth, constraints.pattern, {"own": tilt}, draws=5)
     order = np.argsort(constraints.pattern, kind="stable")
     for number, weight in enumerate(drawn_people(n, 5, 0)):
         rows = np.repeat(order, weight)
@@ -131,7 +133,7 @@ def test_a_projection_moves_to_where_projecting_the_draw_anew_leads(groups: int,
             group_shares=(np.bincount(drawn.truth) / n).tolist(),
         )
         loss = -np.log(after[np.arange(n), drawn.truth]).mean()
-        size, right, log_loss = (values[number : number + 1] for values in found["own"])
+        size, right, log_loss = (values[number : number + 1] for values in draw_steps["own"])
         assert log_loss[0] == pytest.approx(loss, abs=2e-4)
         assert accuracy_by_sample(size, right)[0] == pytest.approx(
             (after.argmax(axis=1) == drawn.truth).mean(), abs=0.004
@@ -139,28 +141,28 @@ def test_a_projection_moves_to_where_projecting_the_draw_anew_leads(groups: int,
 
 
 def test_an_interval_holds_its_own_and_what_the_draws_add() -> None:
-    own = Estimate(value=0.5, low=0.48, high=0.53, n=100)
+    interval = Estimate(value=0.5, low=0.48, high=0.53, n=100)
     drawn = np.array([0.5, *np.linspace(0.3, 0.7, 41)])
-    found = combine_intervals(own, drawn)
+    combined = combine_intervals(interval, drawn)
     assert (
-        found.value == 0.5
-        and found.low == pytest.approx(0.2579, abs=1e-4)
-        and found.high == pytest.approx(0.7421, abs=1e-4)
+        combined.value == 0.5
+        and combined.low == pytest.approx(0.2579, abs=1e-4)
+        and combined.high == pytest.approx(0.7421, abs=1e-4)
     )
-    kinked = combine_intervals(own, np.array([0.5, *np.full(37, 0.5), 0.7, 0.8, 0.9, 1.0]))
+    kinked = combine_intervals(interval, np.array([0.5, *np.full(37, 0.5), 0.7, 0.8, 0.9, 1.0]))
     assert kinked.high == pytest.approx(0.9) and 0.2 < kinked.low < 0.48
-    assert combine_intervals(own, np.full(42, 0.5)) == own  # no draw differs
-    assert combine_intervals(own, np.array([0.5, *np.full(40, np.nan)])) == own  # none could be corrected
-    off = combine_intervals(own, np.full(42, 0.4))  # blocks miss the value by a tenth
+    assert combine_intervals(interval, np.full(42, 0.5)) == interval  # no draw differs
+    assert combine_intervals(interval, np.array([0.5, *np.full(40, np.nan)])) == interval  # none could be corrected
+    off = combine_intervals(interval, np.full(42, 0.4))  # blocks miss the value by a tenth
     assert (off.low, off.high) == (pytest.approx(0.4), pytest.approx(0.6))
-    assert combine_intervals(own, drawn, within=(0.45, 0.6)) == replace(own, low=0.45, high=0.6)
+    assert combine_intervals(interval, drawn, within=(0.45, 0.6)) == replace(interval, low=0.45, high=0.6)
 
 
 def test_a_draw_without_a_correction_is_no_balanced_accuracy_of_nought() -> None:
     """Nor is a group missing from a draw one that nobody is inferred correctly of."""
     size = np.array([[4.0, 2.0], [4.0, 2.0], [6.0, 0.0]])
-    named = np.array([[3.0, 1.0], [np.nan, np.nan], [3.0, 0.0]])
-    assert balanced_accuracy_by_sample(size, named) == pytest.approx([0.625, np.nan, 0.5], nan_ok=True)
+    right = np.array([[3.0, 1.0], [np.nan, np.nan], [3.0, 0.0]])
+    assert balanced_accuracy_by_sample(size, right) == pytest.approx([0.625, np.nan, 0.5], nan_ok=True)
 
 
 def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:
@@ -176,16 +178,18 @@ def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not(
     samples = [some(everybody, rng.integers(0, 40_000, 800)) for _ in range(60)]
 
     def held(draws: int | None) -> int:
-        gains = [disclose(one, HELD_OUT, tolerance=0.1, draws=draws, seed=i).gain for i, one in enumerate(samples)]
+        gains = [
+            disclose(sample, HELD_OUT, tolerance=0.1, draws=draws, seed=i).gain for i, sample in enumerate(samples)
+        ]
         return sum(gain is not None and gain.low <= true.value <= gain.high for gain in gains)
 
     assert held(None) >= 48 > held(0)
 
 
-def _told(attackers: Sequence[AttackedRecords]) -> tuple[dict[str, AttackedRecords], dict[str, Disclosure]]:
+def _disclosures(attackers: Sequence[AttackedRecords]) -> tuple[dict[str, AttackedRecords], dict[str, Disclosure]]:
     names = [str(number) for number in range(len(attackers))]
-    told = [disclose(each, HELD_OUT, tolerance=0.05, raise_until_true=True) for each in attackers]
-    return dict(zip(names, attackers, strict=True)), dict(zip(names, told, strict=True))
+    disclosures = [disclose(attacker, HELD_OUT, tolerance=0.05, raise_until_true=True) for attacker in attackers]
+    return dict(zip(names, attackers, strict=True)), dict(zip(names, disclosures, strict=True))
 
 
 def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it() -> None:
@@ -194,17 +198,17 @@ def test_what_a_weak_attacker_gains_does_not_count_while_a_strong_one_knew_it() 
     p = np.where(rng.random(3000) < 0.95, weak.truth, 1 - weak.truth)
     sure = np.column_stack([0.9 - 0.8 * p, 0.1 + 0.8 * p])
     strong = replace(weak, probability=sure, calibrated=sure)
-    attacked, told = _told([weak])
-    alone = gain_of_best(attacked, told, seed=3)
+    attacked, disclosures = _disclosures([weak])
+    alone = gain_of_best(attacked, disclosures, seed=3)
     assert alone.low > 0.02  # more than the majority guess, and nobody stronger
-    own = told["0"].gain
-    assert own is not None and alone.value <= own.value + 1e-12
-    attacked, told = _told([weak, strong])
-    both = gain_of_best(attacked, told, seed=3)
-    assert told["0"].gain == own and both.high < 0.02 and both.low <= both.value <= both.high
-    attacked, told = _told([weak])
-    assert alone == gain_of_best(attacked, told, seed=3)
-    assert alone != gain_of_best(attacked, told, seed=4)
+    gain = disclosures["0"].gain
+    assert gain is not None and alone.value <= gain.value + 1e-12
+    attacked, disclosures = _disclosures([weak, strong])
+    both = gain_of_best(attacked, disclosures, seed=3)
+    assert disclosures["0"].gain == gain and both.high < 0.02 and both.low <= both.value <= both.high
+    attacked, disclosures = _disclosures([weak])
+    assert alone == gain_of_best(attacked, disclosures, seed=3)
+    assert alone != gain_of_best(attacked, disclosures, seed=4)
 
 
 def test_below_the_majority_guess_nobody_gains() -> None:
@@ -216,5 +220,5 @@ def test_below_the_majority_guess_nobody_gains() -> None:
     first = np.clip(0.5 + 0.3 * (predictions - 0.4) + 0.1 * rng.standard_normal(n), 0.01, 0.99)
     p = np.column_stack([1 - first, first])
     coin = AttackedRecords(probability=p, calibrated=p, predictions=predictions, labels=predictions, truth=truth)
-    found = gain_of_best(*_told([coin]))
-    assert found.value == 0.0 and -0.01 < found.low < 0.0 < found.high < 0.01
+    gain = gain_of_best(*_disclosures([coin]))
+    assert gain.value == 0.0 and -0.01 < gain.low < 0.0 < gain.high < 0.01

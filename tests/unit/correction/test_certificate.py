@@ -73,12 +73,12 @@ def test_a_time_limit_never_passes_for_an_optimum(limit):
     arguments = adult_like(3000, seed=1)
     best = correct(**arguments, tolerance=1e-5).objective
     result = correct(**arguments, tolerance=1e-5, solver="ilp_general", time_limit=limit)
-    told = result.certificate
-    assert 0 <= told.best_bound < best and told.seconds < limit + 60
-    if told.status == "feasible":
-        assert result.objective >= best and told.best_bound < result.objective and told.residual == 0
+    proof = result.certificate
+    assert 0 <= proof.best_bound < best and proof.seconds < limit + 60
+    if proof.status == "feasible":
+        assert result.objective >= best and proof.best_bound < result.objective and proof.residual == 0
     else:
-        assert told.status == "not_solved" and result.reconstruction is None
+        assert proof.status == "not_solved" and result.reconstruction is None
 
 
 def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
@@ -115,10 +115,10 @@ def problem(n: int = 400, groups: int = 4) -> dict[str, Any]:
     }
 
 
-def same(one: Correction, other: Correction) -> bool:
-    if one.reconstruction is None or other.reconstruction is None:
-        return one.reconstruction is other.reconstruction
-    return bool((one.reconstruction == other.reconstruction).all()) and one.certificate == other.certificate
+def same(first: Correction, second: Correction) -> bool:
+    if first.reconstruction is None or second.reconstruction is None:
+        return first.reconstruction is second.reconstruction
+    return bool((first.reconstruction == second.reconstruction).all()) and first.certificate == second.certificate
 
 
 @pytest.fixture
@@ -130,12 +130,12 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.FixtureRequest) -> None:
-    asked = problem()
-    fast = correct(**asked, time_limit=math.inf)
+    arguments = problem()
+    fast = correct(**arguments, time_limit=math.inf)
     assert fast.certificate.status == "optimal" and fast.n_changed
     request.getfixturevalue("slow")
-    assert same(fast, correct(**asked, time_limit=math.inf))
-    stopped = correct(**asked, time_limit=60.0)  # with one it does
+    assert same(fast, correct(**arguments, time_limit=math.inf))
+    stopped = correct(**arguments, time_limit=60.0)  # with one it does
     assert stopped.certificate.status == "not_solved" and "within 60 seconds" in stopped.reason
 
 
@@ -152,9 +152,9 @@ def test_work_is_limited(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
     ask = tangents._BestFirstSearch.ask
 
-    def counting(search: tangents._BestFirstSearch, *asked: Any, **more: Any) -> Any:
+    def counting(search: tangents._BestFirstSearch, *arguments: Any, **more: Any) -> Any:
         counted.append(1)
-        return ask(search, *asked, **more)
+        return ask(search, *arguments, **more)
 
     monkeypatch.setattr(tangents._BestFirstSearch, "ask", counting)
     first, again = (correct(**problem(), time_limit=math.inf) for _ in range(2))

@@ -31,8 +31,8 @@ def _both(first: np.ndarray) -> np.ndarray:
 
 def records_of(p: np.ndarray, predictions: Any, truth: Any, labels: Any = None) -> AttackedRecords:
     """Return records of these probabilities, which are calibrated, with label 1 unless it is said."""
-    told = {"predictions": predictions, "truth": truth, "labels": np.ones(len(p)) if labels is None else labels}
-    codes = {name: np.asarray(values, dtype=np.uint8) for name, values in told.items()}
+    columns = {"predictions": predictions, "truth": truth, "labels": np.ones(len(p)) if labels is None else labels}
+    codes = {name: np.asarray(values, dtype=np.uint8) for name, values in columns.items()}
     return AttackedRecords(probability=p, calibrated=p, **codes)
 
 
@@ -47,30 +47,35 @@ def test_ten_people_by_hand() -> None:
     """Six positives among ten; group 1 guessed on five of them: rate 5/5, so somebody must change."""
     probability = _both(np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1]))
     attacked = records_of(probability, [1, 1, 1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
-    told = disclose(attacked, HELD_OUT, tolerance=0.0, cost="log_odds")
+    disclosure = disclose(attacked, HELD_OUT, tolerance=0.0, cost="log_odds")
     # Rate 6/10 in both groups means 3 of 5 and 3 of 5: two leave group 1 among the positives, two join it,
     # and the unsure go first.
-    assert told.n_changed == 4 and told.n_right == 4
-    assert told.before.value == pytest.approx(0.6)
-    assert told.after is not None and told.after.value == pytest.approx(1.0)
-    assert told.reached == 0.0
-    assert told.achieved == pytest.approx(0.0)
-    assert [g.before.value for g in told.groups] == pytest.approx([0.6, 0.6])
-    assert told.gain is not None and told.gain.value == pytest.approx(0.4)
+    assert disclosure.n_changed == 4 and disclosure.n_right == 4
+    assert disclosure.before.value == pytest.approx(0.6)
+    assert disclosure.after is not None and disclosure.after.value == pytest.approx(1.0)
+    assert disclosure.reached == 0.0
+    assert disclosure.achieved == pytest.approx(0.0)
+    assert [g.before.value for g in disclosure.groups] == pytest.approx([0.6, 0.6])
+    assert disclosure.gain is not None and disclosure.gain.value == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_numbers_hang_together(metric: str, cost: str) -> None:
-    told = disclose(ATTACKED, HELD_OUT, tolerance=0.05, metric=metric, cost=cost)
-    assert told.after is not None and told.gain is not None and told.n_changed is not None and told.n_right is not None
-    assert told.gain.value == pytest.approx(told.after.value - told.before.value)
-    assert told.gain.value == pytest.approx((2 * told.n_right - told.n_changed) / ATTACKED.truth.size)
-    assert told.reached <= 0.05 + 1e-9
-    assert told.majority.value == pytest.approx(max(ATTACKED.truth.mean(), 1 - ATTACKED.truth.mean()))
-    assert (told.exponent is None) == (cost != "published")
-    weighted = sum(g.after.value * g.after.n for g in told.groups if g.after is not None)
-    assert weighted / ATTACKED.truth.size == pytest.approx(told.after.value)
+    disclosure = disclose(ATTACKED, HELD_OUT, tolerance=0.05, metric=metric, cost=cost)
+    assert (
+        disclosure.after is not None
+        and disclosure.gain is not None
+        and disclosure.n_changed is not None
+        and disclosure.n_right is not None
+    )
+    assert disclosure.gain.value == pytest.approx(disclosure.after.value - disclosure.before.value)
+    assert disclosure.gain.value == pytest.approx((2 * disclosure.n_right - disclosure.n_changed) / ATTACKED.truth.size)
+    assert disclosure.reached <= 0.05 + 1e-9
+    assert disclosure.majority.value == pytest.approx(max(ATTACKED.truth.mean(), 1 - ATTACKED.truth.mean()))
+    assert (disclosure.exponent is None) == (cost != "published")
+    weighted = sum(g.after.value * g.after.n for g in disclosure.groups if g.after is not None)
+    assert weighted / ATTACKED.truth.size == pytest.approx(disclosure.after.value)
 
 
 def test_a_falsehood_is_called_one_and_the_published_rule_raises_until_it_is_true() -> None:
@@ -81,28 +86,33 @@ def test_a_falsehood_is_called_one_and_the_published_rule_raises_until_it_is_tru
     steps = (raised.used - raised.told) / 0.001
     assert steps == pytest.approx(round(steps))
     assert raised.used - 0.001 < raised.achieved <= raised.used
-    told = f"Tolerance 0.0105 does not hold; raised to {tolerance_text(raised.used)}, it does."
-    assert truth_of(raised, raised.used, 0.0).point == told
+    sentence = f"Tolerance 0.0105 does not hold; raised to {tolerance_text(raised.used)}, it does."
+    assert truth_of(raised, raised.used, 0.0).point == sentence
     true = disclose(ATTACKED, HELD_OUT, tolerance=0.5, raise_until_true=True)
     assert true.used == 0.5 and true.n_changed == 0 and true.gain is not None and true.gain.value == 0
 
 
 def test_no_correction_is_a_value_with_its_reason() -> None:
-    told = disclose(ODD, HELD_OUT, tolerance=0.0)
-    assert told.certificate.status == "infeasible"
-    assert told.after is None and told.gain is None and told.n_changed is None and told.balanced_after is None
-    assert math.isnan(told.reached)
-    assert told.smallest_tolerance is not None and told.smallest_tolerance > 0
-    met = disclose(ODD, HELD_OUT, tolerance=told.smallest_tolerance, cost="count")
+    disclosure = disclose(ODD, HELD_OUT, tolerance=0.0)
+    assert disclosure.certificate.status == "infeasible"
+    assert (
+        disclosure.after is None
+        and disclosure.gain is None
+        and disclosure.n_changed is None
+        and disclosure.balanced_after is None
+    )
+    assert math.isnan(disclosure.reached)
+    assert disclosure.smallest_tolerance is not None and disclosure.smallest_tolerance > 0
+    met = disclose(ODD, HELD_OUT, tolerance=disclosure.smallest_tolerance, cost="count")
     assert met.after is not None
 
 
 def test_the_exponent_is_chosen_without_looking_at_the_attacked() -> None:
     """Other truths for the attacked leave every guess, and so the exponent and the changes, as they were."""
     flipped = replace(ATTACKED, truth=1 - ATTACKED.truth)
-    one, other = (disclose(records, HELD_OUT, tolerance=0.02) for records in (ATTACKED, flipped))
-    assert (one.exponent, one.n_changed) == (other.exponent, other.n_changed)
-    assert one.certificate.objective == other.certificate.objective
+    original, altered = (disclose(records, HELD_OUT, tolerance=0.02) for records in (ATTACKED, flipped))
+    assert (original.exponent, original.n_changed) == (altered.exponent, altered.n_changed)
+    assert original.certificate.objective == altered.certificate.objective
 
 
 def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_answer() -> None:
@@ -113,8 +123,8 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
     calibrated = np.clip(raw - 0.25, 0.05, 0.95)
     records = records_of(_both(raw), rng.random(n) < 0.5, rng.random(n) < 0.5)
     records = replace(records, calibrated=_both(calibrated))
-    told = disclose(records, HELD_OUT, tolerance=0.1, cost="log_odds")
-    assert told.before.value == pytest.approx((records.calibrated_guess == records.truth).mean())
+    disclosure = disclose(records, HELD_OUT, tolerance=0.1, cost="log_odds")
+    assert disclosure.before.value == pytest.approx((records.calibrated_guess == records.truth).mean())
     assert not np.array_equal(records.guess, records.calibrated_guess)
     best = np.inf
     for code in range(1, 2**n - 1):
@@ -123,12 +133,12 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
         if max(abs(r - records.predictions.mean()) for r in rates) <= 0.1 + 1e-12:
             best = min(best, -np.log(np.where(answer == 1, calibrated, 1 - calibrated)).sum())
     start = -np.log(np.maximum(calibrated, 1 - calibrated)).sum()
-    assert told.certificate.objective is not None
-    assert start + told.certificate.objective == pytest.approx(best, abs=1e-5)
+    assert disclosure.certificate.objective is not None
+    assert start + disclosure.certificate.objective == pytest.approx(best, abs=1e-5)
 
 
 @pytest.mark.parametrize(
-    ("gains", "told"),
+    ("gains", "ending"),
     [
         ([0, 0, 0], "has no statistically significant effect"),
         ([-1, -1, -1], "lowers accuracy"),
@@ -138,11 +148,11 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
         ([1, 1, 0], "Tighter disclosed tolerances help this attack more"),
     ],
 )
-def test_the_curves_title_claims_no_more_than_all_its_tolerances_show(gains: list[int], told: str) -> None:
+def test_the_curves_title_claims_no_more_than_all_its_tolerances_show(gains: list[int], ending: str) -> None:
     """A gain of -1, 0 or 1 is significantly negative, not significant, or significantly positive."""
-    one = disclose(ATTACKED, HELD_OUT, tolerance=0.1, cost="log_odds")
-    made = [Estimate(value=0.1 * sign, low=0.1 * sign - 0.04, high=0.1 * sign + 0.04, n=900) for sign in gains]
-    assert by_tolerance([replace(one, gain=gain) for gain in made]).endswith(told)
+    disclosure = disclose(ATTACKED, HELD_OUT, tolerance=0.1, cost="log_odds")
+    estimates = [Estimate(value=0.1 * sign, low=0.1 * sign - 0.04, high=0.1 * sign + 0.04, n=900) for sign in gains]
+    assert by_tolerance([replace(disclosure, gain=gain) for gain in estimates]).endswith(ending)
 
 
 # Costs from confidences, and the exponent chosen on validation records.
@@ -174,21 +184,21 @@ def test_log_odds_are_clipped_at_both_ends():
 @pytest.mark.parametrize("tolerance", [0.0, 0.002])
 def test_curve_is_the_accuracy_of_the_corrections(metric, n, decimals, tolerance):
     records = rounded(n, decimals)
-    known = {"tolerance": tolerance, "metric": metric, "labels": records.labels}
+    arguments = {"tolerance": tolerance, "metric": metric, "labels": records.labels}
     tried = (0, 1, 2, 7, 40, 99)
     curve = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=tried)
     chosen = choose_exponent(records, tolerance=tolerance, metric=metric, exponents=tried)
-    for exponent, told in zip(tried, curve, strict=True):
+    for exponent, accuracy in zip(tried, curve, strict=True):
         cost = published_cost(records.confidence, exponent)
-        vector = correct(records.guess, records.predictions, cost=cost, **known).reconstruction
+        vector = correct(records.guess, records.predictions, cost=cost, **arguments).reconstruction
         if vector is None:
-            assert math.isnan(told) and chosen is None
+            assert math.isnan(accuracy) and chosen is None
         else:
-            assert told == np.mean(vector == records.truth)
+            assert accuracy == np.mean(vector == records.truth)
 
 
 def test_the_smallest_exponent_of_the_best_wins():
-    records, asked = rounded(2000), {"tolerance": 0.001, "metric": "statistical_parity"}
-    curve = corrected_accuracy(records, **asked, exponents=range(100))
-    assert choose_exponent(records, **asked) == int(np.flatnonzero(curve == curve.max())[0])
+    records, arguments = rounded(2000), {"tolerance": 0.001, "metric": "statistical_parity"}
+    curve = corrected_accuracy(records, **arguments, exponents=range(100))
+    assert choose_exponent(records, **arguments) == int(np.flatnonzero(curve == curve.max())[0])
     assert curve.max() > curve.min()

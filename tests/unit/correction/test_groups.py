@@ -29,8 +29,8 @@ def check_vector(problem, result):
 
 @pytest.mark.parametrize("problem", HAND_SOLVED, ids=lambda problem: problem.name)
 def test_hand_solved_objectives_agree_with_brute_force(problem):
-    told = (problem.guess, problem.disclosures, problem.n_groups, problem.shares, problem.cost)
-    assert joint_brute_force(*told) == pytest.approx(problem.objective, rel=1e-12)
+    arguments = (problem.guess, problem.disclosures, problem.n_groups, problem.shares, problem.cost)
+    assert joint_brute_force(*arguments) == pytest.approx(problem.objective, rel=1e-12)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -58,23 +58,23 @@ def test_smallest_tolerance_is_the_least_over_all_splits(k):
 
 def _least_over_splits(n, positives, k):
     """Return the least over all group sizes and hits of the largest distance, group by group, in whole numbers."""
-    unit, known = math.lcm(*range(1, n + 1)), {(0, 0): 0}  # distances are multiples of 1 / (n unit)
+    unit, distances = math.lcm(*range(1, n + 1)), {(0, 0): 0}  # distances are multiples of 1 / (n unit)
     for _ in range(k):
         longer = {}
-        for (m, a), worst in known.items():
+        for (m, a), worst in distances.items():
             for size in range(1, n - m + 1):
                 for hits in range(min(size, positives - a) + 1):
                     key = (m + size, a + hits)
                     value = max(worst, abs(hits * n - positives * size) * (unit // size))
                     longer[key] = min(longer.get(key, 2 * n * unit), value)
-        known = longer
-    return Fraction(known[n, positives], n * unit)
+        distances = longer
+    return Fraction(distances[n, positives], n * unit)
 
 
 def test_the_certificate_checks_groups_shares_and_values():
-    told = bound_of(Disclosed(predictions=[1, 0, 1, 0, 1, 0], unfairness=1 / 6))
-    known = {"guess": np.array([0, 0, 1, 1, 2, 2], dtype=np.uint8), "cost": np.ones(6), "n_groups": 3}
-    claim = Claim(bounds=(told,), sizes=((1, 2), (1, 6), (1, 6)), **known)
+    bound = bound_of(Disclosed(predictions=[1, 0, 1, 0, 1, 0], unfairness=1 / 6))
+    arguments = {"guess": np.array([0, 0, 1, 1, 2, 2], dtype=np.uint8), "cost": np.ones(6), "n_groups": 3}
+    claim = Claim(bounds=(bound,), sizes=((1, 2), (1, 6), (1, 6)), **arguments)
 
     def residual(*vector):
         array = np.array(vector, dtype=np.uint8)
@@ -86,11 +86,11 @@ def test_the_certificate_checks_groups_shares_and_values():
     assert residual(0, 0, 0, 0, 1, 1) == math.inf  # an empty group
     assert residual(0, 0, 0, 1, 1, 2) == pytest.approx(0.5 - 1 / 6)
     assert residual(0, 0, 0, 1, 2, 2) > 0 and residual(1, 1, 1, 0, 0, 2) > 0
-    sizes = Claim(bounds=(), sizes=((1, 2), (2, 6), (1, 1)), **known)
+    sizes = Claim(bounds=(), sizes=((1, 2), (2, 6), (1, 1)), **arguments)
     counted = {(0, 0, 0, 1, 1, 2): 1 / 6, (0, 1, 1, 1, 2, 2): 1 / 6, (0, 0, 0, 0, 1, 2): 2 / 6, (0, 0, 1, 1, 1, 2): 0}
     for vector, off in counted.items():  # the most records a group is off, of six
         assert sizes.residual(np.array(vector, dtype=np.uint8)) == pytest.approx(off)
-    free = Claim(bounds=(told,), sizes=None, **known)
+    free = Claim(bounds=(bound,), sizes=None, **arguments)
     assert free.residual(np.array([0, 0, 0, 1, 1, 2], dtype=np.uint8)) == pytest.approx(0.5 - 1 / 6)
 
 
@@ -107,9 +107,11 @@ def test_why_nothing_is_feasible():
     assert few.smallest_tolerance == math.inf and "4 groups" in few.reason
     unlabelled = correct([1, 0], [1, 0], tolerance=1.0, metric="equalized_odds", labels=[1, 1])
     assert unlabelled.certificate.status == "infeasible" and unlabelled.smallest_tolerance == math.inf
-    one = [1] + [0] * 29
-    assert correct(one, one, tolerance=0.0).reason.endswith("the smallest that some meet is 0.0333334.")  # of 1/30
-    assert correct(one, one, tolerance=0.0333334).n_changed
+    single_positive = [1] + [0] * 29
+    assert correct(single_positive, single_positive, tolerance=0.0).reason.endswith(
+        "the smallest that some meet is 0.0333334."
+    )  # of 1/30
+    assert correct(single_positive, single_positive, tolerance=0.0333334).n_changed
     both = correct([0, 1, 0, 1], [1, 0, 1, 0], tolerance=0.0, group_shares=(0.25, 0.75))
     assert both.certificate.status == "infeasible" and both.smallest_tolerance is None
     exact = correct([0, 1, 0], [1, 0, 1], unfairness=0.1)  # no two groups of three people differ by so little

@@ -40,21 +40,21 @@ from tests.unit.correction.test_bootstrap import people
 from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD
 
 
-def _timeless(told: Disclosure) -> Disclosure:
-    return replace(told, certificate=replace(told.certificate, seconds=0.0))
+def _timeless(disclosure: Disclosure) -> Disclosure:
+    return replace(disclosure, certificate=replace(disclosure.certificate, seconds=0.0))
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_permuted_predictions_keep_every_rate_and_lose_the_gain(metric: str) -> None:
-    attacked, own = people(8000, 1, bias=1.5), people(4000, 2, bias=1.5)
-    permuted, other = (permuted_records(attacked, metric=metric, seed=seed) for seed in (3, 4))
+    attacked, validation = people(8000, 1, bias=1.5), people(4000, 2, bias=1.5)
+    permuted, reseeded = (permuted_records(attacked, metric=metric, seed=seed) for seed in (3, 4))
     for _, rows in row_sets(metric, attacked.labels, attacked.truth.size):
         inside = slice(None) if rows is None else rows
         assert permuted.predictions[inside].sum() == attacked.predictions[inside].sum()
     same = [smallest_tolerance(r.predictions, metric=metric, labels=r.labels) for r in (attacked, permuted)]
-    assert same[0] == same[1] and not np.array_equal(permuted.predictions, other.predictions)
-    held_out = permuted_records(own, metric=metric, seed=3, name="held out")
-    real = disclose(attacked, own, tolerance=0.05, metric=metric)
+    assert same[0] == same[1] and not np.array_equal(permuted.predictions, reseeded.predictions)
+    held_out = permuted_records(validation, metric=metric, seed=3, name="held out")
+    real = disclose(attacked, validation, tolerance=0.05, metric=metric)
     control = disclose(permuted, held_out, tolerance=0.05, metric=metric)
     assert real.gain is not None and control.gain is not None and real.gain.low > 0
     assert control.before == real.before and control.is_true  # the permuted answers are as fair as chance
@@ -68,23 +68,23 @@ def audit(request: pytest.FixtureRequest) -> CorrectionResult:
 
 
 def test_every_answer_to_more_knowledge_is_proved(audit: CorrectionResult) -> None:
-    found = {more.known: more for more in disclose_more(audit, 0.02)}
-    assert tuple(found) == KNOWLEDGE
-    for more in found.values():
+    by_knowledge = {more.known: more for more in disclose_more(audit, 0.02)}
+    assert tuple(by_knowledge) == KNOWLEDGE
+    for more in by_knowledge.values():
         assert more.certificate.status == "optimal" and more.certificate.residual == 0
         assert more.after is not None and more.gain is not None
         assert more.gain.value == pytest.approx(more.after.value - more.before.value)
-    assert found["bound"].after is not None
-    wide = replace(found["bound"].after, high=0.5)
+    assert by_knowledge["bound"].after is not None
+    wide = replace(by_knowledge["bound"].after, high=0.5)
     for low, point in ((0.5, "Stronger disclosure"), (0.501, "Group proportions leak more than the tolerance")):
-        made = found | {
-            "bound": replace(found["bound"], after=wide),
-            "bound_shares": replace(found["bound_shares"], after=replace(wide, low=low)),
+        changed = by_knowledge | {
+            "bound": replace(by_knowledge["bound"], after=wide),
+            "bound_shares": replace(by_knowledge["bound_shares"], after=replace(wide, low=low)),
         }
-        said = stronger_disclosure(list(made.values()), 0.02)
-        assert said.point == point and said.evidence.startswith("5 of 5 answers are proved optimal.")
-    (bound, *_), told = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
-    assert (bound.after, bound.gain, bound.n_changed) == (told.after, told.gain, told.n_changed)
+        finding = stronger_disclosure(list(changed.values()), 0.02)
+        assert finding.point == point and finding.evidence.startswith("5 of 5 answers are proved optimal.")
+    (bound, *_), expected = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
+    assert (bound.after, bound.gain, bound.n_changed) == (expected.after, expected.gain, expected.n_changed)
 
 
 def test_many_equal_costs_do_not_end_the_proof() -> None:
@@ -126,45 +126,49 @@ def test_the_estimate_is_the_first_of_the_smallest_violations(rows: list[tuple[i
         with pytest.raises(InputError, match="at least two groups, got 1"):
             estimate_constraint(*arrays)
         return
-    found = estimate_constraint(*arrays)
+    estimate = estimate_constraint(*arrays)
     for metric, value in expected.items():
-        assert (value is None) == math.isnan(found.unfairness[metric])
-        assert value is None or found.unfairness[metric] == pytest.approx(float(value), abs=1e-12)
-    known = {metric: value for metric, value in expected.items() if value is not None}
-    assert found.tolerance == pytest.approx(float(min(known.values())), abs=1e-12)
-    assert found.metric == next(metric for metric, value in known.items() if value == min(known.values()))
-    assert found.metric in IDENTIFIABLE and found.n == len(rows)
+        assert (value is None) == math.isnan(estimate.unfairness[metric])
+        assert value is None or estimate.unfairness[metric] == pytest.approx(float(value), abs=1e-12)
+    comparable = {metric: value for metric, value in expected.items() if value is not None}
+    assert estimate.tolerance == pytest.approx(float(min(comparable.values())), abs=1e-12)
+    assert estimate.metric == next(metric for metric, value in comparable.items() if value == min(comparable.values()))
+    assert estimate.metric in IDENTIFIABLE and estimate.n == len(rows)
 
 
-def _told(metric: str, tolerance: float) -> EstimatedConstraint:
+def _constraint(metric: str, tolerance: float) -> EstimatedConstraint:
     return EstimatedConstraint(metric=metric, tolerance=tolerance, unfairness=dict.fromkeys(METRICS, 0.5), n=500)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(metric: str) -> None:
     estimate = estimate_constraint(HELD_OUT.predictions, HELD_OUT.truth, HELD_OUT.labels)
-    found = compare_constraints(ATTACKED, HELD_OUT, estimate, (metric, 0.0105))
+    comparison = compare_constraints(ATTACKED, HELD_OUT, estimate, (metric, 0.0105))
     direct = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, metric=metric, raise_until_true=True)
-    assert found.trained is not None and _timeless(found.trained) == _timeless(direct) and found.trained.is_true
-    own = disclose(ATTACKED, HELD_OUT, tolerance=estimate.tolerance, metric=estimate.metric)
-    assert _timeless(found.estimated) == _timeless(own)  # which is never raised until it is true
-    e, t, apart = found.estimated.after, found.trained.after, found.difference
-    assert e is not None and t is not None and apart is not None
-    assert apart.value == pytest.approx(e.value - t.value)
-    assert apart.low == pytest.approx(apart.value - math.hypot(e.value - e.low, t.high - t.value))
-    assert apart.high == pytest.approx(apart.value + math.hypot(e.high - e.value, t.value - t.low))
-    rows = [plain_row(disclosure_row(told)) for told in (found.trained, found.estimated)]
+    assert (
+        comparison.trained is not None
+        and _timeless(comparison.trained) == _timeless(direct)
+        and comparison.trained.is_true
+    )
+    expected = disclose(ATTACKED, HELD_OUT, tolerance=estimate.tolerance, metric=estimate.metric)
+    assert _timeless(comparison.estimated) == _timeless(expected)  # which is never raised until it is true
+    e, t, difference = comparison.estimated.after, comparison.trained.after, comparison.difference
+    assert e is not None and t is not None and difference is not None
+    assert difference.value == pytest.approx(e.value - t.value)
+    assert difference.low == pytest.approx(difference.value - math.hypot(e.value - e.low, t.high - t.value))
+    assert difference.high == pytest.approx(difference.value + math.hypot(e.high - e.value, t.value - t.low))
+    rows = [plain_row(disclosure_row(disclosure)) for disclosure in (comparison.trained, comparison.estimated)]
     assert [row["metric"] for row in rows] == [metric, estimate.metric] and rows[1]["accuracy after, low"] == e.low
 
 
 def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met() -> None:
     needed = smallest_tolerance(ODD.predictions)
-    for measured, told in ((0.0, needed), (0.3, 0.3)):
-        found = compare_constraints(ODD, HELD_OUT, _told("statistical_parity", measured), None)
-        assert found.estimated.used == told > 0 and found.estimated.after is not None
-        assert found.trained is None and found.difference is None
+    for measured, expected in ((0.0, needed), (0.3, 0.3)):
+        comparison = compare_constraints(ODD, HELD_OUT, _constraint("statistical_parity", measured), None)
+        assert comparison.estimated.used == expected > 0 and comparison.estimated.after is not None
+        assert comparison.trained is None and comparison.difference is None
     lonely = replace(ODD, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
-    none = compare_constraints(lonely, HELD_OUT, _told("predictive_equality", 0.1), None)
+    none = compare_constraints(lonely, HELD_OUT, _constraint("predictive_equality", 0.1), None)
     assert none.estimated.told == 0.1 and none.estimated.after is None
     assert none.estimated.smallest_tolerance == math.inf
 
@@ -175,7 +179,7 @@ def test_models_without_mitigation_are_counted_among_themselves() -> None:
     by_chance = disclose(ATTACKED, HELD_OUT, tolerance=0.1)
     points: list[Any] = []
     for name in ["exponentiated_gradient"] * 3 + ["unmitigated"]:
-        unknown = compare_constraints(ATTACKED, HELD_OUT, _told("statistical_parity", 0.1), None)
+        unknown = compare_constraints(ATTACKED, HELD_OUT, _constraint("statistical_parity", 0.1), None)
         points.append(SimpleNamespace(config=replace(config, method=name), unknown=replace(unknown, trained=by_chance)))
-    told = _estimated(points, points[:3], config).evidence
-    assert "right in 3 of 3 seeds (guessing one of three: 33%; 1 of 1 without mitigation)" in told
+    evidence = _estimated(points, points[:3], config).evidence
+    assert "right in 3 of 3 seeds (guessing one of three: 33%; 1 of 1 without mitigation)" in evidence

@@ -26,7 +26,7 @@ def leaking() -> CorrectionResult:
 def test_the_findings_say_what_the_disclosure_measured(leaking: CorrectionResult, adversary: str) -> None:
     settings = CorrectionSettings(adversary=adversary, tolerance=0.1)
     now = leaking.disclose(0.1, adversary=adversary)
-    headline, effect, truth, proof, control, own = STUDY.findings(leaking, settings)
+    headline, effect, truth, proof, control, validation = STUDY.findings(leaking, settings)
     tables = STUDY.tables(leaking, settings)["Corrections over tolerances"]
     (row,) = (row for row in tables if (row["tolerance"], row["attacker"]) == (0.1, ATTACKERS[adversary]))
     assert now.after is not None and (row["after, low"], row["after, high"]) == (now.after.low, now.after.high)
@@ -39,15 +39,15 @@ def test_the_findings_say_what_the_disclosure_measured(leaking: CorrectionResult
     assert ("does not hold" in truth.point) == (not now.is_true)
     assert f"{now.n_changed} of {now.before.n} guesses changed" in proof.evidence
     assert control.estimate == leaking.disclose(0.1, adversary=adversary, permuted=True).gain
-    assert own.estimate == leaking.attack(adversary).held_out_accuracy
+    assert validation.estimate == leaking.attack(adversary).held_out_accuracy
 
 
 def test_the_step_of_the_constraint_names_what_it_builds_on(leaking: CorrectionResult) -> None:
     leak = leaking.explained("features", 0.1)
     step = leak.step("constraint")
-    told = findings.constraint_effect(leak)
+    finding = findings.constraint_effect(leak)
     before, after = (percent(leak.step(name).values["accuracy"].value) for name in (step.builds_on, "constraint"))
-    assert step.builds_on == "shares" and f"Without the tolerance {before}, with it {after}." in told.evidence
+    assert step.builds_on == "shares" and f"Without the tolerance {before}, with it {after}." in finding.evidence
 
 
 def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking: CorrectionResult) -> None:
@@ -64,8 +64,8 @@ def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking
     headline, _, _, proof, *_ = STUDY.findings(result, CorrectionSettings(tolerance=0.0))
     smallest = result.disclose(0.0).smallest_tolerance
     assert smallest is not None and f"the smallest that can be met is {smallest:.2g}" in headline.point
-    named = float(headline.point.rstrip(".").rpartition(" ")[2])
-    assert smallest <= named < smallest + 1e-4 and result.disclose(named).after is not None
+    tolerance = float(headline.point.rstrip(".").rpartition(" ")[2])
+    assert smallest <= tolerance < smallest + 1e-4 and result.disclose(tolerance).after is not None
     assert proof.point == "No correction exists at tolerance 0." and headline.estimate is None
 
 
@@ -79,7 +79,7 @@ def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, t
 
 
 @pytest.mark.parametrize(
-    ("gain", "told", "true", "false"),
+    ("gain", "gain_text", "true", "false"),
     [
         ((0.01, 0.0003, 0.02), "+1.00 points (+0.03 to +2.00)", "helps", "gains 1.0 points"),
         ((0.01, 0.0, 0.02), "+1.0 points (0.0 to +2.0)", "has no", "gains nothing significant"),
@@ -89,15 +89,17 @@ def test_the_disclosed_tolerance_is_judged_as_it_is(leaking: CorrectionResult, t
     ],
 )
 def test_a_gain_is_one_where_its_interval_excludes_nought_and_reads_so(
-    leaking: CorrectionResult, gain: tuple[float, float, float], told: str, true: str, false: str
+    leaking: CorrectionResult, gain: tuple[float, float, float], gain_text: str, true: str, false: str
 ) -> None:
     now = leaking.disclose(0.1)
     assert now.gain is not None and now.is_true and now.after is not None
     now = replace(now, gain=replace(now.gain, value=gain[0], low=gain[1], high=gain[2]))
-    said = findings.headline(leaking, now, adversary="features")
-    assert f"Gain {told}." in said.evidence and said.point.startswith(f"Publishing the fairness tolerance {true} ")
+    finding = findings.headline(leaking, now, adversary="features")
+    assert f"Gain {gain_text}." in finding.evidence and finding.point.startswith(
+        f"Publishing the fairness tolerance {true} "
+    )
     start = percent(now.before)
-    assert (f", from {start}" in said.point) == (true != "has no")
+    assert (f", from {start}" in finding.point) == (true != "has no")
     untrue = findings.headline(leaking, replace(now, achieved=0.1234), adversary="features")
     on = "" if false.endswith("significant") else f" on {start}"
     assert untrue.point.endswith(f"believing it, the published attack {false}{on}.")

@@ -36,12 +36,12 @@ GOOD = csv_bytes()
 GOOD_ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
 
 
-def assert_one_sentence(message: str, words: tuple[str, ...] = ()) -> None:
+def assert_one_sentence(message: str, fragments: tuple[str, ...] = ()) -> None:
     """Check that a message is one clear sentence that names no internals."""
     assert message.endswith(".") and "\n" not in message and len(message) <= 350, message
     outside = re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)", "", message)
     assert not re.search(r"[.!?]\s+\S", outside), message
-    for word in words:
+    for word in fragments:
         assert word in message, (word, message)
     assert not [word for word in _INTERNALS if word in outside.lower()], message
 

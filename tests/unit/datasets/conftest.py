@@ -11,7 +11,7 @@ import pytest
 from core.base.untrusted import child
 
 
-def _here(what: str, function: str, arguments: Mapping[str, Any], **limits: Any) -> Any:
+def _answer_in_process(what: str, function: str, arguments: Mapping[str, Any], **limits: Any) -> Any:
     """Answer as a child does, but for what no file should let happen: that is raised as it is."""
     module, _, name = function.partition(":")
     return getattr(importlib.import_module(module), name)(None, **arguments)
@@ -27,4 +27,4 @@ def own_process() -> None:
 def _in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "own_process" not in request.fixturenames:
         for module in ("read_table", "ratings"):
-            monkeypatch.setattr(importlib.import_module(f"core.datasets.{module}"), "ask_child", _here)
+            monkeypatch.setattr(importlib.import_module(f"core.datasets.{module}"), "ask_child", _answer_in_process)

@@ -32,14 +32,14 @@ class Dialect:
     def number(self, value: int | Decimal) -> str:
         """Write a number in full."""
         sign, digits = ("-", str(-value)) if value < 0 else ("", str(value))
-        whole, _, fraction = digits.partition(".")
+        integer_part, _, fraction = digits.partition(".")
         if self.thousands:
             groups = []
-            while len(whole) > 3:
-                groups.insert(0, whole[-3:])
-                whole = whole[:-3]
-            whole = self.thousands.join([whole, *groups])
-        return sign + whole + (self.decimal + fraction if fraction else "")
+            while len(integer_part) > 3:
+                groups.insert(0, integer_part[-3:])
+                integer_part = integer_part[:-3]
+            integer_part = self.thousands.join([integer_part, *groups])
+        return sign + integer_part + (self.decimal + fraction if fraction else "")
 
     def cell(self, value: object) -> str:
         """Write a cell; None is empty."""
@@ -63,14 +63,14 @@ class Dialect:
 
 def readings(cells: list[str]) -> set[tuple[Fraction, ...]]:
     """Return every way to read a column of filled cells as numbers, by trying each pair of marks on each cell."""
-    found = set()
+    interpretations = set()
     for decimal in ".,":
         for thousands in ("", ",", ".", " \u00a0\u202f", "'\u2019"):
             if decimal not in thousands or not thousands:
                 values = [_read(cell, decimal, thousands) for cell in cells]
                 if None not in values:
-                    found.add(tuple(values))
-    return found
+                    interpretations.add(tuple(values))
+    return interpretations
 
 
 def _read(cell: str, decimal: str, thousands: str) -> Fraction | None:
@@ -82,21 +82,21 @@ def _read(cell: str, decimal: str, thousands: str) -> Fraction | None:
         if fraction and not _digits(fraction):
             return None
     marked = any(mark in digits for mark in thousands)
-    whole, count = "", 0
+    integer_part, count = "", 0
     for sign_or_digit in reversed(digits):
         if thousands and sign_or_digit in thousands:
             if count != 3:
                 return None
             count = 0
         elif _digits(sign_or_digit):
-            whole, count = sign_or_digit + whole, count + 1
+            integer_part, count = sign_or_digit + integer_part, count + 1
         else:
             return None
-    if marked and (not 1 <= count <= 3 or whole[0] == "0" or (not fraction and digits + decimal == cell)):
+    if marked and (not 1 <= count <= 3 or integer_part[0] == "0" or (not fraction and digits + decimal == cell)):
         return None
-    if not whole and not fraction:
+    if not integer_part and not fraction:
         return None
-    return sign * (Fraction(int(whole or "0")) + Fraction(int(fraction or "0"), 10 ** len(fraction)))
+    return sign * (Fraction(int(integer_part or "0")) + Fraction(int(fraction or "0"), 10 ** len(fraction)))
 
 
 def _digits(text: str) -> bool:

@@ -104,13 +104,13 @@ def network(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     net = SimpleNamespace(asked=[], answer=lambda: None)
 
     def fetch_adult(*, data_home: str) -> SimpleNamespace:
-        kept = Path(data_home) / "adult.csv"
-        if not kept.is_file():
+        csv_path = Path(data_home) / "adult.csv"
+        if not csv_path.is_file():
             net.asked.append("adult")
-            kept.write_text("half of it")
-            kept.write_text(net.answer())
+            csv_path.write_text("half of it")
+            csv_path.write_text(net.answer())
         names = [*catalog.ADULT_COLUMNS[:-1], "class"]
-        frame = pd.read_csv(kept, names=names, skipinitialspace=True, na_values="?")
+        frame = pd.read_csv(csv_path, names=names, skipinitialspace=True, na_values="?")
         return SimpleNamespace(frame=frame.astype({"sex": "category", "class": "category", "age": float}))
 
     def get(url: str, **_: object) -> SimpleNamespace:
@@ -180,12 +180,12 @@ def test_compas_from_propublicas_file_keeps_nothing_personal(tmp_path: Path) -> 
     frame.to_csv(tmp_path / COMPAS, index=False)
     (tmp_path / PUBLISHED).unlink()
     assert load("compas", data_folder=tmp_path).fingerprint == table.fingerprint
-    sex, race, each = (build_dataset(table, roles) for roles in table.roles)
+    sex, race, all_races = (build_dataset(table, roles) for roles in table.roles)
     assert [roles.key for roles in table.roles] == list(CATALOG["compas"].attributes)
     assert sex.n == 216 and sex.labels.mean() == (frame.dropna()["two_year_recid"] == 0).mean()
     assert sex.group_names == ("men", "women") and sex.groups()[0].count == 72
     assert race.group_names == ("people of other races", "African-American people")
-    assert each.group_names[-1] == "other values" and each.n_groups == 5
+    assert all_races.group_names[-1] == "other values" and all_races.n_groups == 5
     assert not {"decile_score", "is_recid", "two_year_recid", "score_text"} & {*sex.feature_names}  # the last: constant
 
 
@@ -193,10 +193,10 @@ def test_compas_from_propublicas_file_keeps_nothing_personal(tmp_path: Path) -> 
 def test_compas_without_its_file_is_one_sentence(tmp_path: Path, network: SimpleNamespace, folder: bool) -> None:
     with pytest.raises(DataUnavailableError, match=r"^COMPAS is read from a file of yours, never downloaded") as caught:
         load("compas", data_folder=tmp_path if folder else None, cache_folder=tmp_path / "cache")
-    told = str(caught.value)
+    message = str(caught.value)
     for word in (PUBLISHED, "propublica/compas-analysis", "FAIRLEAK_DATA", "demo", "upload"):
-        assert word in told
-    assert told.count(". ") == 0 and told.endswith(".") and not files_in(tmp_path) and not network.asked
+        assert word in message
+    assert message.count(". ") == 0 and message.endswith(".") and not files_in(tmp_path) and not network.asked
 
 
 BAD_COMPAS = {
@@ -214,11 +214,13 @@ DAMAGED = [
 ]
 
 
-@pytest.mark.parametrize("name, files, words", DAMAGED)
-def test_a_damaged_local_file_is_told_and_kept(tmp_path: Path, name: str, files: dict[str, str], words: str) -> None:
+@pytest.mark.parametrize("name, files, file_names", DAMAGED)
+def test_a_damaged_local_file_stays_and_gives_a_sentence(
+    tmp_path: Path, name: str, files: dict[str, str], file_names: str
+) -> None:
     written(tmp_path, **files)
     with pytest.raises(
-        DataUnavailableError, match=rf"could not be read: {words}.* in the given folder is damaged"
+        DataUnavailableError, match=rf"could not be read: {file_names}.* in the given folder is damaged"
     ) as e:
         load(name, data_folder=tmp_path)
     assert str(e.value).startswith(CATALOG[name].title.split(" (")[0])
@@ -230,8 +232,8 @@ def test_black_and_white_people_alone(tmp_path: Path) -> None:
     frame = pd.concat([table.frame] * 3, ignore_index=True)
     frame["race"] = np.resize(["White", "Black", "Other", "Black", "Amer-Indian-Eskimo"], len(frame))
     some, roles = black_and_white(replace(table, frame=frame))
-    kept = frame[frame["race"].isin(["White", "Black"])]
-    assert some.frame.equals(kept.reset_index(drop=True)) and 0 < len(kept) < len(frame)
+    expected = frame[frame["race"].isin(["White", "Black"])]
+    assert some.frame.equals(expected.reset_index(drop=True)) and 0 < len(expected) < len(frame)
     assert some.roles == (roles,) and some.fingerprint not in ("", table.fingerprint)
     assert (roles.sensitive, roles.group, roles.label, roles.positive) == ("race", ("Black",), "income", ">50K")
 
@@ -249,7 +251,7 @@ def test_adult_is_fetched_once_and_as_the_local_files_have_it(tmp_path: Path, ne
     assert network.asked == ["adult"]
 
 
-def test_without_a_cache_folder_nothing_is_kept(
+def test_without_a_cache_folder_no_file_remains(
     tmp_path: Path, network: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network.answer = lambda: TRAINING + TEST
@@ -290,10 +292,10 @@ def test_no_network_is_one_clear_message(
     network.answer = failing(failure)
     with pytest.raises(DataUnavailableError, match=reason) as caught:
         load("adult", cache_folder=tmp_path)
-    told = str(caught.value)
-    assert told.startswith("Adult could not be downloaded: ")
-    assert "built-in demo" in told and "upload" in told and "FAIRLEAK_DATA" in told
-    assert not re.search(r"https?:|\.org|\.gov|Error\b", told)
+    message = str(caught.value)
+    assert message.startswith("Adult could not be downloaded: ")
+    assert "built-in demo" in message and "upload" in message and "FAIRLEAK_DATA" in message
+    assert not re.search(r"https?:|\.org|\.gov|Error\b", message)
     assert caught.value.__cause__ is None and caught.value.__context__ is None and not files_in(tmp_path)
     with pytest.raises(DataUnavailableError, match=r"ACSIncome .* downloaded: the server could not be reached"):
         load("acs_income", cache_folder=tmp_path)  # folktables tells nothing more
@@ -330,7 +332,7 @@ def test_waiting_is_bounded(tmp_path: Path, network: SimpleNamespace, monkeypatc
         thread.join(PATIENT)
 
 
-def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_gives_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataUnavailableError, match="the cache folder could not be written"):
         load("adult", cache_folder=tmp_path / "file")

@@ -24,13 +24,13 @@ def people(**columns: object) -> pd.DataFrame:
 
 
 def cautions(frame: pd.DataFrame, roles: Roles) -> tuple[str, ...]:
-    return tuple(one.text for one in found_cautions(frame, roles))
+    return tuple(caution.text for caution in found_cautions(frame, roles))
 
 
 def north(noise: float = 0.0) -> np.ndarray:
     """Return who is from the north, wrong for a share of the people."""
-    said = (people()["origin"] == "north").to_numpy()
-    return said ^ (np.random.default_rng(1).random(N) < noise)
+    is_north = (people()["origin"] == "north").to_numpy()
+    return is_north ^ (np.random.default_rng(1).random(N) < noise)
 
 
 @pytest.mark.parametrize(
@@ -40,15 +40,17 @@ def north(noise: float = 0.0) -> np.ndarray:
         np.where(north(), 1.0, 0.0),
         north(),
         np.where(north(), 50.0, 0.0) + np.linspace(0, 9, N),  # a number with a limit
-        np.array([f"{'ab'[int(one)]}{i % 40}" for i, one in enumerate(north())]),  # codes, many for each group
+        np.array(
+            [f"{'ab'[int(is_north)]}{i % 40}" for i, is_north in enumerate(north())]
+        ),  # codes, many for each group
         np.where(north(0.02), "N", "S"),
     ],
 )
 def test_a_near_copy_of_the_attribute(column: np.ndarray):
-    (told,) = cautions(people(town2=column), ROLES)
+    (caution,) = cautions(people(town2=column), ROLES)
     assert (
-        told.startswith("Almost the attribute origin: town2. Alone it predicts the attribute")
-        and "(random guessing 50.0%)" in told
+        caution.startswith("Almost the attribute origin: town2. Alone it predicts the attribute")
+        and "(random guessing 50.0%)" in caution
     )
 
 
@@ -59,11 +61,11 @@ def test_no_near_copy(column: object):
 
 def test_a_label_that_follows_from_the_score_is_taken_for_the_models_own_answer():
     score = np.linspace(0.0, 1.0, N)
-    own = people(label=np.where(score >= 0.5, "yes", "no"), p=score)
+    table = people(label=np.where(score >= 0.5, "yes", "no"), p=score)
     roles = replace(ROLES, label="label", positive="yes", score="p")
-    assert any("follows from the score" in told for told in cautions(own, roles))
+    assert any("follows from the score" in caution for caution in cautions(table, roles))
     truth = people(label=np.where(np.random.default_rng(0).random(N) < score, "yes", "no"), p=score)
-    assert not any("follows from the score" in told for told in cautions(truth, roles))
+    assert not any("follows from the score" in caution for caution in cautions(truth, roles))
 
 
 @pytest.mark.parametrize("written", [{"yes": "yes", "no": "no"}, {"yes": 1, "no": 0}, {"yes": 1.0, "no": 0.0}])
@@ -77,12 +79,14 @@ def test_a_label_that_says_the_same_as_the_prediction_is_taken_for_it(written: d
 
 def test_near_copies_of_the_label_and_what_is_left_out():
     table = people(offer=people()["hired"].map({"yes": "sent", "no": "none"}), paid=people()["hired"] == "yes")
-    (told,) = cautions(table, ROLES)
-    assert "Almost the label hired: " in told and "each predicts the label" in told and "100.0% or more" in told
+    (caution,) = cautions(table, ROLES)
+    assert (
+        "Almost the label hired: " in caution and "each predicts the label" in caution and "100.0% or more" in caution
+    )
     assert cautions(table, replace(ROLES, excluded=("offer", "paid"))) == ()
-    given = table.drop(columns="score")
-    given.loc[0, "paid"] = not given.loc[0, "paid"]
-    assert cautions(given, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
+    answered = table.drop(columns="score")
+    answered.loc[0, "paid"] = not answered.loc[0, "paid"]
+    assert cautions(answered, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
     same = cautions(people(hired=np.where(north(), "yes", "no")), ROLES)
     assert len(same) == 1 and same[0].startswith("Almost the attribute origin: hired.")
 
@@ -90,44 +94,44 @@ def test_near_copies_of_the_label_and_what_is_left_out():
 def test_a_models_own_answer_among_the_features():
     """Everybody would be taken to know it without the model."""
     score = np.random.default_rng(2).random(N)
-    given = people(said=np.where(score >= 0.5, "yes", "no"), risk=100 * score).drop(columns="score")
+    table = people(said=np.where(score >= 0.5, "yes", "no"), risk=100 * score).drop(columns="score")
     roles = replace(ROLES, prediction="said")
-    (near,) = cautions(given, roles)
+    (near,) = cautions(table, roles)
     assert near.startswith("Almost the prediction said: risk.") and "counts as known without the model" in near
-    coded = given.assign(said=(given["said"] == "yes").astype(int))  # while the label says yes and no
+    coded = table.assign(said=(table["said"] == "yes").astype(int))  # while the label says yes and no
     assert cautions(coded, roles) == (near,)
-    assert cautions(given.drop(columns="risk"), roles) == ()
+    assert cautions(table.drop(columns="risk"), roles) == ()
     for name in ("Predicted income", "p_proba", "Probability"):
-        other = given.drop(columns="risk").assign(**{name: np.random.default_rng(3).random(N)})
-        (named,) = found_cautions(other, roles)
-        assert named.point == f"A feature is named like a model's answers: {name}." and named.columns == (name,)
+        named_table = table.drop(columns="risk").assign(**{name: np.random.default_rng(3).random(N)})
+        (caution,) = found_cautions(named_table, roles)
+        assert caution.point == f"A feature is named like a model's answers: {name}." and caution.columns == (name,)
 
 
 def test_a_score_in_percent_is_no_feature_of_given_predictions():
     score = np.random.default_rng(2).random(N)
     table = people(prediction=np.where(score >= 0.5, "yes", "no"), score=100 * score)
-    found = suggest_roles(table).roles
-    assert (found.prediction, found.score, found.excluded) == ("prediction", "", ("score",))
-    (told,) = cautions(table, found)
-    assert told.startswith("Scores are left out, so that only predicted labels are audited: score.")
+    roles = suggest_roles(table).roles
+    assert (roles.prediction, roles.score, roles.excluded) == ("prediction", "", ("score",))
+    (caution,) = cautions(table, roles)
+    assert caution.startswith("Scores are left out, so that only predicted labels are audited: score.")
     assert suggest_roles(table.drop(columns="prediction")).roles.excluded == ("score",)  # an exam's? that is asked
 
 
 def test_a_rare_group_is_told_by_balanced_accuracy():
     """Naming the larger group for everybody is right for 97 %, and tells nothing."""
     rare = np.where(np.arange(N) % 33 == 0, "north", "south")
-    (told,) = cautions(people(origin=rare), ROLES)
-    assert told.startswith("97.0% of the people are in one group of origin: south.") and "(baseline)" in told
+    (caution,) = cautions(people(origin=rare), ROLES)
+    assert caution.startswith("97.0% of the people are in one group of origin: south.") and "(baseline)" in caution
     (first, second) = cautions(people(origin=rare, copy=rare), ROLES)
-    assert first == told and "Almost the attribute origin: copy." in second
+    assert first == caution and "Almost the attribute origin: copy." in second
     assert cautions(people(origin=np.where(np.arange(N) % 10 == 0, "north", "south")), ROLES) == ()  # 90 %
 
 
 def test_more_than_two_groups():
     three = np.array(["a", "b", "c"])[np.arange(N) % 3]
     roles = Roles(label="hired", positive="yes", favourable="yes", sensitive="kind", each=True)
-    (told,) = cautions(people(kind=three, kind2=np.char.upper(three)), roles)
-    assert "Almost the attribute kind: kind2." in told and "(random guessing 33.3%)" in told
+    (caution,) = cautions(people(kind=three, kind2=np.char.upper(three)), roles)
+    assert "Almost the attribute kind: kind2." in caution and "(random guessing 33.3%)" in caution
 
 
 def test_a_report_holds_them_among_its_notes():
@@ -142,8 +146,8 @@ def test_a_report_holds_them_among_its_notes():
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%d %b %Y", "%Y-%m-%d 10:30:00"])
 def test_a_feature_of_dates_may_name_people(form: str):
     dates = pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(N) % 700, unit="D")
-    (told,) = found_cautions(people(born=dates.strftime(form)), ROLES)
-    assert told.point == "born holds dates: 700 different values." and told.columns == ("born",)
+    (caution,) = found_cautions(people(born=dates.strftime(form)), ROLES)
+    assert caution.point == "born holds dates: 700 different values." and caution.columns == ("born",)
     assert cautions(people(born=dates.strftime(form)), replace(ROLES, excluded=("born",))) == ()
 
 
@@ -158,4 +162,4 @@ def test_a_feature_of_dates_may_name_people(form: str):
     ],
 )
 def test_no_dates(column: object):
-    assert not [told for told in cautions(people(other=column), ROLES) if "dates" in told]
+    assert not [caution for caution in cautions(people(other=column), ROLES) if "dates" in caution]

@@ -26,7 +26,7 @@ def test_categories_say_what_the_codes_stand_for() -> None:
 
 
 SCORE = ((np.arange(N) * 37 % N) / N).round(2)
-SAID = np.arange(N) % 3 == 0
+PREDICTED = np.arange(N) % 3 == 0
 SEVERAL = ["white"] * 60 + ["black"] * 35
 
 
@@ -39,10 +39,10 @@ def guessed(order: tuple[str, ...] = (), **columns: object) -> Suggestion:
 @pytest.mark.parametrize("order", list(itertools.permutations(("sex", "hired", "score", "prediction"))))
 @pytest.mark.parametrize("score", [[0, 1], [0.2, 0.8], [0.0, 1.0]])
 def test_a_score_of_two_values_is_no_label(order: tuple[str, ...], score: list[float]):
-    for said in (["yes", "no"], [1, 0]):
-        found = guessed(order, score=score, prediction=said).roles
-        assert (found.label, found.positive, found.sensitive) == ("hired", "yes", "sex")
-        assert (found.prediction, found.score) == ("prediction", "score")
+    for answers in (["yes", "no"], [1, 0]):
+        roles = guessed(order, score=score, prediction=answers).roles
+        assert (roles.label, roles.positive, roles.sensitive) == ("hired", "yes", "sex")
+        assert (roles.prediction, roles.score) == ("prediction", "score")
 
 
 @pytest.mark.parametrize("name", ["risk_score", "Score 2", "prob_default", "predictedClass", "y_pred_forest", "split"])
@@ -50,8 +50,8 @@ def test_what_is_called_like_an_output_is_never_the_label(name: str):
     for columns in ({name: [0, 1]}, {name: ["a", "b"]}):
         assert guessed(**columns).roles.label == "hired"
         frame = table_of(**columns).frame.drop(columns="hired")
-        found = suggest_roles(frame)
-        assert found.roles.label == "" and "no column has two values" in found.reasons["label"]
+        suggestion = suggest_roles(frame)
+        assert suggestion.roles.label == "" and "no column has two values" in suggestion.reasons["label"]
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,11 @@ def test_what_is_called_like_an_output_is_never_the_label(name: str):
 )
 def test_the_groups_can_be_audited(values: list[object], groups: dict[str, object], reason: str):
     table = table_of(gender=values)
-    found = suggest_roles(table.frame, attribute="gender")
-    assert {name: getattr(found.roles, name) for name in groups} == groups and found.reasons["group"] == reason
-    build_dataset(table, replace(found.roles, favourable=found.roles.positive))
+    suggestion = suggest_roles(table.frame, attribute="gender")
+    assert {name: getattr(suggestion.roles, name) for name in groups} == groups and suggestion.reasons[
+        "group"
+    ] == reason
+    build_dataset(table, replace(suggestion.roles, favourable=suggestion.roles.positive))
 
 
 def test_what_names_the_records_or_another_model_s_answer_is_left_out():
@@ -80,22 +82,22 @@ def test_what_names_the_records_or_another_model_s_answer_is_left_out():
         "score": SCORE,
         "proba": SCORE / 2,
     }
-    found = guessed(**columns)
-    assert found.roles.excluded == ("case_id", "name", "y_pred", "proba")
-    assert found.reasons["excluded"] == "another prediction or score, by its name; names the records"
+    suggestion = guessed(**columns)
+    assert suggestion.roles.excluded == ("case_id", "name", "y_pred", "proba")
+    assert suggestion.reasons["excluded"] == "another prediction or score, by its name; names the records"
     frame = table_of(**columns).frame
-    own = suggest_roles(frame, model=True)
-    assert own.roles.excluded == ("case_id", "name", "prediction", "y_pred", "score", "proba")
-    assert not own.roles.gives_predictions and not {"prediction", "score"} & own.reasons.keys()
+    with_model = suggest_roles(frame, model=True)
+    assert with_model.roles.excluded == ("case_id", "name", "prediction", "y_pred", "score", "proba")
+    assert not with_model.roles.gives_predictions and not {"prediction", "score"} & with_model.reasons.keys()
 
 
 def test_every_guess_has_a_reason_and_nothing_else_has():
-    found = guessed(prediction=["yes", "no"], score=SCORE, split=["train", "train", "test"], case_id=range(N))
-    assert set(found.reasons) == {
+    suggestion = guessed(prediction=["yes", "no"], score=SCORE, split=["train", "train", "test"], case_id=range(N))
+    assert set(suggestion.reasons) == {
         *("label", "positive", "sensitive", "group", "prediction", "score", "sets", "excluded"),
     }
-    told = suggest_roles(table_of().frame, attribute="sex", label="hired")
-    assert set(told.reasons) == {"positive", "group"}
+    partial = suggest_roles(table_of().frame, attribute="sex", label="hired")
+    assert set(partial.reasons) == {"positive", "group"}
     nobody = suggest_roles(pd.DataFrame({"a": range(N), "b": range(N)}))
     assert set(nobody.reasons) >= {"label", "sensitive"} and not nobody.roles.label and not nobody.roles.sensitive
 

@@ -52,13 +52,13 @@ def test_neither_column_is_a_feature_of_model_or_attacker_a_caution_or_a_predict
     assert build_dataset(table, ROLES).feature_names == ("age",)
     among = member_people(table, ROLES)
     assert {among.names[j] for j in among.protected} == {"sex", "race"}
-    found = table_grouping(table, replace(ROLES, sensitive="sex", group=("F",)), ROLES)
-    assert sorted(np.bincount(found.codes).tolist()) == sorted(FULL.values())
+    grouping = table_grouping(table, replace(ROLES, sensitive="sex", group=("F",)), ROLES)
+    assert sorted(np.bincount(grouping.codes).tolist()) == sorted(FULL.values())
     assert cautions(table.frame, ROLES) == () == prediction_candidates(table, ROLES)
     assert suggest_roles(table.frame, attribute="sex × race").roles.label == "hired"
 
 
-def test_some_pairs_may_be_set_against_the_others():
+def test_some_pairs_may_be_set_against_all_other_pairs():
     data = build_dataset(people(FULL), replace(ROLES, group=("F × b", "F × c")))
     assert data.n_groups == 2 and int(data.sensitive.sum()) == 64
     for limits in ({"at_most": 1.0}, {"cuts": (1.0, 2.0)}):  # pairs have no order
@@ -67,15 +67,15 @@ def test_some_pairs_may_be_set_against_the_others():
 
 
 @pytest.mark.parametrize(
-    ("cells", "words"),
+    ("cells", "message"),
     [
         (FULL | {("M", "b"): 29}, "Every cell of 'sex × race' must have at least 30 people, got 29 in 'M × b'."),
         (FULL | {("F", "c"): 0}, "got 0 in 'F × c'"),
         (dict.fromkeys(FULL, 5) | {("F", "a"): 100}, "and fewer than 30 in 2 more"),
     ],
 )
-def test_too_small_cells_are_named_with_their_people(cells: dict[tuple[str | None, str | None], int], words: str):
-    with pytest.raises(InputError, match=words):
+def test_too_small_cells_are_named_with_their_people(cells: dict[tuple[str | None, str | None], int], message: str):
+    with pytest.raises(InputError, match=message):
         build_dataset(people(cells), replace(ROLES, each=True))
 
 

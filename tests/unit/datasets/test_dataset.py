@@ -53,15 +53,15 @@ def test_two_columns_of_one_name_are_refused() -> None:
 
 def test_missing_features_are_filled_or_dropped() -> None:
     cells: dict[str, Any] = {"pay": [1.0, 2.0, 9.0, np.nan, 4.0], "job": ["b", "a", None]}
-    kept = built(**cells)
-    assert kept.n == N and kept.notes == ("24 missing numbers are filled with their column's median.",)
-    assert kept.features[:4, 1].tolist() == [1, 2, 9, 3] and kept.features[:4, 2].tolist() == [1, 0, -1, 1]
+    filled = built(**cells)
+    assert filled.n == N and filled.notes == ("24 missing numbers are filled with their column's median.",)
+    assert filled.features[:4, 1].tolist() == [1, 2, 9, 3] and filled.features[:4, 2].tolist() == [1, 0, -1, 1]
     assert built(pay=[None, *range(1, N)]).notes == ("1 missing number is filled with its column's median.",)
     dropped = built(replace(GOOD_ROLES, missing="drop"), **cells)
     assert dropped.n == 64 and dropped.notes == ("56 records with a missing feature are left out.",)
     assert dropped.features[:3, 2].tolist() == [1, 0, 0]
     nullable = built(pay=pd.array([1, 2, 9, None, 4], "Int64"), job=cells["job"])
-    np.testing.assert_array_equal(nullable.features, kept.features)
+    np.testing.assert_array_equal(nullable.features, filled.features)
 
 
 def test_dropping_looks_only_at_columns_in_use() -> None:
@@ -168,9 +168,9 @@ def test_records_are_drawn_without_looking_at_them() -> None:
 
 def test_a_set_without_enough_of_a_group_or_label_is_refused() -> None:
     few = people(1000, rare=5)
-    other = replace(few, sensitive=people(1000).sensitive, labels=few.sensitive)
-    for data, words in ((few, "group; .* group north"), (other, "label; .* label yes")):
-        with pytest.raises(InputError, match=rf"records must hold at least 3 people of each {words} has [012]"):
+    relabelled = replace(few, sensitive=people(1000).sensitive, labels=few.sensitive)
+    for data, pattern in ((few, "group; .* group north"), (relabelled, "label; .* label yes")):
+        with pytest.raises(InputError, match=rf"records must hold at least 3 people of each {pattern} has [012]"):
             split(data)
 
 
@@ -179,8 +179,8 @@ def test_a_set_without_enough_of_a_group_or_label_is_refused() -> None:
 def test_kinds_by_brute_force(records: list[tuple[float, float, int, int]]) -> None:
     table = np.array(records)
     kinds = kinds_of_records(table[:, :2], table[:, 2].astype(np.uint8), table[:, 3].astype(np.uint8))
-    for i, one in enumerate(records):
-        assert [bool(kinds[i] == k) for k in kinds] == [one == other for other in records]
+    for i, current in enumerate(records):
+        assert [bool(kinds[i] == k) for k in kinds] == [current == candidate for candidate in records]
     sizes = Counter(tuple(value + 0.0 for value in record) for record in records)
     repeated = sum(size for size in sizes.values() if size > 1)
     caveat = repeated_records(kinds)
@@ -209,11 +209,11 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
         name: sum(records[i] in trained for i in getattr(splits, name)) for name in ("attack", "validation", "test")
     }
     assert shared_records(data, splits) == expected and sum(expected.values()) > 0
-    known = expected["attack"] + expected["validation"]
+    attacker_total = expected["attack"] + expected["validation"]
     assert shared_note(data, splits) == (
-        f"{expected['test']} of {splits.test.size} test records and {known} of {splits.known.size} records the "
-        "attacker knows equal a training record in every column used."
+        f"{expected['test']} of {splits.test.size} test records and {attacker_total} of {splits.known.size} records "
+        "the attacker knows equal a training record in every column used."
     )
     caveat = sharing(data, splits)
     assert caveat is not None and caveat.kind == "records_shared"
-    assert (caveat.count, caveat.total) == (expected["test"] + known, splits.test.size + splits.known.size)
+    assert (caveat.count, caveat.total) == (expected["test"] + attacker_total, splits.test.size + splits.known.size)

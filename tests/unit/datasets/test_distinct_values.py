@@ -61,16 +61,16 @@ def test_as_many_values_as_records_are_refused_in_one_sentence(column: str, role
     assert cautions(table.frame, roles) == ()
 
 
-@pytest.mark.parametrize("named", [{}, {"attribute": "sex"}])
-def test_a_plan_is_refused_for_its_attribute(named: dict[str, str]):
+@pytest.mark.parametrize("arguments", [{}, {"attribute": "sex"}])
+def test_a_plan_is_refused_for_its_attribute(arguments: dict[str, str]):
     table = read_table(csv_of(32_000, "sex"), "t.csv")
     with pytest.raises(InputError, match="'sex' must have at most 10,000 distinct values, got 32,000") as refused:
-        suggested_plan(table, "t.csv", **named)
+        suggested_plan(table, "t.csv", **arguments)
     assert_one_sentence(str(refused.value))
 
 
 @pytest.mark.parametrize("role", ["label", "prediction"])
-def test_a_plan_is_refused_for_a_label_and_for_predictions_that_are_named(role: str):
+def test_a_plan_is_refused_for_its_label_and_predictions(role: str):
     table = read_table(csv_of(32_000, "answer"), "t.csv")
     with pytest.raises(InputError, match=f"The {role} 'answer' must have at most 50 distinct values, got 32,000"):
         suggested_plan(table, "t.csv", **{role: "answer"})
@@ -95,7 +95,7 @@ SIZES_OF_VALUES = st.lists(st.integers(1, 70), min_size=2, max_size=30)
 
 @given(SIZES_OF_VALUES)
 def test_a_group_for_each_value_is_what_counting_says(sizes: list[int]):
-    cells = [f"v{place}" for place, size in enumerate(sizes) for _ in range(size)] + [None]
+    cells = [f"v{index}" for index, size in enumerate(sizes) for _ in range(size)] + [None]
     column = pd.Series(cells, dtype="str", name="sex")
     counts = Counter(cell for cell in cells if cell is not None)
     ordered = sorted(counts, key=lambda value: (-counts[value], value))
@@ -109,15 +109,15 @@ def test_a_group_for_each_value_is_what_counting_says(sizes: list[int]):
         with pytest.raises(InputError, match=f"got {len(names)};"):
             groups_of(column, roles)
         return
-    codes, found, _ = groups_of(column, roles)
+    codes, group_names, _ = groups_of(column, roles)
     expected = [None if cell is None else names[-1 if cell in merged else names.index(cell)] for cell in cells]
-    assert found == tuple(names)
-    assert [None if pd.isna(code) else found[code] for code in codes] == expected
+    assert group_names == tuple(names)
+    assert [None if pd.isna(code) else group_names[code] for code in codes] == expected
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=1, max_size=4, unique=True))
 def test_a_group_for_each_pair_is_what_counting_says(pairs: list[tuple[str, str]]):
-    cells = [CROSS.join(pair) for place, pair in enumerate(pairs) for _ in range(30 + place)]
+    cells = [CROSS.join(pair) for index, pair in enumerate(pairs) for _ in range(30 + index)]
     column = pd.Series(cells, dtype="str", name=f"sex{CROSS}race")
     roles = replace(ROLES, sensitive=f"sex{CROSS}race", group=())
     people = Counter(cells)
@@ -138,7 +138,7 @@ def lines_of(seed: int) -> bytes:
     """Return a small file, most of them tables, with what makes a line something else than its cells."""
     rng = random.Random(seed)
     width, cells = rng.randint(2, 4), rng.choice([CELLS, CELLS[:12], CELLS[:3]])
-    names = [rng.choice(("id", '"age"', "", "a")) + str(place) * (rng.random() < 0.8) for place in range(width)]
+    names = [rng.choice(("id", '"age"', "", "a")) + str(index) * (rng.random() < 0.8) for index in range(width)]
     separator, end = rng.choice(",;\t|"), rng.choice(("\n", "\r\n", "\r"))
     lines = [separator.join(names)]
     for _ in range(rng.randint(0, 45)):
@@ -154,12 +154,12 @@ def test_a_plain_file_is_read_as_record_by_record(piece: int, monkeypatch: pytes
     plain, taken = text_table._plain_columns, 0
     monkeypatch.setattr(text_table, "_PIECE", piece)
     for seed in range(1_000):
-        content, told = lines_of(seed), []
+        content, results = lines_of(seed), []
         for reader in (plain, lambda *_, **__: None):
             monkeypatch.setattr(text_table, "_plain_columns", reader)
-            told.append(read(content, header=seed % 5 > 0))
-        assert told[0] == told[1], seed
-        taken += len(told[0]) > 1
+            results.append(read(content, header=seed % 5 > 0))
+        assert results[0] == results[1], seed
+        taken += len(results[0]) > 1
     assert taken > 100
 
 

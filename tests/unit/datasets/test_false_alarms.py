@@ -82,9 +82,9 @@ def test_real_tables_under_other_names_are_stopped_by_nothing_false(name: str, n
         scores = scores_of(name, model)
         assert scores.size == len(frame)
         frame[score] = scores.round(4) if data.label_names[1] == roles.positive else (1 - scores).round(4)
-        said = frame[score] >= 0.5
-        other = next(value for value in frame[label].astype(str).unique() if value != roles.positive)
-        frame[prediction] = np.where(said, roles.positive, other)
+        is_positive = frame[score] >= 0.5
+        negative = next(value for value in frame[label].astype(str).unique() if value != roles.positive)
+        frame[prediction] = np.where(is_positive, roles.positive, negative)
     frame = frame.sample(min(MOST_ROWS, len(frame)), random_state=1)
     read = read_table(frame.to_csv(index=False).encode(), "people.csv").frame
     guess = suggest_roles(read)
@@ -92,5 +92,5 @@ def test_real_tables_under_other_names_are_stopped_by_nothing_false(name: str, n
     facts = check_input(read, guess.roles, guesses=guess.questions)
     blocking = {fact.kind for fact in facts if fact.severity == Severity.BLOCKING}
     assert blocking == {"favourable"}  # which is open indeed
-    asked = [fact.text for fact in facts if fact.severity == Severity.QUESTION]
-    assert len(asked) <= 2, asked
+    questions = [fact.text for fact in facts if fact.severity == Severity.QUESTION]
+    assert len(questions) <= 2, questions

@@ -17,7 +17,7 @@ from core.datasets.splits import SETS, named_set, split
 from tests.unit.datasets.bad_tables import GOOD_ROLES, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
 
-SAID = np.arange(N) % 5 < 2
+PREDICTED = np.arange(N) % 5 < 2
 
 
 def refused(roles: Roles, **columns: object) -> str:
@@ -31,8 +31,8 @@ def of(column: str, role: str = "prediction", **more: object) -> Roles:
     return replace(GOOD_ROLES, **{role: column}, **more)  # type: ignore[arg-type]
 
 
-WORDS = (("0", "1"), ("false", "true"), ("no", "yes"))
-LABELS = (*WORDS, ("<=50K", ">50K"), ("bad", "Good one"), ("2", "1"))
+SPELLINGS = (("0", "1"), ("false", "true"), ("no", "yes"))
+LABELS = (*SPELLINGS, ("<=50K", ">50K"), ("bad", "Good one"), ("2", "1"))
 CASES = (str, str.upper, str.capitalize)
 
 
@@ -40,114 +40,114 @@ CASES = (str, str.upper, str.capitalize)
 @given(
     label=st.sampled_from(LABELS),
     positive=st.sampled_from((0, 1)),
-    words=st.one_of(st.none(), st.sampled_from(WORDS)),
+    spelling=st.one_of(st.none(), st.sampled_from(SPELLINGS)),
     case=st.sampled_from(CASES),
-    said=st.lists(st.booleans(), min_size=N, max_size=N),
+    decisions=st.lists(st.booleans(), min_size=N, max_size=N),
 )
 def test_however_a_prediction_is_written(
-    label: tuple[str, str], positive: int, words: tuple[str, str] | None, case: object, said: list[bool]
+    label: tuple[str, str], positive: int, spelling: tuple[str, str] | None, case: object, decisions: list[bool]
 ):
-    own = [label[positive] if i % 3 else label[1 - positive] for i in range(N)]
-    predicted = [label[positive] if one else label[1 - positive] for one in said]
-    if words is None:
+    label_cells = [label[positive] if i % 3 else label[1 - positive] for i in range(N)]
+    predicted = [label[positive] if decision else label[1 - positive] for decision in decisions]
+    if spelling is None:
         written = predicted
-    elif label in WORDS:  # the words mean the same in both columns
-        written = [words[label.index(value)] for value in predicted]
+    elif label in SPELLINGS:  # the words mean the same in both columns
+        written = [spelling[label.index(value)] for value in predicted]
     else:
-        written = [words[int(one)] for one in said]
+        written = [spelling[int(decision)] for decision in decisions]
     written = [case(value) for value in written]  # type: ignore[operator]
     roles = Roles(
         label="own", positive=label[positive], favourable=label[positive], sensitive="sex", group=("F",), prediction="p"
     )
-    torn = words == ("0", "1") and label == ("2", "1") and positive == 0 and "0" in written and "1" in written
+    torn = spelling == ("0", "1") and label == ("2", "1") and positive == 0 and "0" in written and "1" in written
     if torn:  # 1 is the label's other value, and says that the label is positive
-        assert "one thing there and another here" in refused(roles, own=own, p=written)
+        assert "one thing there and another here" in refused(roles, own=label_cells, p=written)
         return
-    if label == ("2", "1") and words == ("0", "1") and set(written) == {"1"}:
+    if label == ("2", "1") and spelling == ("0", "1") and set(written) == {"1"}:
         return  # written as the label is
-    data = built(roles, own=own, p=written)
+    data = built(roles, own=label_cells, p=written)
     assert data.predictions is not None and data.predictions.dtype == np.uint8
-    assert data.predictions.tolist() == [int(one) for one in said]
+    assert data.predictions.tolist() == [int(decision) for decision in decisions]
     assert data.feature_names == ("age", "hired") and data.scores is None and data.sets is None
 
 
 @pytest.mark.parametrize(
     "cells",
     [
-        SAID.astype(int),
-        SAID.astype(float),
-        SAID,
-        pd.Series(SAID).astype("boolean"),
-        pd.Series(np.where(SAID, "yes", "no")).astype("category"),
+        PREDICTED.astype(int),
+        PREDICTED.astype(float),
+        PREDICTED,
+        pd.Series(PREDICTED).astype("boolean"),
+        pd.Series(np.where(PREDICTED, "yes", "no")).astype("category"),
     ],
 )
 def test_types_of_a_prediction(cells: object):
-    found = built(of("p"), p=cells).predictions
-    assert found is not None and np.array_equal(found, SAID)
+    predictions = built(of("p"), p=cells).predictions
+    assert predictions is not None and np.array_equal(predictions, PREDICTED)
 
 
 @pytest.mark.parametrize("label", [(0.0, 0.5, 1.0), ("0.0", "n/k", "1.0"), ("00", "n/k", "01")])
-@pytest.mark.parametrize("place", [0, 2])
-def test_a_number_is_the_same_however_label_and_prediction_write_it(label: tuple[object, ...], place: int):
-    own = [label[i % 3] for i in range(N)]
-    positive = np.arange(N) % 3 == place
-    roles = of("p", label="own", positive=str(label[place]), favourable=str(label[place]))
-    found = built(roles, own=own, p=[float(i % 3 == 2) for i in range(N)])
-    assert found.predictions is not None
-    assert np.array_equal(found.predictions == 1, positive | ((np.arange(N) % 3 == 1) & (place == 0)))
-    again = as_predictions(positive.astype(np.uint8), table_of(own=own).frame, roles)
-    assert np.array_equal(built(roles, own=own, p=again).predictions, positive)
+@pytest.mark.parametrize("index", [0, 2])
+def test_a_number_is_the_same_however_label_and_prediction_write_it(label: tuple[object, ...], index: int):
+    label_cells = [label[i % 3] for i in range(N)]
+    positive = np.arange(N) % 3 == index
+    roles = of("p", label="own", positive=str(label[index]), favourable=str(label[index]))
+    dataset = built(roles, own=label_cells, p=[float(i % 3 == 2) for i in range(N)])
+    assert dataset.predictions is not None
+    assert np.array_equal(dataset.predictions == 1, positive | ((np.arange(N) % 3 == 1) & (index == 0)))
+    again = as_predictions(positive.astype(np.uint8), table_of(own=label_cells).frame, roles)
+    assert np.array_equal(built(roles, own=label_cells, p=again).predictions, positive)
 
 
 def test_a_group_of_numbers_does_not_depend_on_records_that_are_left_out():
     band = [1.0 + i % 2 + (i == 0) / 2 for i in range(N)]
-    own = [None, *["yes", "no", "no"] * N][:N]
-    found = built(of("", label="own", sensitive="band", group=("1.0",)), own=own, band=band)
-    assert found.group_names == ("2", "1") and found.rows_read - len(found.labels) == 1
+    label_cells = [None, *["yes", "no", "no"] * N][:N]
+    dataset = built(of("", label="own", sensitive="band", group=("1.0",)), own=label_cells, band=band)
+    assert dataset.group_names == ("2", "1") and dataset.rows_read - len(dataset.labels) == 1
 
 
-def test_rare_values_together_have_a_name_of_their_own():
-    own = np.repeat(["other values", "b", "c1", "c2"], [50, 40, 20, 10])
-    found = built(replace(GOOD_ROLES, sensitive="own", group=(), each=True), own=own)
-    assert found.group_names == ("other values", "b", "all other values")
-    assert any("“all other values”" in note for note in found.notes)
+def test_rare_values_together_have_a_separate_name():
+    groups = np.repeat(["other values", "b", "c1", "c2"], [50, 40, 20, 10])
+    dataset = built(replace(GOOD_ROLES, sensitive="own", group=(), each=True), own=groups)
+    assert dataset.group_names == ("other values", "b", "all other values")
+    assert any("“all other values”" in note for note in dataset.notes)
 
 
 @pytest.mark.parametrize(("odd", "records"), [(7, "records"), (1, "record")])
 def test_labels_count_where_scores_say_otherwise(odd: int, records: str):
-    data = built(of("p", score="s"), p=SAID, s=np.where(np.arange(N) < odd, 0.5 * ~SAID, SAID))
+    data = built(of("p", score="s"), p=PREDICTED, s=np.where(np.arange(N) < odd, 0.5 * ~PREDICTED, PREDICTED))
     # of the first ones, those said to be positive score 0 and the others one half
-    assert data.predictions is not None and np.array_equal(data.predictions, SAID)
+    assert data.predictions is not None and np.array_equal(data.predictions, PREDICTED)
     assert f"In {odd} {records} p is not what a s of at least 0.5 would say; p is what counts." in data.notes
 
 
 def test_records_without_an_answer_stay_and_are_counted():
-    p = ["yes" if one else "no" for one in SAID]
+    p = ["yes" if answer else "no" for answer in PREDICTED]
     p[3] = p[4] = None  # type: ignore[call-overload]
-    scores = np.where(SAID, 0.75, 0.25)
+    scores = np.where(PREDICTED, 0.75, 0.25)
     scores[[4, 10, 100]] = np.nan
     label = table_of().frame["hired"].copy()
     label[100] = None  # left out for this
     data = built(of("p", score="s"), p=p, s=scores, hired=label)
-    kept = np.setdiff1d(np.arange(N), [100])
+    remaining = np.setdiff1d(np.arange(N), [100])
     assert data.n == N - 1
-    assert data.answered is not None and kept[~data.answered].tolist() == [3, 4]
-    assert np.array_equal(data.predictions[data.answered], SAID[np.setdiff1d(kept, [3, 4])])  # type: ignore[index]
+    assert data.answered is not None and remaining[~data.answered].tolist() == [3, 4]
+    assert np.array_equal(data.predictions[data.answered], PREDICTED[np.setdiff1d(remaining, [3, 4])])  # type: ignore[index]
     assert data.notes[0] == "1 record without hired or sex is left out."
     assert any("gives 2 of 119 people no answer" in note for note in data.notes)
     # a score that is withheld is no answer of its own where there is a label: the label stands in its place
-    assert data.withheld is not None and kept[data.withheld].tolist() == [4, 10]
+    assert data.withheld is not None and remaining[data.withheld].tolist() == [4, 10]
 
 
 def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():
     sets = np.array(SETS)[np.arange(N) % 3]
-    columns: dict[str, object] = {"p": SAID, "s": np.where(SAID, 0.8, 0.1), "part": sets}
+    columns: dict[str, object] = {"p": PREDICTED, "s": np.where(PREDICTED, 0.8, 0.1), "part": sets}
     roles = of("p", score="s", sets="part")
     data = built(roles, **columns)
     assert data.feature_names == ("age",)
     assert data.sets is not None and np.array_equal(data.sets, sets)
     prints = {data.fingerprint}
-    for name, cells in (("p", ~SAID), ("s", np.where(SAID, 0.8, 0.2)), ("part", sets[::-1])):
+    for name, cells in (("p", ~PREDICTED), ("s", np.where(PREDICTED, 0.8, 0.2)), ("part", sets[::-1])):
         prints.add(built(roles, **{**columns, name: cells}).fingerprint)
     assert len(prints) == 4 and built(roles, **columns).fingerprint in prints
     assert built(**columns).fingerprint not in prints
@@ -163,15 +163,15 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("roles", "words"), BAD.values(), ids=BAD)
-def test_what_is_refused(roles: Roles, words: tuple[str, ...]):
+@pytest.mark.parametrize(("roles", "fragments"), BAD.values(), ids=BAD)
+def test_what_is_refused(roles: Roles, fragments: tuple[str, ...]):
     numbers = np.arange(N)
     columns: dict[str, object] = {
         "s": numbers / N,
         "void": [None] * N,
         "untested": np.where(numbers % 2, "attack", "train"),
     }
-    assert_one_sentence(refused(roles, **columns), words)
+    assert_one_sentence(refused(roles, **columns), fragments)
 
 
 def test_a_yes_is_a_training_record_only_where_the_column_says_so():
@@ -187,11 +187,11 @@ def test_a_split_is_what_the_table_says():
     names = np.array(["Train", "ATTACK", "validation", "holdout", "testing"])
     data = built(of("part", "sets"), part=names[np.arange(N) % 5])
     for seed in (0, 1):
-        found = split(data, train_share=0.8, seed=seed)
-        assert np.array_equal(np.sort(found.train), np.arange(0, N, 5))
-        assert np.array_equal(np.sort(found.known), np.flatnonzero(np.isin(np.arange(N) % 5, (1, 2))))
-        assert np.array_equal(np.sort(found.test), np.flatnonzero(np.arange(N) % 5 >= 3))
-        assert found.validation.size == 15  # 30% of 48, rounded up
+        splits = split(data, train_share=0.8, seed=seed)
+        assert np.array_equal(np.sort(splits.train), np.arange(0, N, 5))
+        assert np.array_equal(np.sort(splits.known), np.flatnonzero(np.isin(np.arange(N) % 5, (1, 2))))
+        assert np.array_equal(np.sort(splits.test), np.flatnonzero(np.arange(N) % 5 >= 3))
+        assert splits.validation.size == 15  # 30% of 48, rounded up
     assert not np.array_equal(split(data, seed=0).attack, split(data, seed=1).attack)
     assert np.array_equal(split(data, seed=0).attack, split(data, seed=0).attack)
     assert not any("attack records" in note for note in data.notes)
@@ -200,8 +200,8 @@ def test_a_split_is_what_the_table_says():
 def test_the_order_of_the_table_tells_nothing_of_the_records_of_a_named_set():
     """Which of equally dear guesses are changed follows the order, and a table may be sorted by the attribute."""
     data = built(of("part", "sets"), part=np.array(["train", "attack", "attack", "test", "test"])[np.arange(N) % 5])
-    for found in (split(data, seed=0), split(data, seed=1)):
-        for rows in (found.train, found.test):
+    for splits in (split(data, seed=0), split(data, seed=1)):
+        for rows in (splits.train, splits.test):
             assert abs(np.corrcoef(rows, np.arange(rows.size))[0, 1]) < 0.5
 
 
@@ -209,10 +209,10 @@ def test_without_attack_records_half_of_the_test_records_are_the_attackers():
     data = built(of("part", "sets"), part=np.where(np.arange(N) % 5 == 0, "train", "test"))
     assert any("names no attack records" in note for note in data.notes)
     first, second = split(data, seed=1), split(data, seed=2)
-    for found in (first, second):
-        assert np.array_equal(np.sort(found.train), np.arange(0, N, 5))
-        assert found.test.size == found.known.size == 2 * N // 5
-        assert np.array_equal(np.sort(np.concatenate([found.train, found.known, found.test])), np.arange(N))
+    for splits in (first, second):
+        assert np.array_equal(np.sort(splits.train), np.arange(0, N, 5))
+        assert splits.test.size == splits.known.size == 2 * N // 5
+        assert np.array_equal(np.sort(np.concatenate([splits.train, splits.known, splits.test])), np.arange(N))
     assert not np.array_equal(first.test, second.test)
 
 
@@ -234,8 +234,8 @@ def test_suggestions(columns: dict[str, list[object]], expected: tuple[str, str,
     frame = pd.DataFrame(
         {name: pd.Series([cells[i % len(cells)] for i in range(12)]) for name, cells in columns.items()}
     )
-    found = suggest_roles(frame).roles
-    assert (found.label, found.prediction, found.score, found.sets) == expected
+    roles = suggest_roles(frame).roles
+    assert (roles.label, roles.prediction, roles.score, roles.sets) == expected
 
 
 def people_of(column: object, score: object) -> pd.DataFrame:
@@ -249,35 +249,37 @@ OVER = np.where(SCORES >= 0.25, "ja", "nein")
 
 def test_a_column_known_to_be_something_else_is_not_the_prediction():
     people = people_of(OVER, SCORES)
-    for found in (
+    for suggestion in (
         suggest_roles(people, label="Vorgabe"),
         suggest_roles(people, attribute="Vorgabe"),
         suggest_roles(people.rename(columns={"Vorgabe": "label_value"})),
         suggest_roles(people.rename(columns={"Vorgabe": "sex"})),
     ):
-        assert found.roles.prediction == ""
+        assert suggestion.roles.prediction == ""
     alone = suggest_roles(people.drop(columns="hired"))  # what else could be the label?
     assert (alone.roles.label, alone.roles.prediction) == ("Vorgabe", "")
 
 
 @given(
     scores=st.lists(st.integers(0, 4), min_size=25, max_size=40),
-    said=st.lists(st.booleans(), min_size=40, max_size=40),
+    decisions=st.lists(st.booleans(), min_size=40, max_size=40),
     ordered=st.booleans(),
 )
 @settings(deadline=None, max_examples=60)
-def test_the_order_of_scores_against_all_pairs(scores: list[int], said: list[bool], ordered: bool):
-    answers = said[: len(scores)]
+def test_the_order_of_scores_against_all_pairs(scores: list[int], decisions: list[bool], ordered: bool):
+    answers = decisions[: len(scores)]
     if ordered:  # at the threshold both answers are given
-        answers = [score > 2 or (score == 2 and word) for score, word in zip(scores, said, strict=False)]
+        answers = [score > 2 or (score == 2 and word) for score, word in zip(scores, decisions, strict=False)]
     said_x = ["a" if answer else "b" for answer in answers]
     labels = [i % 2 for i in range(len(scores))]
     frame = pd.DataFrame({"score": np.array(scores) / 10 + 0.05, "x": said_x, "label": labels})
-    one = [score for score, answer in zip(scores, answers, strict=True) if answer]
-    other = [score for score, answer in zip(scores, answers, strict=True) if not answer]
-    below = all(a <= b for a in one for b in other)
-    above = all(a >= b for a in one for b in other)
-    enough = min(len(one), len(other)) >= 10 and np.median(one) != np.median(other)
+    positive_scores = [score for score, answer in zip(scores, answers, strict=True) if answer]
+    negative_scores = [score for score, answer in zip(scores, answers, strict=True) if not answer]
+    below = all(a <= b for a in positive_scores for b in negative_scores)
+    above = all(a >= b for a in positive_scores for b in negative_scores)
+    enough = min(len(positive_scores), len(negative_scores)) >= 10 and np.median(positive_scores) != np.median(
+        negative_scores
+    )
     assert suggest_roles(frame).roles.prediction == ("x" if enough and (below or above) else "")
 
 
@@ -289,21 +291,21 @@ SECOND = np.arange(N) % 7 < 3
 
 def both(**more: object) -> Table:
     """Return a table with two models' predictions, written in two ways."""
-    words = np.where(SECOND, "Yes", "No")
-    return table_of(**({"one": FIRST.astype(int), "two": words} | more))
+    texts = np.where(SECOND, "Yes", "No")
+    return table_of(**({"one": FIRST.astype(int), "two": texts} | more))
 
 
 def test_each_column_is_read_and_none_is_a_feature():
-    found = several_predictions(both(), replace(GOOD_ROLES, positive="YES"), ["two", "one"])
-    assert found.names == ("two", "one")
-    assert np.array_equal(found.predictions, [SECOND, FIRST])
-    assert found.dataset.feature_names == ("age",)
-    assert found.dataset.predictions is not None and np.array_equal(found.dataset.predictions, SECOND)
+    models = several_predictions(both(), replace(GOOD_ROLES, positive="YES"), ["two", "one"])
+    assert models.names == ("two", "one")
+    assert np.array_equal(models.predictions, [SECOND, FIRST])
+    assert models.dataset.feature_names == ("age",)
+    assert models.dataset.predictions is not None and np.array_equal(models.dataset.predictions, SECOND)
 
 
 def test_roles_that_name_a_prediction_or_score_already():
     scores = FIRST * 0.5
-    own = replace(GOOD_ROLES, prediction="one", score="rated")
-    found = several_predictions(both(rated=scores), own, ["two"])
-    assert found.dataset.feature_names == ("age",) and found.dataset.scores is None
-    assert np.array_equal(found.predictions, [SECOND])
+    roles = replace(GOOD_ROLES, prediction="one", score="rated")
+    models = several_predictions(both(rated=scores), roles, ["two"])
+    assert models.dataset.feature_names == ("age",) and models.dataset.scores is None
+    assert np.array_equal(models.predictions, [SECOND])

@@ -47,9 +47,9 @@ def fact_of(frame: pd.DataFrame, kind: str, roles: Roles = ROLES) -> Fact:
     return fact
 
 
-def repaired(roles: Roles, fact: Fact, place: int = 0) -> Roles:
+def repaired(roles: Roles, fact: Fact, index: int = 0) -> Roles:
     """Return the roles with a repair of a fact."""
-    return replace(roles, **fact.repairs[place].changes)  # type: ignore[arg-type]
+    return replace(roles, **fact.repairs[index].changes)  # type: ignore[arg-type]
 
 
 ReadCase = Callable[[str], tuple[Table, Suggestion]]
@@ -137,8 +137,8 @@ def test_an_unanswered_favourable_value_blocks_with_a_repair_for_each_value():
     assert fact.severity is Severity.BLOCKING and fact.key == "data.favourable"
     assert {repair.changes["favourable"] for repair in fact.repairs} == {"yes", "no"}
     assert all(set(repair.changes) == {"favourable"} for repair in fact.repairs)
-    for place in (0, 1):
-        assert "favourable" not in blocking(base_people(), repaired(replace(ROLES, favourable=""), fact, place))
+    for index in (0, 1):
+        assert "favourable" not in blocking(base_people(), repaired(replace(ROLES, favourable=""), fact, index))
 
 
 @pytest.mark.parametrize("favourable", ["maybe", "0"])
@@ -146,7 +146,7 @@ def test_a_favourable_value_that_the_label_never_takes_blocks(favourable: str):
     assert "favourable" in blocking(base_people(), replace(ROLES, favourable=favourable))
 
 
-def test_a_favourable_value_may_be_the_other_one():
+def test_a_favourable_value_may_be_the_negative_label():
     assert blocking(base_people(), replace(ROLES, favourable="no")) == set()
 
 
@@ -331,16 +331,16 @@ def test_a_copy_of_a_score_that_no_feature_explains():
 def graded(n: int = 6_000, weight: float = 4.0) -> pd.DataFrame:
     """Return borrowers with a credit grade from 1 to 7 that decides nearly alone whether they repay."""
     rng = np.random.default_rng(2)
-    standing = rng.normal(size=n)
-    grade = np.clip(np.round(4 + 1.6 * standing), 1, 7)
-    income = rng.normal(size=n) + 0.1 * standing
-    debt = rng.normal(size=n) - 0.4 * standing
+    creditworthiness = rng.normal(size=n)
+    grade = np.clip(np.round(4 + 1.6 * creditworthiness), 1, 7)
+    income = rng.normal(size=n) + 0.1 * creditworthiness
+    debt = rng.normal(size=n) - 0.4 * creditworthiness
     logit = weight * (grade - 4) + 0.8 * income - 0.6 * debt
     repaid = rng.random(n) < 1 / (1 + np.exp(-0.3 * logit))
     score = 1 / (1 + np.exp(-0.3 * logit))
     frame = {"sex": rng.choice(["f", "m"], n), "grade": grade, "income": income, "debt": debt, "score": score}
-    words = {"approved": np.where(repaid, "yes", "no"), "predicted": np.where(score >= 0.5, "yes", "no")}
-    return pd.DataFrame(frame | words)
+    answers = {"approved": np.where(repaid, "yes", "no"), "predicted": np.where(score >= 0.5, "yes", "no")}
+    return pd.DataFrame(frame | answers)
 
 
 def test_a_credit_grade_is_no_copy():
@@ -427,14 +427,14 @@ def test_three_outcomes_are_a_question_with_a_repair_for_each_value(read_case: R
     frame = table.frame
     fact = fact_of(frame, "labels_together", suggestion.roles)
     positive = suggestion.roles.positive
-    others = {"graduate", "enrolled", "dropout"} - {positive}
-    assert {repair.changes["positive"] for repair in fact.repairs[:-1]} == others
-    for value in others:
+    alternatives = {"graduate", "enrolled", "dropout"} - {positive}
+    assert {repair.changes["positive"] for repair in fact.repairs[:-1]} == alternatives
+    for value in alternatives:
         assert f"{value} ({int((frame['outcome'] == value).sum()):,})" in fact.text
     assert fact.repairs[-1].changes == {"confirmed": ("labels_together",)}
-    for value, said in ((positive, False), (min(others), True)):
-        told = fact_of(frame, "labels_together", replace(suggestion.roles, favourable=value)).text
-        assert ("Together they count as good for the person." in told) == said
+    for value, expected in ((positive, False), (min(alternatives), True)):
+        text = fact_of(frame, "labels_together", replace(suggestion.roles, favourable=value)).text
+        assert ("Together they count as good for the person." in text) == expected
 
 
 def test_spellings_are_said_whether_they_are_taken_as_one_or_not(read_case: ReadCase):
@@ -458,7 +458,7 @@ def test_a_lone_risk_score_is_a_question_with_every_answer(read_case: ReadCase):
     frame = table.frame
     roles = replace(suggestion.roles, favourable="yes")
     fact = fact_of(frame, "possible_answers", roles)
-    score, feature, left_out = (repaired(roles, fact, place) for place in range(3))
+    score, feature, left_out = (repaired(roles, fact, index) for index in range(3))
     assert (score.score, score.excluded) == ("risk_score", ())
     assert blocking(frame, score) == set()
     assert (feature.score, feature.excluded) == ("", ())
@@ -478,7 +478,7 @@ def test_a_lone_risk_score_is_a_question_with_every_answer(read_case: ReadCase):
         ({"propensity": np.random.default_rng(1).random(1_600)}, "possible_answers"),
     ],
 )
-def test_a_column_in_doubt_is_left_out_and_asked(column: dict[str, np.ndarray], kind: str):
+def test_a_column_in_doubt_is_left_out_and_raises_a_question(column: dict[str, np.ndarray], kind: str):
     people = base_people().assign(**column)
     suggestion = suggest_roles(people)
     (name,) = column
@@ -488,8 +488,8 @@ def test_a_column_in_doubt_is_left_out_and_asked(column: dict[str, np.ndarray], 
     assert fact.severity is Severity.QUESTION and fact.columns == (name,)
     titles = [repair.title for repair in fact.repairs]
     assert {"It is a feature", "Leave it out"} <= set(titles)
-    for place, title in enumerate(titles):
-        answered = repaired(roles, fact, place)
+    for index, title in enumerate(titles):
+        answered = repaired(roles, fact, index)
         assert kind not in kinds(check_input(people, answered), Severity.QUESTION), title
         assert (name in answered.excluded) == (title == "Leave it out"), title
 
@@ -505,16 +505,16 @@ def test_members_of_a_club_are_asked_about():
     assert alone.roles.sets == "" and "member" in alone.roles.excluded
 
 
-def test_people_in_several_rows_are_counted_and_asked(read_case: ReadCase):
+def test_people_in_several_rows_are_counted_and_raise_a_question(read_case: ReadCase):
     table, suggestion = read_case("two_rows_a_person")
     frame = table.frame
     facts = check_input(frame, suggestion.roles, guesses=suggestion.questions)
     (fact,) = (fact for fact in facts if fact.kind == "person")
     several = int((frame.groupby("student_id")["set"].nunique() > 1).sum())
     assert "800 people in 1,600 records" in fact.text and f"{several:,} of them" in fact.text
-    apart = repaired(suggestion.roles, fact)
-    assert (apart.person, apart.excluded) == ("", ("student_id",))
-    assert kinds(check_input(frame, apart)).isdisjoint({"person", "possible_person"})
+    separate = repaired(suggestion.roles, fact)
+    assert (separate.person, separate.excluded) == ("", ("student_id",))
+    assert kinds(check_input(frame, separate)).isdisjoint({"person", "possible_person"})
 
 
 # Notes

@@ -16,12 +16,18 @@ YES = RNG.random(N) < 0.4
 LOGIT = np.where(YES, 0.8, -0.8) + RNG.normal(0, 1.0, N)
 SCORE = (1 / (1 + np.exp(-LOGIT))).round(4)
 PREDICTED = SCORE >= 0.5
-WORDS = {False: "no", True: "yes"}
+ANSWERS = {False: "no", True: "yes"}
 
 
-def people(label: str = "approved", words: tuple[object, object] = ("no", "yes"), **columns: object) -> pd.DataFrame:
+def people(
+    label: str = "approved", label_values: tuple[object, object] = ("no", "yes"), **columns: object
+) -> pd.DataFrame:
     """Return people with a label and more columns."""
-    base = {"sex": RNG.choice(["f", "m"], N), "age": RNG.integers(18, 70, N), label: np.where(YES, words[1], words[0])}
+    base = {
+        "sex": RNG.choice(["f", "m"], N),
+        "age": RNG.integers(18, 70, N),
+        label: np.where(YES, label_values[1], label_values[0]),
+    }
     return pd.DataFrame(base | columns)
 
 
@@ -30,7 +36,7 @@ def content(name: str, cells: object, label: str = "approved") -> ColumnContent 
     return contents_of(people(**{name: cells}), label=label).get(name)
 
 
-PREDICTED_WORDS = np.where(PREDICTED, "yes", "no")
+PREDICTED_TEXTS = np.where(PREDICTED, "yes", "no")
 PREDICTED_NUMBERS = PREDICTED.astype(int)
 
 # tool: names and cells of its columns -> prediction, score, and what is left out
@@ -40,22 +46,22 @@ TOOLS: dict[str, tuple[dict[str, object], tuple[str, str, tuple[str, ...]]]] = {
         ("predict", "p1", ("p0",)),
     ),
     "H2O, named values": (
-        {"predict": PREDICTED_WORDS, "pno": 1 - SCORE, "pyes": SCORE},
+        {"predict": PREDICTED_TEXTS, "pno": 1 - SCORE, "pyes": SCORE},
         ("predict", "pyes", ("pno",)),
     ),
     "tidymodels": (
-        {".pred_class": PREDICTED_WORDS, ".pred_no": 1 - SCORE, ".pred_yes": SCORE},
+        {".pred_class": PREDICTED_TEXTS, ".pred_no": 1 - SCORE, ".pred_yes": SCORE},
         (".pred_class", ".pred_yes", (".pred_no",)),
     ),
     "Azure Machine Learning": (
-        {"Scored Labels": PREDICTED_WORDS, "Scored Probabilities": SCORE},
+        {"Scored Labels": PREDICTED_TEXTS, "Scored Probabilities": SCORE},
         ("Scored Labels", "Scored Probabilities", ()),
     ),
     "Azure Machine Learning, several classes": (
         {
             'Scored Probabilities for Class "no"': 1 - SCORE,
             'Scored Probabilities for Class "yes"': SCORE,
-            "Scored Labels": PREDICTED_WORDS,
+            "Scored Labels": PREDICTED_TEXTS,
         },
         (
             "Scored Labels",
@@ -64,47 +70,47 @@ TOOLS: dict[str, tuple[dict[str, object], tuple[str, str, tuple[str, ...]]]] = {
         ),
     ),
     "BigQuery ML": (
-        {"predicted_approved": PREDICTED_WORDS, "predicted_approved_probs": SCORE},
+        {"predicted_approved": PREDICTED_TEXTS, "predicted_approved_probs": SCORE},
         ("predicted_approved", "predicted_approved_probs", ()),
     ),
     "Vertex AI": (
-        {"predicted_approved": PREDICTED_WORDS, "predicted_approved_scores": SCORE},
+        {"predicted_approved": PREDICTED_TEXTS, "predicted_approved_scores": SCORE},
         ("predicted_approved", "predicted_approved_scores", ()),
     ),
     "SageMaker Autopilot": (
-        {"predicted_label": PREDICTED_WORDS, "probability": SCORE},
+        {"predicted_label": PREDICTED_TEXTS, "probability": SCORE},
         ("predicted_label", "probability", ()),
     ),
     "DataRobot": (
         {
             "approved_yes_PREDICTION": SCORE,
             "approved_no_PREDICTION": 1 - SCORE,
-            "approved_PREDICTION": PREDICTED_WORDS,
+            "approved_PREDICTION": PREDICTED_TEXTS,
         },
         ("approved_PREDICTION", "approved_yes_PREDICTION", ("approved_no_PREDICTION",)),
     ),
     "SAS": (
-        {"P_approvedyes": SCORE, "P_approvedno": 1 - SCORE, "I_approved": PREDICTED_WORDS},
+        {"P_approvedyes": SCORE, "P_approvedno": 1 - SCORE, "I_approved": PREDICTED_TEXTS},
         ("I_approved", "P_approvedyes", ("P_approvedno",)),
     ),
     "SAS, fixed names": (
-        {"EM_CLASSIFICATION": PREDICTED_WORDS, "EM_EVENTPROBABILITY": SCORE},
+        {"EM_CLASSIFICATION": PREDICTED_TEXTS, "EM_EVENTPROBABILITY": SCORE},
         ("EM_CLASSIFICATION", "EM_EVENTPROBABILITY", ()),
     ),
     "SPSS Modeler": (
-        {"$L-approved": PREDICTED_WORDS, "$LP-yes": SCORE, "$LP-no": 1 - SCORE},
+        {"$L-approved": PREDICTED_TEXTS, "$LP-yes": SCORE, "$LP-no": 1 - SCORE},
         ("$L-approved", "$LP-yes", ("$LP-no",)),
     ),
     "KNIME": (
-        {"Prediction (approved)": PREDICTED_WORDS, "P (approved=yes)": SCORE, "P (approved=no)": 1 - SCORE},
+        {"Prediction (approved)": PREDICTED_TEXTS, "P (approved=yes)": SCORE, "P (approved=no)": 1 - SCORE},
         ("Prediction (approved)", "P (approved=yes)", ("P (approved=no)",)),
     ),
     "RapidMiner": (
-        {"prediction(approved)": PREDICTED_WORDS, "confidence(no)": 1 - SCORE, "confidence(yes)": SCORE},
+        {"prediction(approved)": PREDICTED_TEXTS, "confidence(no)": 1 - SCORE, "confidence(yes)": SCORE},
         ("prediction(approved)", "confidence(yes)", ("confidence(no)",)),
     ),
     "Dataiku": (
-        {"proba_no": 1 - SCORE, "proba_yes": SCORE, "prediction": PREDICTED_WORDS},
+        {"proba_no": 1 - SCORE, "proba_yes": SCORE, "prediction": PREDICTED_TEXTS},
         ("prediction", "proba_yes", ("proba_no",)),
     ),
     "AutoGluon and caret": (
@@ -124,7 +130,7 @@ TOOLS: dict[str, tuple[dict[str, object], tuple[str, str, tuple[str, ...]]]] = {
         ("yhat", "phat", ()),
     ),
     "German": (
-        {"Vorhersage": PREDICTED_WORDS, "Wahrscheinlichkeit": SCORE},
+        {"Vorhersage": PREDICTED_TEXTS, "Wahrscheinlichkeit": SCORE},
         ("Vorhersage", "Wahrscheinlichkeit", ()),
     ),
 }
@@ -147,13 +153,13 @@ def test_answers_of_a_tool(tool: str):
 def test_the_prediction_s_confidence_is_no_score():
     """PyCaret and SAS write how sure the model is of its prediction, never below one half."""
     sure = np.maximum(SCORE, 1 - SCORE)
-    frame = people(prediction_label=PREDICTED_WORDS, prediction_score=sure)
+    frame = people(prediction_label=PREDICTED_TEXTS, prediction_score=sure)
     roles = suggest_roles(frame).roles
     assert (roles.prediction, roles.score, roles.excluded) == ("prediction_label", "", ("prediction_score",))
 
 
 def test_signs_in_a_value_decide_which_score_is_of_it():
-    frame = people(words=("<=50K", ">50K"), **{".pred_<=50K": 1 - SCORE, ".pred_>50K": SCORE})
+    frame = people(label_values=("<=50K", ">50K"), **{".pred_<=50K": 1 - SCORE, ".pred_>50K": SCORE})
     roles = suggest_roles(frame).roles
     assert (roles.score, roles.positive, roles.excluded) == (".pred_>50K", ">50K", (".pred_<=50K",))
 
@@ -162,7 +168,7 @@ def test_the_score_of_one_of_three_outcomes():
     outcome = RNG.choice(["graduate", "enrolled", "dropout"], N)
     shares = RNG.dirichlet([1, 1, 1], N).round(4)
     names = ("dropout", "enrolled", "graduate")
-    columns = {f"proba_{value}": shares[:, place] for place, value in enumerate(names)}
+    columns = {f"proba_{value}": shares[:, index] for index, value in enumerate(names)}
     frame = people(**columns).drop(columns="approved").assign(outcome=outcome)
     roles = suggest_roles(frame).roles
     assert roles.score in columns
@@ -170,9 +176,9 @@ def test_the_score_of_one_of_three_outcomes():
     assert set(roles.excluded) == set(columns) - {roles.score}
 
 
-def test_a_full_tree_s_scores_are_zero_and_one():
+def test_scores_of_a_full_tree_are_noughts_and_ones():
     crisp = PREDICTED_NUMBERS.astype(float)
-    frame = people(**{".pred_class": PREDICTED_WORDS, ".pred_no": 1 - crisp, ".pred_yes": crisp})
+    frame = people(**{".pred_class": PREDICTED_TEXTS, ".pred_no": 1 - crisp, ".pred_yes": crisp})
     roles = suggest_roles(frame).roles
     assert (roles.prediction, roles.score, roles.excluded) == (".pred_class", ".pred_yes", (".pred_no",))
 
@@ -194,9 +200,9 @@ NOT_CERTAIN = {
 @pytest.mark.parametrize("name", NOT_CERTAIN)
 def test_an_answer_by_its_name_alone_is_in_doubt(name: str):
     column, cells = NOT_CERTAIN[name]
-    found = content(column, cells)
-    assert found is not None and not found.certain
-    assert found.content in (Content.PREDICTION, Content.SCORE)
+    column_content = content(column, cells)
+    assert column_content is not None and not column_content.certain
+    assert column_content.content in (Content.PREDICTION, Content.SCORE)
     suggestion = suggest_roles(people(**{column: cells}))
     assert column in suggestion.roles.excluded and suggestion.roles.auxiliary == ()
     assert suggestion.roles.label == "approved"
@@ -221,7 +227,7 @@ FEATURES = {
 
 
 @pytest.mark.parametrize("name", FEATURES)
-def test_a_feature_stays_one(name: str):
+def test_a_feature_stays_a_feature(name: str):
     column, cells = FEATURES[name]
     assert content(column, cells) is None
     assert column not in suggest_roles(people(**{column: cells}), label="approved").roles.excluded
@@ -246,7 +252,7 @@ SETS = {
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_set_by_its_values(name: str):
-    frame = people(predicted=PREDICTED_WORDS, **{name: np.where(TRAINED, *SETS[name])})
+    frame = people(predicted=PREDICTED_TEXTS, **{name: np.where(TRAINED, *SETS[name])})
     roles = suggest_roles(frame).roles
     assert roles.sets == name
     sets = named_sets(SETS[name], name)
@@ -287,7 +293,7 @@ def test_a_weight_of_records_is_no_feature(name: str):
 
 
 def test_the_label_is_what_a_prediction_is_named_after():
-    frame = people(flag=RNG.choice(["no", "yes"], N), predicted_approved=PREDICTED_WORDS)
+    frame = people(flag=RNG.choice(["no", "yes"], N), predicted_approved=PREDICTED_TEXTS)
     assert suggest_roles(frame).roles.label == "approved"  # and not the last column with the prediction's values
 
 
@@ -305,19 +311,19 @@ def test_plain_names():
 
 
 @pytest.mark.parametrize(
-    "words", [("f", "t"), ("0", "1"), ("no", "yes"), ("FALSE", "TRUE"), ("N", "Y"), ("nein", "ja")]
+    "label_values", [("f", "t"), ("0", "1"), ("no", "yes"), ("FALSE", "TRUE"), ("N", "Y"), ("nein", "ja")]
 )
 @pytest.mark.parametrize("yes_is_rare", [False, True])
-def test_a_label_of_yes_and_no_means_yes(words: tuple[str, str], yes_is_rare: bool):
-    frame = people(words=words, score=SCORE)
+def test_a_label_of_yes_and_no_means_yes(label_values: tuple[str, str], yes_is_rare: bool):
+    frame = people(label_values=label_values, score=SCORE)
     if yes_is_rare:
         frame = frame[~YES | (np.arange(N) % 4 == 0)].reset_index(drop=True)
     suggestion = suggest_roles(frame)
-    assert suggestion.roles.positive == words[1]
+    assert suggestion.roles.positive == label_values[1]
     assert suggestion.reasons["positive"].startswith("from the scores, which are higher")
     assert "positive" in suggestion.questions
     reversed_score = suggest_roles(frame.assign(score=1 - frame["score"]))
-    assert reversed_score.roles.positive == words[1]
+    assert reversed_score.roles.positive == label_values[1]
     assert reversed_score.reasons["positive"] == "it sounds like a yes"
 
 
@@ -330,20 +336,22 @@ def test_one_letter_without_its_partner_says_nothing():
 @pytest.mark.parametrize("turned", [False, True])
 def test_other_words_are_what_the_scores_say(turned: bool):
     score = 1 - SCORE if turned else SCORE
-    suggestion = suggest_roles(people(words=("bad", "good"), score=score))
+    suggestion = suggest_roles(people(label_values=("bad", "good"), score=score))
     assert suggestion.roles.positive == ("bad" if turned else "good")
     assert suggestion.roles.favourable == ""
 
 
 def test_scores_that_tell_nothing_leave_the_word():
-    suggestion = suggest_roles(people(words=("refused", "approved"), score=RNG.random(N)))
+    suggestion = suggest_roles(people(label_values=("refused", "approved"), score=RNG.random(N)))
     assert (suggestion.roles.positive, suggestion.reasons["positive"]) == ("approved", "it sounds like a yes")
 
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_predictions_of_0_and_1_say_what_they_are_about(turned: bool):
     predicted = 1 - PREDICTED_NUMBERS if turned else PREDICTED_NUMBERS
-    suggestion = suggest_roles(people(words=("stays", "leaves"), prediction=predicted))
+    suggestion = suggest_roles(people(label_values=("stays", "leaves"), prediction=predicted))
     assert suggestion.roles.positive == ("stays" if turned else "leaves")
-    as_written = suggest_roles(people(words=("stays", "leaves"), prediction=np.where(PREDICTED, "leaves", "stays")))
+    as_written = suggest_roles(
+        people(label_values=("stays", "leaves"), prediction=np.where(PREDICTED, "leaves", "stays"))
+    )
     assert as_written.reasons["positive"] == "the label's rarest value"

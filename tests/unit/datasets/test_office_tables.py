@@ -45,7 +45,7 @@ def first(table: Table, name: str = "v", count: int = 2) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    ("separator", "cells", "others", "expected", "words"),
+    ("separator", "cells", "second_cells", "expected", "fragment"),
     [
         (",", ["1,234", "850"], None, [1234, 850], "'1,234' is read as 1234"),
         (",", ["1.234", "2,500"], None, [1.234, 2500.0], "'1,234' is read as 1234"),
@@ -61,13 +61,13 @@ def first(table: Table, name: str = "v", count: int = 2) -> list[object]:
         (";", ["1.234", "0"], [f"111.222.{i}" for i in range(100, 160)], [1.234, 0.0], "though it may mean 1234"),
     ],
 )
-def test_doubt_is_settled_by_the_table_or_told(
-    separator: str, cells: list[str], others: list[str] | None, expected: list[float] | None, words: str
+def test_doubt_is_settled_by_the_table_or_gives_a_note(
+    separator: str, cells: list[str], second_cells: list[str] | None, expected: list[float] | None, fragment: str
 ) -> None:
-    table = table_of(separator, v=cells, **({"other": others} if others else {}))
+    table = table_of(separator, v=cells, **({"other": second_cells} if second_cells else {}))
     assert first(table) == (cells if expected is None else expected)
-    told = [note for note in table.notes if re.search(r"\bv\b", note)]
-    assert (words in told[0] and len(told) == 1) if words else not told
+    notes = [note for note in table.notes if re.search(r"\bv\b", note)]
+    assert (fragment in notes[0] and len(notes) == 1) if fragment else not notes
 
 
 def test_columns_that_contradict_each_other_settle_nothing() -> None:
@@ -77,10 +77,10 @@ def test_columns_that_contradict_each_other_settle_nothing() -> None:
 
 
 def test_windows_1252_is_read_with_a_note() -> None:
-    words = ["Zoë", "Ångström", "garçon", "“quoted” – yes", "5 € à l’hôtel", "naïve", "Šimon", "5°C", "Nº5", "m²"]
-    content = "\r\n".join(["naam;größe", *[f"{words[i % len(words)]};{i},5" for i in range(70)]])
+    names = ["Zoë", "Ångström", "garçon", "“quoted” – yes", "5 € à l’hôtel", "naïve", "Šimon", "5°C", "Nº5", "m²"]
+    content = "\r\n".join(["naam;größe", *[f"{names[i % len(names)]};{i},5" for i in range(70)]])
     table = read_table(content.encode("cp1252"), "ansi.csv")
-    assert table.frame.columns.tolist() == ["naam", "größe"] and table.frame["naam"][:10].tolist() == words
+    assert table.frame.columns.tolist() == ["naam", "größe"] and table.frame["naam"][:10].tolist() == names
     assert table.frame["größe"][1] == 1.5
     assert len(table.notes) == 1 and "Windows-1252" in table.notes[0] and "line 1" in table.notes[0]
     assert table.fingerprint == read_table(content.encode(), "utf.csv").fingerprint
@@ -111,20 +111,22 @@ def test_answers_in_any_case_are_one_answer() -> None:
     assert len(table.notes) == 1 and table.notes[0].endswith("in: hired, sex, town.")
 
 
-def test_accents_coded_in_two_ways_are_one() -> None:
+def test_accents_coded_in_two_ways_are_equal() -> None:
     table = table_of(",", v=["Zoe\u0308", "Zo\u00eb", "Zo\u00eb"])
     assert set(table.frame["v"]) == {"Zo\u00eb"}
     packed = parquet_bytes({"v": ["Zoe\u0308", "Zo\u00eb", "Zo\u00eb"] * 30, "w": [1, 2, 3] * 30})
     assert set(read_table(packed, "a.parquet").frame["v"]) == {"Zo\u00eb"}
 
 
-@pytest.mark.parametrize(("said", "group"), [("yes", "f"), ("YES", "F"), ("Yes", "F")])
-def test_roles_may_be_written_in_another_case(said: str, group: str) -> None:
+@pytest.mark.parametrize(("positive", "group"), [("yes", "f"), ("YES", "F"), ("Yes", "F")])
+def test_roles_may_be_written_in_another_case(positive: str, group: str) -> None:
     table = read_table(GOOD.replace(b"yes", b"Yes"), "a.csv")
-    data = build_dataset(table, Roles(label="hired", positive=said, favourable=said, sensitive="sex", group=(group,)))
+    data = build_dataset(
+        table, Roles(label="hired", positive=positive, favourable=positive, sensitive="sex", group=(group,))
+    )
     plain = build_dataset(read_table(GOOD, "a.csv"), GOOD_ROLES)
     assert data.labels.tolist() == plain.labels.tolist() and data.sensitive.tolist() == plain.sensitive.tolist()
-    assert data.roles.positive == said
+    assert data.roles.positive == positive
 
 
 @pytest.mark.parametrize("cells", [["1", "0"], ["1.0", "0.0"], ["1.0", "0"], ["01", "00"]])
@@ -148,13 +150,13 @@ def test_a_value_meant_twice_is_refused_by_name() -> None:
         build_dataset(table, Roles(label="y", positive="YES", favourable="YES", sensitive="s", group=("a",)))
 
 
-_WORDS = st.text(st.sampled_from("abcdefgh äöüéß –,;|\"'\n\t"), min_size=1, max_size=8).map(
+_TEXTS = st.text(st.sampled_from("abcdefgh äöüéß –,;|\"'\n\t"), min_size=1, max_size=8).map(
     # several letters, or one with a dash, may be one letter of UTF-8
     lambda t: "w" + re.sub("([äöüéß])[äöüéß–]+", r"\1", t) + "w"
 )
-_WHOLE = st.integers(-(10**12), 10**12) | st.integers(-2000, 2000)
+_INTEGERS = st.integers(-(10**12), 10**12) | st.integers(-2000, 2000)
 _DECIMALS = st.decimals(-(10**7), 10**7, places=2) | st.decimals(-50, 5000, places=3)
-_KINDS = {"text": _WORDS, "whole": _WHOLE, "decimals": _DECIMALS, "both": _WHOLE | _DECIMALS}
+_KINDS = {"text": _TEXTS, "whole": _INTEGERS, "decimals": _DECIMALS, "both": _INTEGERS | _DECIMALS}
 
 
 @st.composite
@@ -200,10 +202,10 @@ def _check(table: Table, name: str, cells: list[object], dialect: Dialect) -> No
     texts = [dialect.cell(cell) for cell in written]
     ways = readings(texts)
     assert tuple(Fraction(cell) for cell in written) in ways  # type: ignore[arg-type]
-    if read != [float(cell) if any("." in str(one) for one in written) else cell for cell in written]:  # type: ignore[arg-type]
-        told = any(re.search(rf"\b{name}\b", note) for note in table.notes)
+    if read != [float(cell) if any("." in str(number) for number in written) else cell for cell in written]:  # type: ignore[arg-type]
+        is_noted = any(re.search(rf"\b{name}\b", note) for note in table.notes)
         code = len({len(text) for text in texts}) == 1 and dialect.thousands
-        assert (len(ways) > 1 and (told or _settled(dialect, texts))) or (read == texts and code)
+        assert (len(ways) > 1 and (is_noted or _settled(dialect, texts))) or (read == texts and code)
     if len(ways) == 1 and read != texts:
         assert [Fraction(repr(cell)) for cell in read] == [Fraction(repr(float(way))) for way in next(iter(ways))]
 
@@ -255,10 +257,10 @@ def test_sentences_about_hostile_tables_are_single_sentences() -> None:
             excluded=tuple(chance.sample(names, 2)),
         )
         try:
-            told = build_dataset(table, roles).notes
+            sentences = build_dataset(table, roles).notes
         except InputError as error:
-            told = (str(error),)
-        for sentence in told:
+            sentences = (str(error),)
+        for sentence in sentences:
             assert sentence.isprintable() and sentence.endswith(".") and len(sentence) <= 300, sentence
 
 

@@ -49,8 +49,8 @@ def test_a_metric_of_the_other_outcome_is_its_mirror(metric: str, mirror: str):
     same = built(PREDICTED, **columns())
     turned = built(replace(PREDICTED, favourable="no"), **columns())
     expected = unfairness(same.predictions, same.sensitive, metric=mirror, labels=same.labels)
-    found = unfairness(turned.predictions, turned.sensitive, metric=metric, labels=turned.labels)
-    assert found == pytest.approx(expected, abs=1e-12)
+    actual = unfairness(turned.predictions, turned.sensitive, metric=metric, labels=turned.labels)
+    assert actual == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("favourable", ["", "maybe"])
@@ -62,9 +62,9 @@ def test_what_is_good_for_the_person_is_never_guessed(favourable: str):
 
 def test_several_models_are_read_by_the_same_outcome():
     decided = {"p": np.where(DECIDED, "yes", "no"), "q": np.where(DECIDED, "no", "yes")}
-    found = several_predictions(table_of(**decided), replace(GOOD_ROLES, favourable="no"), ["p", "q"])
-    assert np.array_equal(found.predictions[0], ~DECIDED) and np.array_equal(found.predictions[1], DECIDED)
-    assert np.array_equal(found.dataset.predictions, ~DECIDED)  # type: ignore[arg-type]
+    models = several_predictions(table_of(**decided), replace(GOOD_ROLES, favourable="no"), ["p", "q"])
+    assert np.array_equal(models.predictions[0], ~DECIDED) and np.array_equal(models.predictions[1], DECIDED)
+    assert np.array_equal(models.dataset.predictions, ~DECIDED)  # type: ignore[arg-type]
 
 
 def test_people_without_an_answer_are_in_the_sets_of_everybody_alone():

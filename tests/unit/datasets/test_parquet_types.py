@@ -46,12 +46,12 @@ def parquet(column: pa.Array) -> bytes:
     return sink.getvalue()
 
 
-def whole(value: int, kind: pa.DataType | None = None) -> pa.Array:
+def integers(value: int, kind: pa.DataType | None = None) -> pa.Array:
     return pa.array([value] * RECORDS, kind or pa.int64())
 
 
 def moments(value: int, unit: str, zone: str | None = None) -> pa.Array:
-    return whole(value).view(pa.timestamp(unit, zone))
+    return integers(value).view(pa.timestamp(unit, zone))
 
 
 def text_of(column: pa.Array) -> str:
@@ -98,18 +98,20 @@ def test_moments_of_the_calendar_are_read_and_others_refused(unit: str, zone: st
 
 
 EXTREMES: dict[str, Any] = {
-    "the first date": lambda: whole(-(2**31), pa.int32()).view(pa.date32()),
-    "the last date": lambda: whole(2**31 - 1, pa.int32()).view(pa.date32()),
-    "the first date in milliseconds": lambda: whole(LOWEST // 86_400_000 * 86_400_000 + 86_400_000).view(pa.date64()),
-    "the last date in milliseconds": lambda: whole(HIGHEST // 86_400_000 * 86_400_000).view(pa.date64()),
-    "the longest time in seconds": lambda: whole(HIGHEST).view(pa.duration("s")),
-    "the longest time in nanoseconds": lambda: whole(LOWEST).view(pa.duration("ns")),
-    "a clock before midnight": lambda: whole(-5, pa.int32()).view(pa.time32("s")),
-    "a clock beyond midnight": lambda: whole(HIGHEST).view(pa.time64("us")),
-    "a clock of nanoseconds": lambda: whole(86_399_999_999_999).view(pa.time64("ns")),
+    "the first date": lambda: integers(-(2**31), pa.int32()).view(pa.date32()),
+    "the last date": lambda: integers(2**31 - 1, pa.int32()).view(pa.date32()),
+    "the first date in milliseconds": lambda: integers(LOWEST // 86_400_000 * 86_400_000 + 86_400_000).view(
+        pa.date64()
+    ),
+    "the last date in milliseconds": lambda: integers(HIGHEST // 86_400_000 * 86_400_000).view(pa.date64()),
+    "the longest time in seconds": lambda: integers(HIGHEST).view(pa.duration("s")),
+    "the longest time in nanoseconds": lambda: integers(LOWEST).view(pa.duration("ns")),
+    "a clock before midnight": lambda: integers(-5, pa.int32()).view(pa.time32("s")),
+    "a clock beyond midnight": lambda: integers(HIGHEST).view(pa.time64("us")),
+    "a clock of nanoseconds": lambda: integers(86_399_999_999_999).view(pa.time64("ns")),
     "a decimal of 76 digits": lambda: pa.array([Decimal(10) ** 70] * RECORDS, pa.decimal256(76, 0)),
     "a decimal of 30 places": lambda: pa.array([Decimal("1e-30")] * RECORDS, pa.decimal128(38, 30)),
-    "the largest whole number": lambda: whole(2**64 - 1, pa.uint64()),
+    "the largest whole number": lambda: integers(2**64 - 1, pa.uint64()),
     "half an infinity": lambda: pa.array(np.full(RECORDS, np.inf, np.float16)),
     "no number": lambda: pa.array([float("nan")] * RECORDS),
     "bytes that are no text": lambda: pa.array([b"\xff\xfe"] * RECORDS),

@@ -37,16 +37,16 @@ def same(first: Ratings, second: Ratings) -> bool:
 
 
 def test_the_four_files(tmp_path: Path):
-    found = read_ratings(written(tmp_path))
-    assert found.people_train.toarray().tolist() == [[1, 0, 0, 0.8, 0], [0] * 5, [0, 0.2, 0, 0, 0], [0.6, 0, 1, 0, 0]]
-    assert found.people_test.toarray().tolist() == [[0, 0, 0, 0, 0.4], [0] * 5]
-    assert found.values == ("city 0", "city 7", "city 10")
-    assert found.values_train.tolist() == [1, 0, 2, 0] and found.values_test.tolist() == [2, 1]
-    assert found.items == ("app 0", "app 1", "app 2", "app 3", "app 4")
-    assert found.shares.tolist() == [0.5, 0.25, 0.25] and not found.synthetic and not found.uploaded
+    ratings = read_ratings(written(tmp_path))
+    assert ratings.people_train.toarray().tolist() == [[1, 0, 0, 0.8, 0], [0] * 5, [0, 0.2, 0, 0, 0], [0.6, 0, 1, 0, 0]]
+    assert ratings.people_test.toarray().tolist() == [[0, 0, 0, 0, 0.4], [0] * 5]
+    assert ratings.values == ("city 0", "city 7", "city 10")
+    assert ratings.values_train.tolist() == [1, 0, 2, 0] and ratings.values_test.tolist() == [2, 1]
+    assert ratings.items == ("app 0", "app 1", "app 2", "app 3", "app 4")
+    assert ratings.shares.tolist() == [0.5, 0.25, 0.25] and not ratings.synthetic and not ratings.uploaded
 
 
-def test_a_missing_file_is_named(tmp_path: Path):
+def test_read_ratings_without_a_file(tmp_path: Path):
     (written(tmp_path) / "test_label.txt").unlink()
     with pytest.raises(DataUnavailableError, match=r"test_label\.txt cannot be read"):
         read_ratings(tmp_path)
@@ -73,36 +73,36 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("changed, words", BAD, ids=[next(iter(c)) + str(i) for i, (c, _) in enumerate(BAD)])
-def test_a_bad_file_is_one_sentence(changed: dict[str, bytes], words: str, tmp_path: Path):
-    with pytest.raises(InputError, match=words):
+@pytest.mark.parametrize("changed, message", BAD, ids=[next(iter(c)) + str(i) for i, (c, _) in enumerate(BAD)])
+def test_a_bad_file_is_one_sentence(changed: dict[str, bytes], message: str, tmp_path: Path):
+    with pytest.raises(InputError, match=message):
         read_ratings(written(tmp_path, **changed))
 
 
-def test_the_published_files_are_read_in_a_process_of_their_own(own_process, tmp_path: Path, monkeypatch):
+def test_the_published_files_are_read_in_a_child_process(own_process, tmp_path: Path, monkeypatch):
     monkeypatch.setattr(ratings_module, "lines_of", None)  # here it is not called
     assert read_ratings(written(tmp_path)).people_train.shape == (4, 5)
 
 
-def test_a_table_is_read_in_a_process_of_its_own(own_process):
+def test_a_table_is_read_in_a_child_process(own_process):
     assert same(ratings_from_csv(TABLE.encode(), "mine.csv"), ratings_from_csv(TABLE.encode(), "MINE.CSV"))
 
 
 def test_a_table_of_ratings():
-    found = ratings_from_csv(TABLE.encode(), "mine.csv", seed=1)
-    assert found.people_train.shape == (30, 8) and found.people_test.shape == (10, 8)
-    assert found.values == ("a", "b") and found.attribute == "attribute" and found.uploaded
-    assert set(found.items) == {"i9", *(f"i{i}" for i in range(7))}
-    both = sparse.vstack([found.people_train, found.people_test]).toarray()
+    ratings = ratings_from_csv(TABLE.encode(), "mine.csv", seed=1)
+    assert ratings.people_train.shape == (30, 8) and ratings.people_test.shape == (10, 8)
+    assert ratings.values == ("a", "b") and ratings.attribute == "attribute" and ratings.uploaded
+    assert set(ratings.items) == {"i9", *(f"i{i}" for i in range(7))}
+    both = sparse.vstack([ratings.people_train, ratings.people_test]).toarray()
     assert set(np.unique(both)) <= {0.0, 0.2, 0.4, 0.6, 0.8, 1.0}
-    assert (both[:, found.items.index("i9")] == 1.0).all()
-    assert not same(found, ratings_from_csv(TABLE.encode(), "mine.csv", seed=2))
+    assert (both[:, ratings.items.index("i9")] == 1.0).all()
+    assert not same(ratings, ratings_from_csv(TABLE.encode(), "mine.csv", seed=2))
 
 
 def test_a_person_without_ratings_has_one_row_with_neither_item_nor_rating():
-    found = ratings_from_csv((TABLE + "quiet;;;a\n").encode(), "mine.csv")
-    assert found.people_train.shape[0] + found.people_test.shape[0] == 41
-    rated = np.concatenate([np.diff(part.indptr) for part in (found.people_train, found.people_test)])
+    ratings = ratings_from_csv((TABLE + "quiet;;;a\n").encode(), "mine.csv")
+    assert ratings.people_train.shape[0] + ratings.people_test.shape[0] == 41
+    rated = np.concatenate([np.diff(part.indptr) for part in (ratings.people_train, ratings.people_test)])
     assert (rated == 0).sum() == 1
 
 
@@ -110,9 +110,9 @@ def test_a_person_without_ratings_has_one_row_with_neither_item_nor_rating():
 def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hidden: int):
     towns = [*"cdefghi", *"ab" * users]  # seven have a town of their own, and publish it
     rows = "".join(f"u{i};{item};5;{towns[i]}\n" for i in range(users) for item in (f"i{i % 7}", "i9"))
-    found = ratings_from_csv(f"person;item;rating;attribute\n{rows}".encode(), "mine.csv")
-    assert found.people_test.shape[0] == hidden and found.people_train.shape[0] == users - hidden
-    assert set(found.values_test) <= {0, 1} and found.values == tuple("abcdefghi")
+    ratings = ratings_from_csv(f"person;item;rating;attribute\n{rows}".encode(), "mine.csv")
+    assert ratings.people_test.shape[0] == hidden and ratings.people_train.shape[0] == users - hidden
+    assert set(ratings.values_test) <= {0, 1} and ratings.values == tuple("abcdefghi")
 
 
 def headed(names: str) -> str:
@@ -140,9 +140,9 @@ BAD_TABLES = [
 ]
 
 
-@pytest.mark.parametrize("content, words", BAD_TABLES, ids=[words[:25] for _, words in BAD_TABLES])
-def test_a_bad_table_is_one_sentence(content: str, words: str):
-    with pytest.raises(InputError, match=words):
+@pytest.mark.parametrize("content, message", BAD_TABLES, ids=[message[:25] for _, message in BAD_TABLES])
+def test_a_bad_table_is_one_sentence(content: str, message: str):
+    with pytest.raises(InputError, match=message):
         ratings_from_csv(content.encode(), "mine.csv")
 
 
@@ -157,46 +157,46 @@ def test_an_archive_named_as_a_table_is_refused():
         ratings_from_csv(b"PK\x03\x04 and more", "mine.csv")
 
 
-def test_labels_that_look_like_numbers_are_words():
+def test_labels_that_look_like_numbers_are_texts():
     long, raised = "7" * 5000, "\N{SUPERSCRIPT TWO}"
     labels, hidden = [raised, long, "10", "9"], ["9", "10"]
     people = sparse.csr_array(np.eye(4)), sparse.csr_array(np.eye(2, 4))
-    told = {"title": "", "source": "", "attribute": "x", "items": labels}
-    assert build_ratings(people, (labels, hidden), **told).values == ("9", "10", long, raised)  # type: ignore[arg-type]
+    arguments = {"title": "", "source": "", "attribute": "x", "items": labels}
+    assert build_ratings(people, (labels, hidden), **arguments).values == ("9", "10", long, raised)  # type: ignore[arg-type]
 
 
 def test_values_are_2_to_30():
-    whole = sparse.csr_array(np.eye(62))
+    people = sparse.csr_array(np.eye(62))
     labels = [str(i) for i in range(31)]
-    told = {"title": "", "source": "", "attribute": "x", "items": labels * 2}
+    arguments = {"title": "", "source": "", "attribute": "x", "items": labels * 2}
     with pytest.raises(InputError, match="2 to 30 values among the people who publish it, got 31"):
-        build_ratings((whole[:31], whole[31:]), (labels, labels), **told)  # type: ignore[arg-type]
+        build_ratings((people[:31], people[31:]), (labels, labels), **arguments)  # type: ignore[arg-type]
     thirty = [*labels[1:], "7"]
-    assert build_ratings((whole[:31], whole[31:]), (thirty, thirty), **told).values == tuple(labels[1:])  # type: ignore[arg-type]
+    assert build_ratings((people[:31], people[31:]), (thirty, thirty), **arguments).values == tuple(labels[1:])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least one person to protect, got none"):
-        build_ratings((whole, whole[:0]), (["a", "b"] * 31, []), **told)  # type: ignore[arg-type]
+        build_ratings((people, people[:0]), (["a", "b"] * 31, []), **arguments)  # type: ignore[arg-type]
 
 
 def test_the_fingerprint_follows_every_rating():
-    made = ratings_samples.ratings()
-    changed = made.people_test.copy()
+    ratings = ratings_samples.ratings()
+    changed = ratings.people_test.copy()
     changed.data[-1] = 0.4
-    labels = tuple([made.values[i] for i in part] for part in (made.values_train, made.values_test))
-    told = {"title": "t", "source": "s", "attribute": made.attribute, "items": made.items}
-    assert same(made, build_ratings((made.people_train, made.people_test), labels, **told))  # type: ignore[arg-type]
-    assert not same(made, build_ratings((made.people_train, changed), labels, **told))  # type: ignore[arg-type]
+    labels = tuple([ratings.values[i] for i in part] for part in (ratings.values_train, ratings.values_test))
+    arguments = {"title": "t", "source": "s", "attribute": ratings.attribute, "items": ratings.items}
+    assert same(ratings, build_ratings((ratings.people_train, ratings.people_test), labels, **arguments))  # type: ignore[arg-type]
+    assert not same(ratings, build_ratings((ratings.people_train, changed), labels, **arguments))  # type: ignore[arg-type]
 
 
 def test_the_invented_ratings():
-    found = demo_ratings()
-    assert found.synthetic and not found.uploaded and "no real person" in found.source
-    assert found.people_train.shape == (2700, 600) and found.people_test.shape == (300, 600)
-    assert len(found.values) == 8 and len(set(found.items)) == 600 == len(found.items)
-    assert found.items[239:241] == ("Hollin museums 3", "chat 1") and found.items[-1] == "languages 36"
-    assert set(np.unique(found.people_train.data)) == {0.2, 0.4, 0.6, 0.8, 1.0}
-    assert np.diff(found.people_train.indptr).min() >= 9
-    assert same(found, demo_ratings()) and not same(found, demo_ratings(1))
-    assert found.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings
+    ratings = demo_ratings()
+    assert ratings.synthetic and not ratings.uploaded and "no real person" in ratings.source
+    assert ratings.people_train.shape == (2700, 600) and ratings.people_test.shape == (300, 600)
+    assert len(ratings.values) == 8 and len(set(ratings.items)) == 600 == len(ratings.items)
+    assert ratings.items[239:241] == ("Hollin museums 3", "chat 1") and ratings.items[-1] == "languages 36"
+    assert set(np.unique(ratings.people_train.data)) == {0.2, 0.4, 0.6, 0.8, 1.0}
+    assert np.diff(ratings.people_train.indptr).min() >= 9
+    assert same(ratings, demo_ratings()) and not same(ratings, demo_ratings(1))
+    assert ratings.fingerprint.startswith("d5f758e98f8da3b0")  # the figures in the documentation are of these ratings
 
 
 def test_beside_one_person_of_each_value_ten_are_left_to_protect():

@@ -62,7 +62,7 @@ def test_bad_file_gives_one_sentence(bad: BadUpload) -> None:
 
 @pytest.mark.usefixtures("own_process")
 @pytest.mark.parametrize("kind", ["unclosed quote", "Parquet damaged inside"])
-def test_a_sentence_comes_back_from_a_process_of_its_own(kind: str) -> None:
+def test_a_sentence_comes_back_from_a_child_process(kind: str) -> None:
     bad = next(bad for bad in BAD_UPLOADS if bad.kind == kind)
     with pytest.raises(InputError) as caught:
         read_table(bad.data, bad.file_name)
@@ -72,17 +72,17 @@ def test_a_sentence_comes_back_from_a_process_of_its_own(kind: str) -> None:
 
 
 def test_limits_are_parameters() -> None:
-    for limits, words in (
+    for limits, fragments in (
         ({"max_bytes": 100}, ("MB", "larger")),
         ({"max_columns": 3}, ("3 columns", "4")),
         ({"max_rows": 79}, ("79 records",)),
     ):
         with pytest.raises(InputError) as caught:
             read_table(GOOD, "good.csv", **limits)
-        assert_one_sentence(str(caught.value), words)
+        assert_one_sentence(str(caught.value), fragments)
         with pytest.raises(InputError) as caught:
             read_table(parquet_bytes({c: [1] * 80 for c in "abcd"}), "good.parquet", **limits)
-        assert_one_sentence(str(caught.value), words)
+        assert_one_sentence(str(caught.value), fragments)
 
 
 def test_what_is_as_large_as_it_may_be_is_read() -> None:
@@ -91,7 +91,7 @@ def test_what_is_as_large_as_it_may_be_is_read() -> None:
 
 
 @pytest.mark.parametrize("line", [b"c,", b'"c"\t'])
-def test_endless_first_line_is_not_taken_apart(line: bytes) -> None:
+def test_endless_first_line_is_not_split(line: bytes) -> None:
     """Only the sample at the start is split: the memory needed does not grow with the line."""
     content = line * 20_000_000
     tracemalloc.start()
@@ -123,8 +123,8 @@ def test_table_says_where_it_comes_from() -> None:
 def test_fingerprint_follows_the_cells_and_not_the_spelling() -> None:
     same = read_table(GOOD.replace(b"\n", b"\r\n").replace(b",", b";"), "other.csv")
     assert same.fingerprint == read_table(GOOD, "staff.csv").fingerprint
-    other = read_table(GOOD.replace(b"clerk", b"clark", 1), "staff.csv")
-    assert other.fingerprint != same.fingerprint
+    changed = read_table(GOOD.replace(b"clerk", b"clark", 1), "staff.csv")
+    assert changed.fingerprint != same.fingerprint
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
@@ -156,7 +156,7 @@ def test_cells(cells: list[str], separator: str, expected: list[object]) -> None
 
 
 @pytest.mark.parametrize("word", MISSING_MARKERS)
-def test_missing_words(word: str) -> None:
+def test_missing_markers(word: str) -> None:
     text, number = column_of(["a", f" {word} "]), column_of(["3", word])
     assert text.isna().tolist() == number.isna().tolist() == [False, True] * 40
     assert as_text(number).dropna().unique().tolist() == ["3"]
@@ -179,7 +179,7 @@ def test_a_megabyte_of_blank_lines_is_not_the_file(line: str, mark: bytes, encod
         read_table(mark + blank.encode(encoding), "a.csv")
 
 
-def test_names_may_hold_anything_but_must_be_told_apart() -> None:
+def test_names_may_hold_anything_but_must_differ() -> None:
     names = ["<script>alert(1)</script>", "price, in €", "a;b|c\td", "two\nlines", "2019", "AGE", "age"]
     buffer = io.StringIO(newline="")
     csv.writer(buffer).writerows([[f" {name} " for name in names], *([[str(i) for i in range(7)]] * 60)])

@@ -18,17 +18,17 @@ def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a ledger can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "ledger.sqlite")
-    made: str = request.getfixturevalue("database")
-    return made
+    url: str = request.getfixturevalue("database")
+    return url
 
 
 @pytest.fixture
-def ledger(place: str) -> Ledger:
+def ledger(location: str) -> Ledger:
     """A ledger with the test set registered, and noise that is the same in every run."""
-    made = open_ledger(place, create=True, randbelow=ledger_work.seeded(1))
-    ledger_work.register(made)
-    return made
+    new_ledger = open_ledger(location, create=True, randbelow=ledger_work.seeded(1))
+    ledger_work.register(new_ledger)
+    return new_ledger

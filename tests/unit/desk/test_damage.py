@@ -31,27 +31,27 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def refused(path: Path, words: str) -> None:
+def refused(path: Path, message: str) -> None:
     """Check that a file is refused, with and without leave to make one, and stays as it is."""
-    before = {one: one.read_bytes() for one in path.parent.iterdir()}
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
     for create in (False, True):
-        with pytest.raises(FairLeakError, match=words) as error:
+        with pytest.raises(FairLeakError, match=message) as error:
             open_ledger(path, create=create)
         assert str(error.value).count("\n") == 0 and str(path) in str(error.value)
-    assert {one: one.read_bytes() for one in path.parent.iterdir()} == before
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
 
 
-OTHER = sqlite3.connect(":memory:", isolation_level=None)
-OTHER.execute("CREATE TABLE people (name)")
+FOREIGN_DATABASE = sqlite3.connect(":memory:", isolation_level=None)
+FOREIGN_DATABASE.execute("CREATE TABLE people (name)")
 FOREIGN = {
     "empty": b"",
     "text": b"id,score\n1,0.5\n",
     "short": b"SQLite format 3\0",
-    "another program's database": OTHER.serialize(),
-    "the same with a journal": OTHER.serialize(),
+    "another program's database": FOREIGN_DATABASE.serialize(),
+    "the same with a journal": FOREIGN_DATABASE.serialize(),
     "noise": os.urandom(9000),
 }
-OTHER.close()
+FOREIGN_DATABASE.close()
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
@@ -81,7 +81,7 @@ def altered(path: Path, statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement, words",
+    "statement, message",
     [
         ("UPDATE fairleak_accounts SET spent = 0", "what its budgets say is not what its entries add up to"),
         ("UPDATE fairleak_accounts SET budget = 999000000", "what its budgets say is not"),
@@ -95,11 +95,11 @@ def altered(path: Path, statement: str) -> None:
         ("DROP TABLE fairleak_entries", "is not there, or is not a ledger"),
     ],
 )
-def test_altered_ledgers_are_refused(statement: str, words: str, sound: Path, tmp_path: Path):
+def test_altered_ledgers_are_refused(statement: str, message: str, sound: Path, tmp_path: Path):
     path = tmp_path / "ledger"
     shutil.copy(sound, path)
     altered(path, statement)
-    refused(path, words)
+    refused(path, message)
 
 
 def test_a_damaged_ledger_with_a_log_beside_it_is_left_alone(sound: Path, tmp_path: Path):
@@ -112,7 +112,7 @@ def test_a_damaged_ledger_with_a_log_beside_it_is_left_alone(sound: Path, tmp_pa
     content = bytearray(first.read_bytes())
     log = Path(f"{first}-wal").read_bytes()
     reader.close()
-    logged = {int.from_bytes(log[place : place + 4], "big") for place in range(32, len(log), 24 + 4096)}
+    logged = {int.from_bytes(log[offset : offset + 4], "big") for offset in range(32, len(log), 24 + 4096)}
     page = max(set(range(2, len(content) // 4096 + 1)) - logged)
     content[4096 * (page - 1) : 4096 * page] = bytes(4096)
     path.write_bytes(content)
@@ -126,14 +126,14 @@ def test_a_damaged_ledger_with_a_log_beside_it_is_left_alone(sound: Path, tmp_pa
 def test_every_byte_that_is_changed_is_noticed_or_means_nothing(sound: Path, tmp_path: Path):
     """A flipped bit either has the ledger refused or leaves everything it says as it was."""
     path, content = tmp_path / "ledger", sound.read_bytes()
-    said, noticed = open_ledger(sound).status(NAME), 0
+    status, noticed = open_ledger(sound).status(NAME), 0
     places = range(101, len(content), 997)
-    for place in places:
+    for position in places:
         wrong = bytearray(content)
-        wrong[place] ^= 0x10
+        wrong[position] ^= 0x10
         path.write_bytes(wrong)
         try:
-            assert open_ledger(path).status(NAME) == said
+            assert open_ledger(path).status(NAME) == status
         except FairLeakError as error:
             noticed += 1
             assert path.read_bytes() == bytes(wrong), error
@@ -168,19 +168,19 @@ def test_a_busy_ledger_says_so(sound: Path, tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "statement, words",
+    "statement, message",
     [
         ("UPDATE fairleak_accounts SET spent = 0", "is damaged and was left as it is: what its budgets say"),
         ("DROP TABLE fairleak_entries CASCADE", "is not there, or is not a ledger"),
     ],
 )
-def test_a_damaged_database_is_refused(statement: str, words: str, database: str):
+def test_a_damaged_database_is_refused(statement: str, message: str, database: str):
     import psycopg
 
     register(open_ledger(database, create=True))
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(statement)
-    with pytest.raises(FairLeakError, match=words):
+    with pytest.raises(FairLeakError, match=message):
         open_ledger(database)
 
 
@@ -205,42 +205,42 @@ def test_a_database_refuses_to_overspend(database: str):
 
 def checked(ledger: Ledger) -> LedgerStatus:
     """Return the status of a ledger whose export holds and adds up."""
-    found, status = verify_export(ledger.record()[0]), ledger.status(NAME)
-    assert found.ok, found.reason
-    assert found.budgets == (status,) and status.spent <= status.registration.budget
-    assert status.spent == pytest.approx(COUNT + sum(one.charged for one in status.answers), abs=1e-9)
+    verification, status = verify_export(ledger.record()[0]), ledger.status(NAME)
+    assert verification.ok, verification.reason
+    assert verification.budgets == (status,) and status.spent <= status.registration.budget
+    assert status.spent == pytest.approx(COUNT + sum(answer.charged for answer in status.answers), abs=1e-9)
     return status
 
 
-def test_eight_processes_never_overspend(ledger: Ledger, place: str):
-    running = [Worker(work, place, "spend", seed, "none") for seed in range(8)]
+def test_eight_processes_never_overspend(ledger: Ledger, location: str):
+    running = [Worker(work, location, "spend", seed, "none") for seed in range(8)]
     answers = [answer for worker in running for answer in worker.shown()]
     assert [worker.process.exitcode for worker in running] == [0] * 8
     status = checked(ledger)
     assert len(answers) == 18 and status.spent == BUDGET  # (2 - 0.2) / 0.1, to the last of it
-    assert sorted(answers, key=lambda one: one["number"]) == [one.to_dict() for one in status.answers]
-    assert [one.remaining for one in status.answers] == pytest.approx([k * PRICE for k in range(17, -1, -1)])
+    assert sorted(answers, key=lambda answer: answer["number"]) == [answer.to_dict() for answer in status.answers]
+    assert [answer.remaining for answer in status.answers] == pytest.approx([k * PRICE for k in range(17, -1, -1)])
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: Ledger, place: str):
+def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: Ledger, location: str):
     before = checked(ledger)
-    worker = Worker(work, place, "ask", 1, step)
+    worker = Worker(work, location, "ask", 1, step)
     assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
-    after = checked(open_ledger(place))
+    after = checked(open_ledger(location))
     assert (after == before) if step != "committed" else (after.spent == pytest.approx(before.spent + PRICE))
-    asked = ledger.ask(NAME, people(), question(1000), epsilon=PRICE, asker="the same question")
-    assert asked.from_past == (step == "committed")
+    answer = ledger.ask(NAME, people(), question(1000), epsilon=PRICE, asker="the same question")
+    assert answer.from_past == (step == "committed")
     if step == "committed":  # what was never shown is not lost either
-        assert asked.gap == after.answers[-1].gap
+        assert answer.gap == after.answers[-1].gap
     assert checked(ledger).spent == pytest.approx(COUNT + PRICE)
 
 
 def test_threads_may_share_a_ledger(ledger: Ledger):
     with ThreadPoolExecutor(8) as threads:
-        asked = threads.map(
+        results = threads.map(
             lambda k: ledger.ask(NAME, people(), question(k), epsilon=PRICE, asker=f"thread {k}"), range(24)
         )
-        answers = list(asked)
-    assert sum(not one.refused for one in answers) == 18
+        answers = list(results)
+    assert sum(not answer.refused for answer in answers) == 18
     assert checked(ledger).spent == BUDGET

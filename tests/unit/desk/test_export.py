@@ -46,25 +46,25 @@ def rechained(lines: list[str], number: int, **changes: Any) -> list[str]:
 
 
 def test_an_export_holds_and_adds_up(lines: list[str], tmp_path: Path):
-    found = verified(lines, tmp_path)
-    assert found.ok and found.reason is None and found.n_entries == 6
-    (budget,) = found.budgets
+    verification = verified(lines, tmp_path)
+    assert verification.ok and verification.reason is None and verification.n_entries == 6
+    (budget,) = verification.budgets
     assert budget.spent == 0.2 + 0.25 + 0.45 + 0.25
-    assert [one.from_past for one in budget.answers] == [False, True, False, False]
+    assert [answer.from_past for answer in budget.answers] == [False, True, False, False]
     noted = json.loads(lines[3])["hash"]
     assert verified(lines, tmp_path, noted=noted[:32].upper()).ok
 
 
-def test_any_character_changed_is_found(lines: list[str], tmp_path: Path):
+def test_any_character_changed_fails_verification(lines: list[str], tmp_path: Path):
     for number, line in enumerate(lines[1:], 1):
-        for place in range(2, len(line) - 2, 23):
-            wrong = chr(ord(line[place]) ^ 1)
-            changed = line[:place] + wrong + line[place + 1 :]
-            found = verified([*lines[:number], changed, *lines[number + 1 :]], tmp_path)
-            assert not found.ok and found.n_entries < number + 1
+        for position in range(2, len(line) - 2, 23):
+            wrong = chr(ord(line[position]) ^ 1)
+            changed = line[:position] + wrong + line[position + 1 :]
+            verification = verified([*lines[:number], changed, *lines[number + 1 :]], tmp_path)
+            assert not verification.ok and verification.n_entries < number + 1
 
 
-def test_entries_dropped_swapped_doubled_or_cut_off_are_found(lines: list[str], tmp_path: Path):
+def test_entries_dropped_swapped_doubled_or_cut_off_fail_verification(lines: list[str], tmp_path: Path):
     for changed in (
         lines[:3] + lines[4:],
         [*lines[:3], lines[4], lines[3], *lines[5:]],
@@ -76,8 +76,8 @@ def test_entries_dropped_swapped_doubled_or_cut_off_are_found(lines: list[str], 
         [line.replace('"hash":', '"hash": ') for line in lines],
         [lines[0], *(line.replace('{"entry":{', '{"entry":{"asker":"y",', 1) for line in lines[1:])],
     ):
-        found = verified(changed, tmp_path)
-        assert not found.ok and found.reason.startswith("Verification failed: ")
+        verification = verified(changed, tmp_path)
+        assert not verification.ok and verification.reason.startswith("Verification failed: ")
 
 
 FORGED = [
@@ -95,24 +95,24 @@ def test_a_chain_written_anew(
 ):
     noted = json.loads(lines[-1])["hash"]
     forged = rechained(lines, number, **changes)
-    found = verified(forged, tmp_path)
-    assert found.ok == (reason is None) and (reason is None or reason in found.reason)
-    found = verified(forged, tmp_path, noted=noted)
-    assert not found.ok and (reason is not None or "does not contain the noted hash" in found.reason)
+    verification = verified(forged, tmp_path)
+    assert verification.ok == (reason is None) and (reason is None or reason in verification.reason)
+    verification = verified(forged, tmp_path, noted=noted)
+    assert not verification.ok and (reason is not None or "does not contain the noted hash" in verification.reason)
 
 
 def test_the_same_price_for_less_noise_is_not_possible(lines: list[str], tmp_path: Path):
-    told = json.loads(lines[3])["entry"]["sum"]
-    found = verified(rechained(lines, 3, sum=told | {"epsilon": 900_000}), tmp_path)
-    assert not found.ok and "at another price than agreed" in found.reason
+    noisy_sum = json.loads(lines[3])["entry"]["sum"]
+    verification = verified(rechained(lines, 3, sum=noisy_sum | {"epsilon": 900_000}), tmp_path)
+    assert not verification.ok and "at another price than agreed" in verification.reason
 
 
-def test_the_first_line_holds_nothing_more_and_clocks_may_lie_an_hour_apart(lines: list[str], tmp_path: Path):
+def test_the_first_line_holds_nothing_more_and_clocks_may_differ_by_an_hour(lines: list[str], tmp_path: Path):
     header = json.loads(lines[0])
     more = (canonical(header | {"signed_by": "X"}), lines[0].replace(":", ": ", 1))
     for first in (*more, lines[0].replace("{", '{"kind":"x",', 1)):
-        found = verified([first, *lines[1:]], tmp_path)
-        assert not found.ok and "its first line holds something else" in found.reason
+        verification = verified([first, *lines[1:]], tmp_path)
+        assert not verification.ok and "its first line holds something else" in verification.reason
     times = [f"2026-03-01T10:{minute:02}:00Z" for minute in (59, 0, 30, 20, 59, 1)]
     anew = lines
     for number, time in enumerate(times, 1):

@@ -37,10 +37,10 @@ def scores(text: str, **more: str) -> list[float]:
 
 
 def test_a_test_set_is_read():
-    found = people()
-    assert found.ids == ("b", "a", "c") and found.attribute.tolist() == [0, 1, 1]
-    assert found.labels is not None and found.labels.tolist() == [1, 0, 1] and found.n_positive == 2
-    assert found.order.tolist() == [1, 0, 2] and found.n == 3
+    test_set = people()
+    assert test_set.ids == ("b", "a", "c") and test_set.attribute.tolist() == [0, 1, 1]
+    assert test_set.labels is not None and test_set.labels.tolist() == [1, 0, 1] and test_set.n_positive == 2
+    assert test_set.order.tolist() == [1, 0, 2] and test_set.n == 3
     bare = people("id;sex\n1;1\n2;0\n", desk_roles("sex"))
     assert bare.ids == ("1", "2") and bare.attribute.tolist() == [1, 0] and bare.labels is None
 
@@ -51,19 +51,19 @@ def test_predictions_are_matched_by_identifier():
 
 
 @pytest.mark.parametrize(
-    "text, words",
+    "text, message",
     [
         ("id,sex\na,1\n,0\n", "'id' of 'people.csv' must have no empty cell, record 2"),
         ("id,sex\na,1,2\n", "line 2 has 3"),
     ],
 )
-def test_bad_test_sets(text: str, words: str):
-    with pytest.raises(InputError, match=words):
+def test_bad_test_sets(text: str, message: str):
+    with pytest.raises(InputError, match=message):
         people(text, desk_roles("sex"))
 
 
 @pytest.mark.parametrize(
-    "text, words",
+    "text, message",
     [
         ("id,score\na,0.1\nb,0.2\n", "must have a line for each of 3 people, got 2"),
         ("id,score\na,0.1\nb,0.2\nd,0.3\n", "must have the test set's people only, got 'd'"),
@@ -75,27 +75,29 @@ def test_bad_test_sets(text: str, words: str):
         ("id,p,q\na,0.1,1\nb,0.2,1\nc,1,1\n", "one column of scores besides 'id', or an option .* got 2"),
     ],
 )
-def test_bad_predictions(text: str, words: str):
-    with pytest.raises(InputError, match=words):
+def test_bad_predictions(text: str, message: str):
+    with pytest.raises(InputError, match=message):
         scores(text)
 
 
 def test_seals_depend_on_the_key_and_on_what_they_seal_but_not_on_the_order():
-    one = people()
+    original = people()
     order = np.array([2, 0, 1])
     shuffled = TestSet(
-        ids=tuple(one.ids[k] for k in order),
-        attribute=one.attribute[order],
-        labels=one.labels[order],  # type: ignore[index]
+        ids=tuple(original.ids[k] for k in order),
+        attribute=original.attribute[order],
+        labels=original.labels[order],  # type: ignore[index]
     )
-    swapped = TestSet(ids=one.ids, attribute=1 - one.attribute, labels=one.labels)
-    joined = TestSet(ids=("ba", "", "c"), attribute=one.attribute, labels=one.labels)  # the same letters in a row
+    swapped = TestSet(ids=original.ids, attribute=1 - original.attribute, labels=original.labels)
+    joined = TestSet(
+        ids=("ba", "", "c"), attribute=original.attribute, labels=original.labels
+    )  # the same letters in a row
     for seal in ("seal", "seal_of_people"):
-        made = getattr(one, seal)(b"key")
-        assert made == getattr(shuffled, seal)(b"key") != getattr(one, seal)(b"other")
-        assert made != getattr(joined, seal)(b"key")
-    assert one.seal_of_people(b"key") == swapped.seal_of_people(b"key")
-    assert one.seal(b"key") != swapped.seal(b"key")
+        digest = getattr(original, seal)(b"key")
+        assert digest == getattr(shuffled, seal)(b"key") != getattr(original, seal)(b"other")
+        assert digest != getattr(joined, seal)(b"key")
+    assert original.seal_of_people(b"key") == swapped.seal_of_people(b"key")
+    assert original.seal(b"key") != swapped.seal(b"key")
 
 
 def test_amounts_are_whole_millionths():
@@ -108,7 +110,7 @@ def test_amounts_are_whole_millionths():
 
 
 @pytest.mark.parametrize(
-    "text, roles, words",
+    "text, roles, message",
     [
         (
             "id,sex\na,x\nb,y\n",
@@ -128,8 +130,8 @@ def test_amounts_are_whole_millionths():
         (PEOPLE.replace("yes", "уеs"), ROLES, "A value of 'ok' must hold letters of one script"),
     ],
 )
-def test_roles_that_do_not_fit_the_table(text: str, roles: Roles, words: str):
-    with pytest.raises(InputError, match=words):
+def test_roles_that_do_not_fit_the_table(text: str, roles: Roles, message: str):
+    with pytest.raises(InputError, match=message):
         people(text, roles)
 
 

@@ -41,14 +41,14 @@ def ask(ledger: Ledger, scores: object, epsilon: object = 0.3, **more: object) -
 
 def changed(**changes: Any) -> TestSet:
     """The registered test set, but for something."""
-    one = people()
-    return TestSet(**({"ids": one.ids, "attribute": one.attribute, "labels": one.labels} | changes))
+    original = people()
+    return TestSet(**({"ids": original.ids, "attribute": original.attribute, "labels": original.labels} | changes))
 
 
 def fresh(folder: Path, test_set: TestSet | None = None, budget: float = 1, **more: object) -> Ledger:
-    made = open_ledger(folder / "ledger", create=True)
-    made.register(NAME, test_set or people(), budget=budget, roles=ATTRIBUTE, **more)  # type: ignore[arg-type]
-    return made
+    ledger = open_ledger(folder / "ledger", create=True)
+    ledger.register(NAME, test_set or people(), budget=budget, roles=ATTRIBUTE, **more)  # type: ignore[arg-type]
+    return ledger
 
 
 def test_a_question_is_charged_once_and_its_repeats_are_free(ledger: Ledger):
@@ -66,10 +66,10 @@ def test_a_question_is_charged_once_and_its_repeats_are_free(ledger: Ledger):
 def test_the_ceiling_is_that_of_what_is_spent_and_of_the_budget(ledger: Ledger):
     ask(ledger, H)
     status = ledger.status(NAME)
-    told = ceiling(status)
-    assert "If the prior is right, no attacker can expect more than" in told
+    sentence = ceiling(status)
+    assert "If the prior is right, no attacker can expect more than" in sentence
     for epsilon in (status.spent, 2 * status.spent, BUDGET, 2 * BUDGET):
-        assert percent(1 / (1 + math.exp(-epsilon))) in told
+        assert percent(1 / (1 + math.exp(-epsilon))) in sentence
 
 
 @pytest.mark.parametrize("metric", ["statistical_parity", "equal_opportunity"])
@@ -81,23 +81,23 @@ def test_scores_that_are_all_the_same_have_no_gap_and_no_price(metric: str, ledg
     assert quote.charged == 0 and "earlier" not in price(quote, 1)[0]  # there is none
 
 
-@given(st.integers(1, 10**9).map(lambda whole: whole / 10**6))
+@given(st.integers(1, 10**9).map(lambda amount: amount / 10**6))
 def test_prices_begin_with_a_small_share_and_end_with_all_that_remains(remaining: float):
     offered = prices(remaining, least=1e-6)
     assert offered[-1] == remaining and list(offered) == sorted(set(offered))
-    assert all(0 < millionths(one, name="price") <= millionths(remaining, name="left") for one in offered)
-    assert len({f"{one:.10g}" for one in offered}) == len(offered) <= 20
+    assert all(0 < millionths(offer, name="price") <= millionths(remaining, name="left") for offer in offered)
+    assert len({f"{offer:.10g}" for offer in offered}) == len(offered) <= 20
     first = suggested_price(remaining, least=1e-6)
     assert first in offered and (remaining <= 0.001 or 0.03 * remaining <= first <= 0.07 * remaining)
 
 
-def test_an_answer_that_would_say_nothing_is_named_as_one(ledger: Ledger):
+def test_expected_says_that_an_answer_would_be_useless(ledger: Ledger):
     quote = ledger.quote(NAME, people(), H, epsilon=BUDGET / 1000)
     assert expected(quote)[0] == "Typical error 1 or more"
 
 
-def test_answers_are_near_the_truth_when_the_budget_is_large(place: str):
-    ledger = open_ledger(place, create=True)
+def test_answers_are_near_the_truth_when_the_budget_is_large(location: str):
+    ledger = open_ledger(location, create=True)
     ledger.register(NAME, people(), budget=1000, roles=ATTRIBUTE, count_epsilon=300)
     test_set = people()
     sp = statistical_parity_gap(H, test_set.attribute)[0]
@@ -113,11 +113,11 @@ def test_equal_opportunity_pays_for_its_count_once(ledger: Ledger):
     assert (first.charged, second.charged) == (0.4, 0.2)
     assert ask(ledger, H, metric="equal_opportunity").from_past
     assert ask(ledger, H, 0.1).charged == 0.1  # who has no positive label was never asked about
-    other = np.where(people().labels == 1, H, 1 - H)  # the same question about those with label 1
-    assert ask(ledger, other, metric="equal_opportunity").number == first.number
+    rescored = np.where(people().labels == 1, H, 1 - H)  # the same question about those with label 1
+    assert ask(ledger, rescored, metric="equal_opportunity").number == first.number
 
 
-def test_an_answer_whose_noise_is_beyond_its_bound_is_not_taken_for_a_precise_one():
+def test_an_answer_whose_noise_exceeds_its_bound_keeps_its_wide_interval():
     """Of few people a large noise shows: the scores allow no such sum."""
     test_set, rng = people(), np.random.default_rng(0)
     scores = (rng.random(60) < 0.5).astype(float)
@@ -148,15 +148,15 @@ def test_a_question_over_budget_is_refused_and_leaves_no_trace(ledger: Ledger):
 def test_refusals_do_not_depend_on_the_attribute(tmp_path: Path):
     outcomes = []
     for flip in range(4):
-        other = changed(attribute=np.where(np.arange(60) == flip, 1 - people().attribute, people().attribute))
-        ledger = fresh(tmp_path / str(flip), other)
-        asked = [(H, 0.3), (H, 0.3), (G, 0.4), (H * G, 0.3), (H * G, 0.2), (np.zeros(60), 1)]
-        answers = [ledger.ask(NAME, other, h, epsilon=e, asker="x") for h, e in asked]
+        test_set = changed(attribute=np.where(np.arange(60) == flip, 1 - people().attribute, people().attribute))
+        ledger = fresh(tmp_path / str(flip), test_set)
+        questions = [(H, 0.3), (H, 0.3), (G, 0.4), (H * G, 0.3), (H * G, 0.2), (np.zeros(60), 1)]
+        answers = [ledger.ask(NAME, test_set, h, epsilon=e, asker="x") for h, e in questions]
         outcomes.append([(a.refused, a.reason, a.charged, a.from_past, a.remaining) for a in answers])
     assert all(outcome == outcomes[0] for outcome in outcomes) and outcomes[0][3][0]
 
 
-def test_paying_again_gives_a_new_answer_and_repeats_the_most_precise_one(ledger: Ledger):
+def test_paying_again_gives_a_new_answer_and_repeats_the_most_precise_answer(ledger: Ledger):
     cheap = ask(ledger, H, 0.002)
     quote = ledger.quote(NAME, people(), H, epsilon=1)
     assert quote.from_past and quote.coarse and quote.standard_error == cheap.standard_error
@@ -170,8 +170,8 @@ def test_paying_again_gives_a_new_answer_and_repeats_the_most_precise_one(ledger
     assert ledger.quote(NAME, people(), G, epsilon=0.5).fresh_error is None
 
 
-def test_a_quote_says_what_will_be_charged_and_releases_nothing(place: str):
-    ledger = open_ledger(place, create=True)
+def test_a_quote_says_what_will_be_charged_and_releases_nothing(location: str):
+    ledger = open_ledger(location, create=True)
     ledger.register(NAME, people(), budget=400, roles=ATTRIBUTE, count_epsilon=40)
     for scores, metric in ((H, "statistical_parity"), (H, "equal_opportunity"), (1 - H, "equal_opportunity")):
         before = ledger.status(NAME)
@@ -186,42 +186,42 @@ def test_a_quote_says_what_will_be_charged_and_releases_nothing(place: str):
 def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path: Path):
     answers = [ask(ledger, H), ask(ledger, G), ask(ledger, G, metric="equal_opportunity")]
     status = ledger.status(NAME)
-    assert list(status.answers) == answers and [one.number for one in answers] == [3, 4, 5]
+    assert list(status.answers) == answers and [answer.number for answer in answers] == [3, 4, 5]
     assert status.spent == pytest.approx(COUNT + 0.6 + 0.5) and status.spent + status.remaining == BUDGET
     assert status.seal == answers[-1].seal and status.remaining == answers[-1].remaining
     assert ledger.statuses() == (status,)
     path = tmp_path / "export.jsonl"
     assert ledger.export(path) == status.seal
-    found = verify_export(path, noted=answers[0].seal)
-    assert found.ok and found.seal == status.seal and found.budgets[0].spent == status.spent
+    verification = verify_export(path, noted=answers[0].seal)
+    assert verification.ok and verification.seal == status.seal and verification.budgets[0].spent == status.spent
     with pytest.raises(InputError, match="must be a file that does not exist yet"):
         ledger.export(path)
 
 
-def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Ledger, place: str):
+def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Ledger, location: str):
     ask(ledger, H)
-    told = ledger.record()[0]
-    if "://" not in place:
-        told += b"".join(path.read_bytes() for path in Path(place).parent.glob("ledger*"))
+    stored = ledger.record()[0]
+    if "://" not in location:
+        stored += b"".join(path.read_bytes() for path in Path(location).parent.glob("ledger*"))
     test_set = people()
     for order in (np.arange(60), test_set.order):
         attribute = test_set.attribute[order]
         for a in (attribute, 1 - attribute):
-            assert a.astype(np.uint8).tobytes() not in told and "".join(map(str, a)).encode() not in told
-        assert np.rint(H[order] * (1 << 24)).astype("<i4").tobytes() not in told
-    assert b"person 1" not in told
+            assert a.astype(np.uint8).tobytes() not in stored and "".join(map(str, a)).encode() not in stored
+        assert np.rint(H[order] * (1 << 24)).astype("<i4").tobytes() not in stored
+    assert b"person 1" not in stored
 
 
 def test_an_examples_noise_follows_from_its_seed_and_its_budgets_are_told_together():
-    def asked(seed: int) -> Ledger:
+    def ledger_with_answer(seed: int) -> Ledger:
         ledger = example_ledger(seed)
         register(ledger)
         ask(ledger, H)
         return ledger
 
-    first, again, other = (asked(seed).status(NAME).answers for seed in (1, 1, 2))
-    assert [a.gap for a in first] == [a.gap for a in again] != [a.gap for a in other]
-    ledger = asked(3)
+    first, again, reseeded = (ledger_with_answer(seed).status(NAME).answers for seed in (1, 1, 2))
+    assert [a.gap for a in first] == [a.gap for a in again] != [a.gap for a in reseeded]
+    ledger = ledger_with_answer(3)
     ledger.register("other", people(30, seed=4), budget=1, roles=ATTRIBUTE)
     assert ledger.statuses() == (ledger.status(NAME), ledger.status("other"))
 
@@ -230,36 +230,36 @@ def test_an_examples_noise_follows_from_its_seed_and_its_budgets_are_told_togeth
 
 
 @pytest.mark.parametrize(
-    "changes, words",
+    "changes, message",
     [
         ({"scores": np.full(60, np.nan)}, r"must be in \[0, 1\], got nan"),
         ({"epsilon": 0.00099}, "epsilon must be at least 0.001, a thousandth of the budget of 'loans', got 0.00099"),
         ({"asker": " "}, "asker must be 1 to 80 printable characters"),
     ],
 )
-def test_bad_questions(changes: dict[str, object], words: str, tmp_path: Path):
+def test_bad_questions(changes: dict[str, object], message: str, tmp_path: Path):
     ledger = fresh(tmp_path)
-    asked: dict[str, Any] = {"scores": H, "epsilon": 0.1, "asker": "x"} | changes
-    with pytest.raises(InputError, match=words):
-        ledger.ask(NAME, people(), **asked)
+    arguments: dict[str, Any] = {"scores": H, "epsilon": 0.1, "asker": "x"} | changes
+    with pytest.raises(InputError, match=message):
+        ledger.ask(NAME, people(), **arguments)
     assert ledger.status(NAME).spent == 0.1
 
 
 def test_places_that_are_none(tmp_path: Path):
-    for place, words in (
+    for location, message in (
         (tmp_path / "nothing", "There is no ledger at"),
         (tmp_path, "A ledger must be a file or a PostgreSQL URL"),
         ("mysql://localhost/x", "a URL of 'mysql'"),
         (Path(__file__).parent / "ledger.sqlite", "must not lie in FairLeak's own folder"),
     ):
-        with pytest.raises(InputError, match=words):
-            open_ledger(place, create=place != tmp_path / "nothing")
+        with pytest.raises(InputError, match=message):
+            open_ledger(location, create=location != tmp_path / "nothing")
     for name in ("x" * 400, "nul\0.sqlite", "~nobody-of-that-name/x" + "y" * 300):
         for create in (False, True):
             with pytest.raises(InputError) as error:
                 open_ledger(tmp_path / name, create=create)
             assert str(error.value).count("\n") == 0 and "ledger" in str(error.value)
-    assert [one.name for one in tmp_path.iterdir()] in ([], ["~nobody-of-that-name"])
+    assert [file.name for file in tmp_path.iterdir()] in ([], ["~nobody-of-that-name"])
 
 
 def test_a_password_among_a_urls_options_is_not_told_either():
@@ -269,7 +269,7 @@ def test_a_password_among_a_urls_options_is_not_told_either():
     assert "someone" in str(error.value) and "secret" not in str(error.value)
 
 
-def test_a_database_without_a_ledger_is_refused_unless_one_may_be_made(database: str):
+def test_a_database_without_a_ledger_is_refused_unless_create_is_set(database: str):
     with pytest.raises(FairLeakError, match="is not there, or is not a ledger"):
         open_ledger(database)
     assert open_ledger(database, create=True).statuses() == ()
@@ -280,27 +280,32 @@ def test_a_database_without_a_ledger_is_refused_unless_one_may_be_made(database:
 
 
 def second_budgets() -> list[tuple[str, TestSet, Roles, str]]:
-    one, flipped = people(), people().attribute.copy()
+    registered, flipped = people(), people().attribute.copy()
     flipped[3] ^= 1
-    corrected = TestSet(ids=one.ids, attribute=flipped)
+    corrected = TestSet(ids=registered.ids, attribute=flipped)
     return [
         (NAME, people(30, seed=4), ATTRIBUTE, "registered already"),
-        ("again", one, ATTRIBUTE, "have a budget for this attribute already, under the name 'loans'"),
-        ("again", TestSet(ids=one.ids[::-1], attribute=one.attribute[::-1]), desk_roles("gender"), "budget"),
+        ("again", registered, ATTRIBUTE, "have a budget for this attribute already, under the name 'loans'"),
+        (
+            "again",
+            TestSet(ids=registered.ids[::-1], attribute=registered.attribute[::-1]),
+            desk_roles("gender"),
+            "budget",
+        ),
         ("again", corrected, desk_roles("SEX"), "have a budget"),
         ("again", corrected, desk_roles("gender"), "have a budget already, as 'loans' for 'sex'"),
     ]
 
 
-@pytest.mark.parametrize("name, test_set, roles, words", second_budgets())
-def test_nobody_gets_a_second_budget(name: str, test_set: TestSet, roles: Roles, words: str, tmp_path: Path):
+@pytest.mark.parametrize("name, test_set, roles, message", second_budgets())
+def test_nobody_gets_a_second_budget(name: str, test_set: TestSet, roles: Roles, message: str, tmp_path: Path):
     ledger = fresh(tmp_path)
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=message):
         ledger.register(name, test_set, budget=1, roles=roles)
     assert len(ledger.statuses()) == 1
 
 
-def test_another_attribute_of_the_same_people_has_a_budget_of_its_own(ledger: Ledger):
+def test_another_attribute_of_the_same_people_has_a_separate_budget(ledger: Ledger):
     race = TestSet(ids=people().ids, attribute=np.arange(60) % 2)
     with pytest.raises(InputError, match="have a budget already, as 'loans' for 'sex'; if 'race' is another attribute"):
         ledger.register("race", race, budget=1, roles=desk_roles("race"))
@@ -323,11 +328,11 @@ def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set: Te
     ledger = fresh(tmp_path)
     wrong = "The test set must be the one registered as 'loans'; this file is not the registered one."
     for _ in range(2):  # the same file twice tells nothing new
-        with pytest.raises(InputError) as asked:
+        with pytest.raises(InputError) as ask_error:
             ledger.ask(NAME, test_set, question(1, test_set.n), epsilon=0.1, asker="x")
         with pytest.raises(InputError) as quoted:
             ledger.quote(NAME, test_set, question(1, test_set.n), epsilon=0.1)
-        assert str(asked.value) == str(quoted.value) == wrong
+        assert str(ask_error.value) == str(quoted.value) == wrong
     status = ledger.status(NAME)
     assert status.answers == () and status.wrong_files == counted and status.spent == 0.1
     assert verify_export(ledger.record()[0]).n_entries == 2 + counted
@@ -336,15 +341,15 @@ def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set: Te
 def test_so_many_guesses_and_no_more_are_compared(tmp_path: Path):
     """Each wrong file tells one fact about the attribute exactly; twenty of them close the registration."""
     ledger = fresh(tmp_path)
-    told = []
+    messages = []
     for person in range(MOST_WRONG_FILES + 5):
         guess = people().attribute.copy()
         guess[person] = 1 - guess[person]
         with pytest.raises(InputError) as quoted:
             ledger.quote(NAME, changed(attribute=guess), H, epsilon=0.1)
-        told.append(str(quoted.value))
-    assert len(set(told[:MOST_WRONG_FILES])) == len(set(told[MOST_WRONG_FILES:])) == 1
-    assert "'loans' is closed: 20 files" in told[-1]
+        messages.append(str(quoted.value))
+    assert len(set(messages[:MOST_WRONG_FILES])) == len(set(messages[MOST_WRONG_FILES:])) == 1
+    assert "'loans' is closed: 20 files" in messages[-1]
     with pytest.raises(InputError, match="is closed"):  # the right one too: a difference would tell
         ledger.quote(NAME, people(), H, epsilon=0.1)
     assert ledger.status(NAME).wrong_files == MOST_WRONG_FILES
@@ -366,23 +371,23 @@ def test_a_clock_that_was_ahead_does_not_break_the_record(tmp_path: Path, monkey
     for time in ("2031-05-06T07:08:09Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"):
         monkeypatch.setattr(chain, "now", lambda time=time: time)
         ask(ledger, question(len(time) + ledger.status(NAME).wrong_files + len(ledger.status(NAME).answers)))
-    asked = [answer.asked for answer in ledger.status(NAME).answers]
-    assert asked == ["2031-05-06T07:08:09Z"] * 3
+    times = [answer.asked for answer in ledger.status(NAME).answers]
+    assert times == ["2031-05-06T07:08:09Z"] * 3
     assert verify_export(ledger.record()[0]).ok
 
 
 def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path: Path):
-    told = []
+    messages = []
     flipped = np.where(np.arange(60) == 0, 1 - people().attribute, people().attribute)
     for k, test_set in enumerate((people(), changed(attribute=flipped))):
         ledger = fresh(tmp_path / str(k))
         for name, another in (("sex", False), ("gender", False), ("gender", True)):
             try:
                 ledger.register("x", test_set, budget=1, roles=desk_roles(name), another_attribute=another)
-                told.append("registered")
+                messages.append("registered")
             except InputError as error:
-                told.append(str(error))
-    assert told[:3] == told[3:] and told[2] == "registered"
+                messages.append(str(error))
+    assert messages[:3] == messages[3:] and messages[2] == "registered"
 
 
 def labels_and_one_more() -> Any:
@@ -393,7 +398,7 @@ def labels_and_one_more() -> Any:
 
 
 @pytest.mark.parametrize("attribute", [np.zeros(60, int), np.ones(60, int), labels_and_one_more()])
-def test_an_empty_group_is_accepted_and_answered_like_any_other(attribute: Any, tmp_path: Path):
+def test_an_empty_group_is_accepted_and_answered_like_any_group(attribute: Any, tmp_path: Path):
     """Otherwise what succeeds would tell that both groups occur, among all people or those with a positive label."""
     test_set = changed(attribute=attribute)
     ledger = fresh(tmp_path, test_set, 5, count_epsilon=1)

@@ -33,10 +33,10 @@ def test_the_noise_has_the_law_it_should(numerator: int, denominator: int):
     draws = np.array([discrete_laplace(numerator, denominator, randbelow) for _ in range(20_000)])
     values = range(-4 * numerator, 4 * numerator + 1)
     expected = np.array([law(x, numerator, denominator) for x in values]) * draws.size
-    found = np.array([(draws == x).sum() for x in values])
+    observed = np.array([(draws == x).sum() for x in values])
     keep = expected > 5
     assert keep.sum() >= 3
-    chi2 = float((np.square(found - expected) / expected)[keep].sum())
+    chi2 = float((np.square(observed - expected) / expected)[keep].sum())
     assert chi2 < keep.sum() + 4 * math.sqrt(2 * keep.sum())
 
 
@@ -88,18 +88,18 @@ def test_everything_released_together_stays_within_what_was_spent(seed: int):
         steps[answer.number] = on_grid(h)
     account = ledger._current_state().accounts[NAME]
     rows = []
-    for (entry, part), one in account.released.items():
-        people = np.ones(n, bool) if one.metric == "statistical_parity" else labels == 1
+    for (entry, part), release in account.released.items():
+        people = np.ones(n, bool) if release.metric == "statistical_parity" else labels == 1
         rows.append(centred(steps[entry], people)[0] if part == "sum" else people.astype(np.int64))
     sums = {secret: np.array(rows) @ secret for secret in itertools.product((0, 1), repeat=n)}
     moves = set()
     for secret, mine in sums.items():
         for who in range(n):
-            other = sums[(*secret[:who], 1 - secret[who], *secret[who + 1 :])]
-            moves.add(tuple(np.abs(mine - other).tolist()))
+            neighbour = sums[(*secret[:who], 1 - secret[who], *secret[who + 1 :])]
+            moves.add(tuple(np.abs(mine - neighbour).tolist()))
     released = list(account.released.values())
     worst = max(
-        sum(Fraction(x * one.noise.epsilon, one.noise.reach) for x, one in zip(move, released, strict=True))
+        sum(Fraction(x * release.noise.epsilon, release.noise.reach) for x, release in zip(move, released, strict=True))
         for move in moves
     )
     assert len(released) >= 3
@@ -119,13 +119,13 @@ def test_the_interval_holds_every_gap_that_fits(
     secret = rng.permutation(n) < rng.integers(1, n)
     part = float((h - constant)[secret].sum()) + by * reach
     count = float(secret.sum()) + count_by * count_reach
-    found = gap_interval(h - constant, part=part, reach=reach, count=count, count_reach=count_reach)
-    assert -1 <= found.low <= found.value <= found.high <= 1 and found.level == 0.95
+    interval = gap_interval(h - constant, part=part, reach=reach, count=count, count_reach=count_reach)
+    assert -1 <= interval.low <= interval.value <= interval.high <= 1 and interval.level == 0.95
     everybody = np.array(list(itertools.product((0, 1), repeat=n))[1:-1])  # both groups occur
-    others, g = 1 - everybody, h - constant
-    gaps = everybody @ h / everybody.sum(axis=1) - others @ h / others.sum(axis=1)
-    fits = (np.abs(others @ g - part) <= reach) & (np.abs(others.sum(axis=1) - count) <= count_reach)
-    assert ((found.low - 1e-9 <= gaps) & (gaps <= found.high + 1e-9))[fits].all()
+    complement, g = 1 - everybody, h - constant
+    gaps = everybody @ h / everybody.sum(axis=1) - complement @ h / complement.sum(axis=1)
+    fits = (np.abs(complement @ g - part) <= reach) & (np.abs(complement.sum(axis=1) - count) <= count_reach)
+    assert ((interval.low - 1e-9 <= gaps) & (gaps <= interval.high + 1e-9))[fits].all()
 
 
 @given(st.integers(0, 2**31), st.floats(-2, 2))
@@ -143,5 +143,5 @@ def test_the_standard_error_is_the_derivative():
     by_part = (gap_value(total, 0.2 + step, 4, n) - gap_value(total, 0.2, 4, n)) / step
     by_count = (gap_value(total, 0.2, 4 + step, n) - gap_value(total, 0.2, 4, n)) / step
     expected = np.hypot(0.01 * by_part, 0.03 * by_count)
-    found = standard_error(n, total=total, part=0.2, deviation=0.01, count=4, count_deviation=0.03)
-    assert found == pytest.approx(expected, rel=1e-3)
+    actual = standard_error(n, total=total, part=0.2, deviation=0.01, count=4, count_deviation=0.03)
+    assert actual == pytest.approx(expected, rel=1e-3)

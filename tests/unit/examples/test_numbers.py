@@ -29,10 +29,10 @@ def step(case: Example, i: int) -> Step:
     return case.steps[i - 1]
 
 
-def cells(told: Step | Example, column: str) -> list[str]:
+def cells(part: Step | Example, column: str) -> list[str]:
     """Return a column of a table as text."""
-    assert told.table is not None
-    return [str(row[told.table.columns.index(column)]) for row in told.table.rows]
+    assert part.table is not None
+    return [str(row[part.table.columns.index(column)]) for row in part.table.rows]
 
 
 HAND: dict[str, tuple[dict[str, float | str], str | float]] = {
@@ -65,9 +65,9 @@ HAND: dict[str, tuple[dict[str, float | str], str | float]] = {
 
 @pytest.mark.parametrize("name", HAND)
 def test_numbers_by_hand(name: str):
-    case, (wanted, right) = example(name), HAND[name]
-    assert {key: case.numbers[key] for key in wanted} == {
-        key: value if isinstance(value, str) else pytest.approx(value) for key, value in wanted.items()
+    case, (expected, right) = example(name), HAND[name]
+    assert {key: case.numbers[key] for key in expected} == {
+        key: value if isinstance(value, str) else pytest.approx(value) for key, value in expected.items()
     }
     assert case.answer.right == right
     if not case.answer.choices:
@@ -100,8 +100,8 @@ CELLS = {
 
 @pytest.mark.parametrize(("name", "number", "column"), CELLS)
 def test_cells_by_hand(name: str, number: int, column: str):
-    told = CELLS[name, number, column].split("; ")
-    assert cells(step(example(name), number), column)[: len(told)] == told
+    expected = CELLS[name, number, column].split("; ")
+    assert cells(step(example(name), number), column)[: len(expected)] == expected
 
 
 def test_the_interval_of_the_model_s_leak_follows_from_its_written_formula():
@@ -118,9 +118,9 @@ def test_both_corrections_look_alike_to_the_attacker():
     assert gains.table == loses.table and gains.steps[:3] == loses.steps[:3]
     truth = cells(step(gains, 4), "Truth"), cells(step(loses, 4), "Truth")
     accepted = [word == "accepted" for word in cells(gains, "Model says")]
-    for told in truth:  # the constraint is true: 5 women of the 10 accepted, 5 of the 10 refused
-        assert sum(word == "woman" for word, yes in zip(told, accepted, strict=True) if yes) == 5
-        assert told.count("woman") == 10
+    for guesses in truth:  # the constraint is true: 5 women of the 10 accepted, 5 of the 10 refused
+        assert sum(word == "woman" for word, yes in zip(guesses, accepted, strict=True) if yes) == 5
+        assert guesses.count("woman") == 10
 
 
 def test_correction_that_cannot_be():
@@ -129,8 +129,10 @@ def test_correction_that_cannot_be():
     assert cells(step(case, 3), "Unfairness")[8] == "0.0056" and cells(step(case, 3), "Accepted")[8] == "4"
     assert min(map(float, cells(step(case, 3), "Unfairness"))) == 0.0056
     shares = zip(cells(step(case, 3), "Women's rate"), cells(step(case, 3), "Men's rate"), strict=True)
-    apart = [float(abs(Fraction(women) - Fraction(men))) for women, men in shares]
-    assert [float(cell) for cell in cells(step(case, 3), "Difference between groups")] == pytest.approx(apart, abs=5e-5)
+    differences = [float(abs(Fraction(women) - Fraction(men))) for women, men in shares]
+    assert [float(cell) for cell in cells(step(case, 3), "Difference between groups")] == pytest.approx(
+        differences, abs=5e-5
+    )
     accepted = [word == "accepted" for word in cells(case, "Model says")]
     guess = [word == "woman" for word in cells(case, "Attacker guesses")]
     assert correct(guess, accepted, tolerance=1 / 181).reconstruction is None
@@ -140,11 +142,11 @@ def test_the_noise_of_one_person():
     case = example("panda")
     sizes = [[int(cells(step(case, 4), f"To {city}")[i]) for city in ("Ash", "Birch", "Cedar")] for i in range(8)]
     assert sizes == [[0, 2, 2], [2, 0, 2], [1, 1, 0], [0, 2, 1], [1, 0, 1], [0, 1, 3], [1, 0, 2], [2, 1, 0]]
-    found = panda(RATED[:1], attacker(), 2)
-    assert found.noisy.tolist() == [[0, 0, 1, 1, 0]]  # the record the steps arrive at
+    noise = panda(RATED[:1], attacker(), 2)
+    assert noise.noisy.tolist() == [[0, 0, 1, 1, 0]]  # the record the steps arrive at
 
 
-def test_the_private_split_is_the_trees_own():
+def test_the_private_split_is_that_of_the_tree():
     x, y = records()
     tree = DPID3Classifier(EPSILON, 1, SEED, domains=[2, 2], classes=[0, 1]).fit(x, y)
     assert ("degree", "lives in town")[tree.tree_.attribute[0]] == example("split").numbers["first"]
@@ -160,7 +162,7 @@ EVIL = "<script>alert(1)</script>{{ 7 * 7 }}\"'&"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_every_example_is_whole(name: str):
+def test_every_example_is_complete(name: str):
     case = example(name)
     assert (case.name, case.title) == (name, EXAMPLES[name])
     assert 3 <= len(case.steps) <= 6
@@ -173,9 +175,9 @@ def test_every_example_is_whole(name: str):
     for table in (case.table, *(step.table for step in case.steps if step.table)):
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert 2 <= len(table.to_frame()) <= 20
-    told = " ".join((case.story, case.lesson, *(step.words + step.result for step in case.steps)))
-    assert "safe" not in told.lower() and "!" not in told
-    assert not re.search(r"(?<![\w−])-\d", told), "a hyphen for a minus"
+    text = " ".join((case.story, case.lesson, *(step.words + step.result for step in case.steps)))
+    assert "safe" not in text.lower() and "!" not in text
+    assert not re.search(r"(?<![\w−])-\d", text), "a hyphen for a minus"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -199,7 +201,10 @@ def test_a_sheet_needs_nothing_else(name: str, solution: bool):
         assert step.task and (solution or step.task in tags.text)
     assert (case.answer.why in tags.text) == solution
     assert (case.lesson in tags.text) == solution
-    marked = sum(len(table.marked) for table in (case.table, *(one.table for one in case.steps if one.table)))
+    marked = sum(
+        len(table.marked)
+        for table in (case.table, *(example_step.table for example_step in case.steps if example_step.table))
+    )
     assert not solution or page.count('<tr class="marked">') == marked
     lines = [line for step in case.steps for line in step.formula.splitlines()]
     assert not solution or page.count('display="block"') == len(lines) >= 2
@@ -225,9 +230,13 @@ def test_everything_on_a_sheet_is_escaped(solution: bool):
 
 def test_no_sentence_is_long():
     case = [example(name) for name in EXAMPLES]
-    texts = [part for one in case for part in (one.goal, one.story, one.lesson, one.discuss, one.question)]
-    texts += [part for one in case for part in (one.answer.why, one.answer.hint)]
-    texts += [part for one in case for step in one.steps for part in (step.words, step.task, step.result)]
+    texts = [
+        part
+        for scenario in case
+        for part in (scenario.goal, scenario.story, scenario.lesson, scenario.discuss, scenario.question)
+    ]
+    texts += [part for scenario in case for part in (scenario.answer.why, scenario.answer.hint)]
+    texts += [part for scenario in case for step in scenario.steps for part in (step.words, step.task, step.result)]
     sentences = [sentence for text in texts for sentence in re.split(r"(?<=[.?:;])\s+", text)]
     assert [sentence for sentence in sentences if len(sentence.split()) > 25] == []
 
@@ -261,8 +270,8 @@ def test_what_rounding_leaves_of_the_card():
     assert [int(word) for word in cells(step(case, 4), "Exposed")] == [1, 1, 1, 0]
     for decimals in (1, 0):
         fits = worlds(case)[(np.abs(counts / 5 - np.round(3 / 5, decimals)) <= 0.5 * 10**-decimals).all(axis=1)]
-        shown = float(cells(step(case, 4), "P(person 6 is a woman)")[3 - decimals])
-        assert shown == pytest.approx(fits[:, 5].mean(), abs=0.05)  # a projection, no enumeration
+        displayed = float(cells(step(case, 4), "P(person 6 is a woman)")[3 - decimals])
+        assert displayed == pytest.approx(fits[:, 5].mean(), abs=0.05)  # a projection, no enumeration
 
 
 # The lesson of 45 minutes: one text for page and documentation, in plain words, about examples that exist.
@@ -278,13 +287,15 @@ def test_the_documentation_has_the_same_lesson():
 def test_it_says_standard_terms_in_short_sentences():
     rows = [cell for line in lesson().splitlines() for cell in line.split(" | ")]
     assert [hit for row in rows for hit in hits(row)] == []
-    assert [one for part in re.split(r"\n(?=- |\d\. |\|)| \| ", lesson()) for one in long_sentences(part)] == []
+    assert [
+        sentence for part in re.split(r"\n(?=- |\d\. |\|)| \| ", lesson()) for sentence in long_sentences(part)
+    ] == []
 
 
 def test_it_lasts_45_minutes_without_a_break():
     times = [(int(start), int(end)) for start, end in re.findall(r"^\| (\d+) to (\d+) \|", lesson(), re.MULTILINE)]
     assert times[0][0] == 0 and times[-1][1] == 45
-    assert all(one[1] == following[0] for one, following in pairwise(times))
+    assert all(phase[1] == following[0] for phase, following in pairwise(times))
 
 
 def test_its_examples_exist():
@@ -297,16 +308,16 @@ def test_its_examples_exist():
 
 
 def test_what_it_says_of_its_examples_is_computed():
-    said = lesson()
-    kept, loses, imputation = (example(name) for name in LESSON[:3])
-    assert "corrects two guesses" in said and kept.numbers["effect"] == "corrects 2 guesses"
-    assert "two guesses spoiled" in said and loses.numbers["effect"] == "spoils 2 guesses"
-    assert "75% correct" in said and imputation.numbers["alone_share"] == 0.75
-    assert kept.numbers["changed"] == "4 and 5" and "persons 4 and 5" in said
+    text = lesson()
+    corrected, loses, imputation = (example(name) for name in LESSON[:3])
+    assert "corrects two guesses" in text and corrected.numbers["effect"] == "corrects 2 guesses"
+    assert "two guesses spoiled" in text and loses.numbers["effect"] == "spoils 2 guesses"
+    assert "75% correct" in text and imputation.numbers["alone_share"] == 0.75
+    assert corrected.numbers["changed"] == "4 and 5" and "persons 4 and 5" in text
 
 
 @pytest.mark.parametrize("name", ["correction", "correction-loses"])
-def test_the_people_and_counts_that_the_teacher_reads_out_are_the_example_s_own(name: str):
+def test_the_people_and_counts_that_the_teacher_reads_out_are_those_of_the_example(name: str):
     (row,) = (line for line in lesson().splitlines() if line.endswith(f"| “{EXAMPLES[name]}” |"))
     numbers = example(name).numbers
     assert f"the women are persons {numbers['women']}. " in row

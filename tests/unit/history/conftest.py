@@ -11,15 +11,15 @@ from tests.databases import database as database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a history can be made."""
     if request.param == "sqlite":
         return str(tmp_path / "history.sqlite")
-    made: str = request.getfixturevalue("database")
-    return made
+    address: str = request.getfixturevalue("database")
+    return address
 
 
 @pytest.fixture
-def history(place: str) -> History:
+def history(location: str) -> History:
     """An empty history."""
-    return History.open(place)
+    return History.open(location)

@@ -24,15 +24,15 @@ def sign(history: History, entry: Entry, decision: str, name: str = "A. Officer"
     return history.sign(entry, decision=decision, name=name, role="data protection officer", reason=reason)
 
 
-def test_what_is_kept_comes_back_as_it_was(history: History, place: str):
+def test_what_is_kept_comes_back_as_it_was(history: History, location: str):
     first, second = keep(history, "2025"), keep(history, "2026")
-    other = keep(history, "2026", project="Cards")
-    again = History.open(place, create=False)
-    assert again.entries() == (other, second, first) and again.entries(PROJECT) == (second, first)
+    third = keep(history, "2026", project="Cards")
+    again = History.open(location, create=False)
+    assert again.entries() == (third, second, first) and again.entries(PROJECT) == (second, first)
     assert again.entries("Nobody's") == ()
-    for entry, data in ((first, "2025"), (second, "2026"), (other, "2026")):
-        found = again.document(entry)
-        assert to_json(found) == to_json(report(data)) and report_fingerprint(found) == entry.fingerprint
+    for entry, data in ((first, "2025"), (second, "2026"), (third, "2026")):
+        document = again.document(entry)
+        assert to_json(document) == to_json(report(data)) and report_fingerprint(document) == entry.fingerprint
     assert (first.who, first.verdict, first.dataset) == (WHO, "fail", report()["data"]["title"])
     assert abs(datetime.strptime(first.when, TIME).replace(tzinfo=UTC) - datetime.now(UTC)) < timedelta(hours=1)
     assert verify_report(to_json(again.document(first)), signed=first.short).holds
@@ -48,14 +48,14 @@ def test_the_same_document_twice_is_one_entry_and_the_audit_run_again_is_another
     assert len(history.entries()) == 2
 
 
-def test_what_is_no_internal_report_is_not_kept(tmp_path: Path):
+def test_a_document_that_is_no_internal_report(tmp_path: Path):
     history = History.open(tmp_path / "history")
-    for changes, words in (
+    for changes, message in (
         ({"kind": "fairleak public summary"}, "must have the kind 'fairleak release audit'"),
         ({"fingerprint": "0" * 64}, "must have the fingerprint of its content"),
         ({"verdict": {}}, "must follow its schema"),
     ):
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(InputError, match=message):
             history.keep(report() | changes, project=PROJECT, who=WHO)
     for project in ("", " \n", "x" * 81, "\x1b[2J"):
         with pytest.raises(InputError, match="project must be 1 to 80 printable characters"):
@@ -83,10 +83,10 @@ def test_accepting_a_risk_and_dissent_need_a_reason_and_both_stand(history: Hist
     assert sign(history, entry, "do_not_release", name="D. Senter", reason="40 people are people.") == dissent
     assert history.signatures(entry) == (accepted, dissent) and not accepted.void and not dissent.void
     assert dissent.fingerprint == entry.fingerprint and not dissent.proven
-    for told in ({"decision": "maybe"}, {"name": " "}, {"role": ""}, {"reason": "x" * 2001}):
-        given = {"decision": "do_not_release", "name": "X", "role": "Y", "reason": "z"}
-        with pytest.raises(InputError, match=f"{next(iter(told))} must be"):
-            history.sign(entry, **given | told)
+    for change in ({"decision": "maybe"}, {"name": " "}, {"role": ""}, {"reason": "x" * 2001}):
+        signature = {"decision": "do_not_release", "name": "X", "role": "Y", "reason": "z"}
+        with pytest.raises(InputError, match=f"{next(iter(change))} must be"):
+            history.sign(entry, **signature | change)
     assert len(history.signatures()) == 2
 
 
@@ -94,50 +94,56 @@ def test_a_later_audit_voids_a_signature_for_good_and_says_what_changed(history:
     first = keep(history)
     sign(history, first, "do_not_release")
     sign(history, keep(history, project="Cards"), "do_not_release")
-    here = report("other", policy="4")
-    beside = history.signatures(first)[0].beside(here["fingerprint"], first.parts | {"data": "x", "policy": "y"})
+    changed_report = report("other", policy="4")
+    beside = history.signatures(first)[0].beside(
+        changed_report["fingerprint"], first.parts | {"data": "x", "policy": "y"}
+    )
     assert beside.void == "the audit changed since (data, policy)"
     assert history.signatures(first)[0].void == ""
     second = keep(history, policy="4")
     assert history.signatures(first)[0].void == "the audit changed since (policy)"
-    assert [one.void for one in history.signatures(project="Cards")] == [""]
+    assert [signature.void for signature in history.signatures(project="Cards")] == [""]
     sign(history, second, "do_not_release")
     again = sign(history, first, "do_not_release")  # back to the first: signed anew, what was void stays void
-    assert [bool(one.void) for one in history.signatures(project=PROJECT)] == [True, True, False]
+    assert [bool(signature.void) for signature in history.signatures(project=PROJECT)] == [True, True, False]
     assert history.signatures(first)[-1] == again
     history.delete(second, who=WHO)
-    assert [bool(one.void) for one in history.signatures(project=PROJECT)] == [True, True, False]
+    assert [bool(signature.void) for signature in history.signatures(project=PROJECT)] == [True, True, False]
 
 
-def test_deleting_takes_the_document_and_leaves_who_did_it_and_what_was_signed(history: History, place: str):
+def test_deleting_takes_the_document_and_leaves_who_did_it_and_what_was_signed(history: History, location: str):
     first, second = keep(history, "first"), keep(history, "second")
     signed = sign(history, second, "do_not_release")
     (gone,) = history.delete(first, who="D. Leter", reason="asked by the owner")
     assert gone.deleted is not None and (gone.deleted.who, gone.deleted.reason) == ("D. Leter", "asked by the owner")
     assert history.entries() == (second,) and history.entries(deleted=True) == (second, gone)
     assert gone.fingerprint == first.fingerprint
-    for told in (history.document, lambda e: history.delete(e, who=WHO), lambda e: sign(history, e, "do_not_release")):
+    for action in (
+        history.document,
+        lambda e: history.delete(e, who=WHO),
+        lambda e: sign(history, e, "do_not_release"),
+    ):
         with pytest.raises(
             InputError, match=r"The document of audit 2 was deleted by D\. Leter on .*: asked by the owner"
         ):
-            told(first)
+            action(first)
     assert len(history.delete(second, second, who=WHO)) == 1  # named twice, as by its number and its fingerprint
     assert history.signatures() == (signed,) and history.entries() == ()
     again = keep(history, "second")
     assert again.id > second.id  # kept again, it is another entry, with the signature that stands
     assert history.signatures(again) == (signed,) and history.expire(days=0, who=WHO) == ()
-    if "://" not in place:
+    if "://" not in location:
         history.delete(*history.entries(), who=WHO)
-        content = b"".join(path.read_bytes() for path in Path(place).parent.glob("history.sqlite*"))
+        content = b"".join(path.read_bytes() for path in Path(location).parent.glob("history.sqlite*"))
         assert b'"kind": "fairleak release audit"' not in content  # overwritten, not only unlinked
 
 
 def test_what_is_too_old_is_deleted_unless_its_sign_off_stands(history: History):
-    old, signed, other = keep(history, "old"), keep(history, "signed"), keep(history, "old", project="Cards")
+    old, signed, card_entry = keep(history, "old"), keep(history, "signed"), keep(history, "old", project="Cards")
     sign(history, signed, "do_not_release")
     assert history.expire(days=1, who=WHO) == ()
-    assert [one.id for one in history.expire(days=0, project=PROJECT, who=WHO)] == [old.id]
-    assert history.entries() == (other, signed)
+    assert [entry.id for entry in history.expire(days=0, project=PROJECT, who=WHO)] == [old.id]
+    assert history.entries() == (card_entry, signed)
     assert history.entries(deleted=True)[-1].deleted.reason == "kept for 0 days"
     with pytest.raises(InputError, match="days must be"):
         history.expire(days=-1, who=WHO)
@@ -145,19 +151,19 @@ def test_what_is_too_old_is_deleted_unless_its_sign_off_stands(history: History)
 
 def test_an_audit_is_found_by_its_number_or_its_fingerprint(history: History):
     entry = keep(history)
-    for told in (str(entry.id), entry.short, entry.fingerprint, entry.fingerprint[:8].upper()):
-        assert history.find(told) == entry
-    for told in ("99", entry.fingerprint[:7], "", "0" * 64):
+    for reference in (str(entry.id), entry.short, entry.fingerprint, entry.fingerprint[:8].upper()):
+        assert history.find(reference) == entry
+    for reference in ("99", entry.fingerprint[:7], "", "0" * 64):
         with pytest.raises(InputError) as error:
-            history.find(told, project=PROJECT)
-        assert_one_sentence(str(error.value), ("There is no audit", told[:30], PROJECT))
+            history.find(reference, project=PROJECT)
+        assert_one_sentence(str(error.value), ("There is no audit", reference[:30], PROJECT))
     keep(history, project="Cards")
     with pytest.raises(InputError, match=r"Several audits have the fingerprint .*: name one by its number, 3, 2"):
         history.find(entry.short)
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
+def history_file(tmp_path: Path) -> Path:
     """A history in a file, with a signed audit and another."""
     path = tmp_path / "history.sqlite"
     history = History.open(path)
@@ -173,28 +179,31 @@ def altered(path: Path, statement: str) -> None:
     connection.close()
 
 
-def test_a_changed_document_is_noticed_and_the_others_are_read(kept: Path):
-    altered(kept, "UPDATE fairleak_history_documents SET text = replace(text, '\"fail\"', '\"pass\"') WHERE entry = 2")
-    history = History.open(kept)
-    other, changed = history.entries()
-    assert history.document(other)["fingerprint"] == other.fingerprint
+def test_a_changed_document_is_noticed_and_the_others_are_read(history_file: Path):
+    altered(
+        history_file,
+        "UPDATE fairleak_history_documents SET text = replace(text, '\"fail\"', '\"pass\"') WHERE entry = 2",
+    )
+    history = History.open(history_file)
+    intact, changed = history.entries()
+    assert history.document(intact)["fingerprint"] == intact.fingerprint
     for read in (history.document, lambda e: sign(history, e, "do_not_release", name="B")):
         with pytest.raises(InputError, match="The document of audit 2 was changed after it was kept"):
             read(changed)
-    altered(kept, "DELETE FROM fairleak_history_documents WHERE entry = 2")
+    altered(history_file, "DELETE FROM fairleak_history_documents WHERE entry = 2")
     with pytest.raises(InputError, match="The document of audit 2 is missing, and nobody deleted it"):
         history.document(changed)
 
 
-def test_a_changed_record_is_refused(kept: Path):
-    altered(kept, "UPDATE fairleak_history_entries SET text = replace(text, 'do_not_release', 'release')")
-    before = kept.read_bytes()
+def test_a_changed_record_is_refused(history_file: Path):
+    altered(history_file, "UPDATE fairleak_history_entries SET text = replace(text, 'do_not_release', 'release')")
+    before = history_file.read_bytes()
     with pytest.raises(InputError, match=r"The history .* is damaged and was left as it is: the hash of entry 3"):
-        History.open(kept)
-    assert kept.read_bytes() == before
+        History.open(history_file)
+    assert history_file.read_bytes() == before
 
 
-def test_places_that_are_no_history_are_one_sentence_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_places_that_are_no_history_are_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     letter = tmp_path / "letter"
     letter.write_text("Dear officer")
     with pytest.raises(FairLeakError) as error:

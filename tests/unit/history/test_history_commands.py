@@ -22,38 +22,38 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The history that FAIRLEAK_HISTORY names, which is not there yet."""
-    found = tmp_path / "of the team" / "history.sqlite"
-    monkeypatch.setenv("FAIRLEAK_HISTORY", str(found))
-    return found
+    path = tmp_path / "of the team" / "history.sqlite"
+    monkeypatch.setenv("FAIRLEAK_HISTORY", str(path))
+    return path
 
 
-def said(capsys: Capture, *arguments: object) -> str:
+def history_output(capsys: Capture, *arguments: object) -> str:
     """Run a command of the history that does what it is asked, and return what it wrote."""
     capsys.readouterr()
     assert main(["history", *map(str, arguments)]) == 0
     return capsys.readouterr().out
 
 
-def kept(capsys: Capture, path: Path, project: str = "Loans") -> str:
-    return said(capsys, "keep", path, "--project", project, "--who", "A. Auditor")
+def keep_output(capsys: Capture, path: Path, project: str = "Loans") -> str:
+    return history_output(capsys, "keep", path, "--project", project, "--who", "A. Auditor")
 
 
-def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, place: Path):
+def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, location: Path):
     path, page = tmp_path / "report.json", tmp_path / "report.html"
     path.write_text(to_json(report()), encoding="utf-8")
     page.write_text(to_html(report("other")), encoding="utf-8")
-    assert kept(capsys, path) == f"It is kept in the project 'Loans' of the history '{place}', as audit 2.\n"
-    assert report()["fingerprint"] in said(capsys, "show", "2", "--report", tmp_path / "kept.json")
+    assert keep_output(capsys, path) == f"It is kept in the project 'Loans' of the history '{location}', as audit 2.\n"
+    assert report()["fingerprint"] in history_output(capsys, "show", "2", "--report", tmp_path / "kept.json")
     assert (tmp_path / "kept.json").read_bytes() == path.read_bytes()
-    said(capsys, "sign", "2", "--name", "A. Officer", "--role", "DPO", "--decision", "do_not_release")
-    kept(capsys, page)
-    assert "Void: the audit changed since (data)." in said(capsys, "show", "2")
-    said(capsys, "delete", "2", "--reason", "asked")
-    assert "asked" in said(capsys, "show", "2") and "Void" in said(capsys, "show", "2")
-    assert "audit 4" in said(capsys, "expire", "--days", "0", "--project", "Loans")
-    assert said(capsys, "list") == "Nothing is kept.\n"
+    history_output(capsys, "sign", "2", "--name", "A. Officer", "--role", "DPO", "--decision", "do_not_release")
+    keep_output(capsys, page)
+    assert "Void: the audit changed since (data)." in history_output(capsys, "show", "2")
+    history_output(capsys, "delete", "2", "--reason", "asked")
+    assert "asked" in history_output(capsys, "show", "2") and "Void" in history_output(capsys, "show", "2")
+    assert "audit 4" in history_output(capsys, "expire", "--days", "0", "--project", "Loans")
+    assert history_output(capsys, "list") == "Nothing is kept.\n"
 
 
 def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
@@ -61,7 +61,7 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
     (letter := tmp_path / "letter").write_text("Dear officer")
     forged = tmp_path / "forged.json"
     forged.write_text(to_json(report() | {"fingerprint": "0" * 64}), encoding="utf-8")
-    for arguments, words in (
+    for arguments, phrases in (
         (("expire", "--days", "-1"), ("days must be", "-1")),
         (("delete", "2", "99"), ("There is no audit '99'",)),
         (
@@ -73,9 +73,9 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
         (("keep", str(forged), "--project", "Loans"), ("Only a report that holds is kept", "does not hold")),
         (("keep", str(letter), "--project", "Loans"), ("must be a report of FairLeak",)),
     ):
-        told = refused(capsys, "history", *arguments)
-        assert all(word in told for word in words), told
-        assert "secret" not in told
+        message = refused(capsys, "history", *arguments)
+        assert all(word in message for word in phrases), message
+        assert "secret" not in message
     assert len(History.open().entries()) == 1
 
 
@@ -83,41 +83,41 @@ def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path):
 def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plan whose audit is done already."""
     from core.auditing import plan_text
-    from tests.judged_report import judged
+    from tests.judged_report import judged_audit
 
-    monkeypatch.setattr(audit_command, "run_audit", lambda plan, *rest, **told: judged())
+    monkeypatch.setattr(audit_command, "run_audit", lambda plan, *rest, **options: judged_audit())
     path = tmp_path / "plan.toml"
     path.write_text(plan_text(replace(PLAN, policy="")), encoding="utf-8")
     return path
 
 
-def test_an_audit_is_kept_after_it_ended(plan: Path, tmp_path: Path, place: Path, capsys: Capture):
+def test_an_audit_is_kept_after_it_ended(plan: Path, tmp_path: Path, location: Path, capsys: Capture):
     out = tmp_path / "out"
     assert main(["audit", str(plan), "--out", str(out), "--no-self-test", "--project", "Loans"]) == 1
-    told = capsys.readouterr().err
-    assert f"It is kept in the project 'Loans' of the history '{place}', as audit 2.\n" in told
+    message = capsys.readouterr().err
+    assert f"It is kept in the project 'Loans' of the history '{location}', as audit 2.\n" in message
     (entry,) = History.open().entries()
     assert History.open().document(entry) == from_json((out / "internal/report.json").read_text(encoding="utf-8"))
 
 
-def test_what_was_computed_is_not_lost_when_it_cannot_be_kept(
-    plan: Path, tmp_path: Path, place: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+def test_an_audit_remains_when_its_history_fails(
+    plan: Path, tmp_path: Path, location: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ):
     out = tmp_path / "out"
-    place.parent.mkdir()
-    place.write_text("Dear officer")
-    words = ("audit", str(plan), "--out", str(out), "--no-self-test", "--project")
-    assert "is not a FairLeak history" in refused(capsys, *words, "Loans")
-    assert "--project must be 1 to 80 printable characters" in refused(capsys, *words, " ")
+    location.parent.mkdir()
+    location.write_text("Dear officer")
+    command = ("audit", str(plan), "--out", str(out), "--no-self-test", "--project")
+    assert "is not a FairLeak history" in refused(capsys, *command, "Loans")
+    assert "--project must be 1 to 80 printable characters" in refused(capsys, *command, " ")
     assert not out.exists()  # refused before the work
-    place.unlink()
+    location.unlink()
 
     def full(*_: object, **__: object) -> None:
         raise FairLeakError("The disk is full.")
 
     monkeypatch.setattr(History, "keep", full)
-    assert main([*words, "Loans"]) == 3
-    told = capsys.readouterr()
-    assert "was not kept: The disk is full. Keep it later with fairleak history keep" in told.err
+    assert main([*command, "Loans"]) == 3
+    output = capsys.readouterr()
+    assert "was not kept: The disk is full. Keep it later with fairleak history keep" in output.err
     assert json.loads((out / "internal/report.json").read_text(encoding="utf-8"))["kind"] == "fairleak release audit"
-    assert told.out.startswith("Do not release")
+    assert output.out.startswith("Do not release")

@@ -13,9 +13,9 @@ from tests.history_work import PROJECT, STEPS, report, work
 from tests.workers import Worker
 
 
-def checked(place: str) -> dict[int, str]:
+def checked(location: str) -> dict[int, str]:
     """Return number -> fingerprint of everything kept, each read whole; none is there twice."""
-    history = History.open(place, create=False)
+    history = History.open(location, create=False)
     entries = history.entries()
     for entry in entries:
         assert history.document(entry)["fingerprint"] == entry.fingerprint
@@ -24,34 +24,37 @@ def checked(place: str) -> dict[int, str]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_writer_killed_at_any_step_kept_all_or_nothing(step: str, history: History, place: str):
-    worker = Worker(work, place, "keep", 1, step)
+def test_a_writer_killed_at_any_step_kept_all_or_nothing(step: str, history: History, location: str):
+    worker = Worker(work, location, "keep", 1, step)
     assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
-    there = checked(place)
-    assert len(there) == (step == "committed")
+    survivors = checked(location)
+    assert len(survivors) == (step == "committed")
     entry = history.keep(report("1 0"), project=PROJECT, who="the same once more")
-    assert checked(place) == {entry.id: entry.fingerprint} and there.items() <= {entry.id: entry.fingerprint}.items()
+    assert (
+        checked(location) == {entry.id: entry.fingerprint}
+        and survivors.items() <= {entry.id: entry.fingerprint}.items()
+    )
 
 
 @pytest.mark.parametrize("step", ["entry written", "head moved"])
-def test_a_history_killed_while_it_is_made_is_not_there(step: str, place: str):
-    worker = Worker(work, place, "create", 0, step)
+def test_a_history_killed_while_it_is_made_is_absent(step: str, location: str):
+    worker = Worker(work, location, "create", 0, step)
     assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
     with pytest.raises(FairLeakError, match=r"There is no history at|is not there, or is not a history"):
-        History.open(place, create=False)
-    History.open(place)
-    assert checked(place) == {}
+        History.open(location, create=False)
+    History.open(location)
+    assert checked(location) == {}
 
 
-def test_eight_writers_of_the_same_audit_keep_it_once(history: History, place: str, tmp_path: Path):
-    running = [Worker(work, place, "same", k, "none") for k in range(8)]
+def test_eight_writers_of_the_same_audit_keep_it_once(history: History, location: str, tmp_path: Path):
+    running = [Worker(work, location, "same", k, "none") for k in range(8)]
     answers = [answer for worker in running for answer in worker.shown()]
     assert len(answers) == 8 and len({answer["id"] for answer in answers}) == 1
-    assert list(checked(place).values()) == [answers[0]["fingerprint"]]
+    assert list(checked(location).values()) == [answers[0]["fingerprint"]]
 
 
-def test_eight_processes_may_make_the_same_history(place: str):
-    running = [Worker(work, place, "create", k, "none") for k in range(8)]
+def test_eight_processes_may_make_the_same_history(location: str):
+    running = [Worker(work, location, "create", k, "none") for k in range(8)]
     for worker in running:
         assert worker.shown() == [] and worker.process.exitcode == 0
-    assert checked(place) == {}
+    assert checked(location) == {}

@@ -33,17 +33,21 @@ def last(subject: Subject, settings: MeasuredEpsilonSettings):  # type: ignore[n
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
 def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject: Subject):
     settings = MeasuredEpsilonSettings(epsilon=epsilon, repeats=4_000)
-    found = last(subject, settings)
-    assert [one.mechanism for one in found.audited if one.seen.bound(0.9999) > epsilon] == [] == list(found.above)
-    check = STUDY.checks(found, settings)["measured_epsilon"]
+    findings = last(subject, settings)
+    assert (
+        [audit.mechanism for audit in findings.audited if audit.seen.bound(0.9999) > epsilon]
+        == []
+        == list(findings.above)
+    )
+    check = STUDY.checks(findings, settings)["measured_epsilon"]
     assert check.estimate is not None and check.estimate.value == check.estimate.high == 0.0
-    headline, _ = STUDY.findings(found, settings)
-    bound = found.audited[0].measured(0.95)
+    headline, _ = STUDY.findings(findings, settings)
+    bound = findings.audited[0].measured(0.95)
     assert 0.4 * epsilon < bound <= 0.85 * epsilon  # a leaf has 85% of the budget
-    shown = f"an audit in one run shows at least ε = {bound:.2f} for FairLeak's"
-    assert f"At ε = {epsilon:g} promised, {shown}" in headline.point
+    clause = f"an audit in one run shows at least ε = {bound:.2f} for FairLeak's"
+    assert f"At ε = {epsilon:g} promised, {clause}" in headline.point
     assert "proves nothing more" in headline.text and "above" in headline.so_what and "purpose" not in headline.text
-    (rows,) = STUDY.tables(found, settings).values()
+    (rows,) = STUDY.tables(findings, settings).values()
     assert len(rows) == 7 and {row["promised ε"] for row in rows} == {epsilon}
     spent = {row["mechanism"]: row["spent ε"] for row in rows}
     assert spent["Private tree"] == pytest.approx(epsilon) and spent["Cauchy answers"] <= 0.236 * epsilon
@@ -55,30 +59,32 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
 
 def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Subject):
     settings = MeasuredEpsilonSettings(noise=0.5)
-    found = last(subject, settings)
-    above = {one.mechanism for one in found.above}
+    findings = last(subject, settings)
+    above = {audit.mechanism for audit in findings.above}
     assert above == {"Private tree", "Laplace answers", "Noisy sums", "Query desk", "Model card"}
-    assert STUDY.checks(found, settings)["measured_epsilon"].estimate.value == pytest.approx(5 / 7)
-    finding = STUDY.findings(found, settings)[0]
+    assert STUDY.checks(findings, settings)["measured_epsilon"].estimate.value == pytest.approx(5 / 7)
+    finding = STUDY.findings(findings, settings)[0]
     assert "more is measured" in finding.point and "does not hold" in finding.so_what
-    assert found.audited[0].spent == last(subject, MeasuredEpsilonSettings()).audited[0].spent == pytest.approx(1.0)
+    assert findings.audited[0].spent == last(subject, MeasuredEpsilonSettings()).audited[0].spent == pytest.approx(1.0)
     assert any("on purpose" in caveat for caveat in finding.caveats)
 
 
 def test_a_mechanism_of_which_no_more_than_is_promised_can_be_shown_is_not_called_within_it(subject: Subject):
     few = MeasuredEpsilonSettings(canaries=50, repeats=1_000, noise=0.1, epsilon=3.0)
     assert one_run_bound(50, 50, confidence=0.9999) < 3.0 < two_table_bound(500, 500, 0, confidence=0.9999)
-    found = last(subject, few)
-    check = STUDY.checks(found, few)["measured_epsilon"]
-    assert {one.mechanism for one in found.audited} - {one.mechanism for one in found.able} == {"Private tree"}
-    assert found.above and check.estimate is not None
-    assert check.estimate.value == pytest.approx(len(found.above) / 6)
-    assert any("(Private tree): at most 1.5" in told for told in check.assumptions)
+    findings = last(subject, few)
+    check = STUDY.checks(findings, few)["measured_epsilon"]
+    assert {audit.mechanism for audit in findings.audited} - {audit.mechanism for audit in findings.able} == {
+        "Private tree"
+    }
+    assert findings.above and check.estimate is not None
+    assert check.estimate.value == pytest.approx(len(findings.above) / 6)
+    assert any("(Private tree): at most 1.5" in assumption for assumption in check.assumptions)
     blind = replace(few, epsilon=10.0)
-    found = last(subject, blind)
-    check = STUDY.checks(found, blind)["measured_epsilon"]
+    findings = last(subject, blind)
+    check = STUDY.checks(findings, blind)["measured_epsilon"]
     assert check.estimate is None and "cannot show more than the promised ε = 10: at most 3.9" in check.reason
-    assert STUDY.findings(found, blind)[0].so_what.endswith("above its promised ε; of all it cannot be shown.")
+    assert STUDY.findings(findings, blind)[0].so_what.endswith("above its promised ε; of all it cannot be shown.")
 
 
 def test_it_grows_repeats_itself_and_can_be_stopped(subject: Subject):
@@ -133,17 +139,17 @@ def test_randomised_response_attains_the_p_value(m: int, r: int):
 def test_no_private_mechanism_exceeds_the_p_value(epsilon: float, delta: float):
     """The best of all (ε, δ)-private mechanisms that guess three canaries, by linear programming."""
     vectors = list(itertools.product((0, 1), repeat=3))
-    place = {vector: i for i, vector in enumerate(vectors)}
+    index = {vector: i for i, vector in enumerate(vectors)}
     pairs = [(s, tuple(b ^ (i == j) for j, b in enumerate(s))) for s in vectors for i in range(3)]
     n, width = len(vectors), len(vectors) ** 2 + len(pairs) * len(vectors)
     sums, bounds, rows, limits = np.zeros((n, width)), [(0, None)] * width, [], []
     for i in range(n):
         sums[i, i * n : (i + 1) * n] = 1  # P(guess | included) is a law
-    for k, (one, other) in enumerate(pairs):
+    for k, (included, neighbour) in enumerate(pairs):
         slack = n * n + k * n
         for g in range(n):  # slack ≥ P(g | one) − e^ε P(g | other), and the slacks are δ at most
             row = np.zeros(width)
-            row[place[one] * n + g], row[place[other] * n + g], row[slack + g] = 1, -math.exp(epsilon), -1
+            row[index[included] * n + g], row[index[neighbour] * n + g], row[slack + g] = 1, -math.exp(epsilon), -1
             rows.append(row)
             limits.append(0.0)
         rows.append(np.concatenate([np.zeros(slack), np.ones(n), np.zeros(width - slack - n)]))
@@ -180,8 +186,8 @@ def test_two_tables_are_compared_by_exact_limits():
     assert two_table_bound(1_000, 1_000, 1_000, confidence=0.95) == 0.0
 
 
-def answers(made, draws: int, seed: int, delta: float = 0.0):  # type: ignore[no-untyped-def]
-    return answer_draws(made, made, draws, seed=seed, name="t", delta=delta)
+def answers(sampler, draws: int, seed: int, delta: float = 0.0):  # type: ignore[no-untyped-def]
+    return answer_draws(sampler, sampler, draws, seed=seed, name="t", delta=delta)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
@@ -210,13 +216,13 @@ def test_bounds_of_every_mechanism_hold(run, runs: int, least: float):  # type: 
     assert np.median(bounds) >= least
 
 
-def test_an_event_is_found_where_there_is_one():
+def test_a_distinguishing_event():
     rng = np.random.default_rng(1)
-    one, other = rng.normal(size=4_000), rng.normal(size=4_000)
-    assert distinguished(one, other).bound(0.95) < 0.1
-    assert distinguished(one, other - 2).bound(0.95) > 2.0
+    first, second = rng.normal(size=4_000), rng.normal(size=4_000)
+    assert distinguished(first, second).bound(0.95) < 0.1
+    assert distinguished(first, second - 2).bound(0.95) > 2.0
     rare = np.where(rng.random(4_000) < 0.02, 9.0, 0.0)
-    for near, far in ((one + rare, other), (one, other - rare)):  # seen on one table alone, on whichever
+    for near, far in ((first + rare, second), (first, second - rare)):  # seen on one table alone, on whichever
         assert distinguished(near, far).bound(0.95) > 1.0
         assert distinguished(near, far, delta=0.02).bound(0.95) < 0.5
 

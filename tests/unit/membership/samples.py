@@ -64,7 +64,7 @@ def invented(
     return MemberPeople(
         title="invented",
         codes=codes.astype(np.int64),
-        names=tuple(f"column {place}" for place in range(len(sizes))),
+        names=tuple(f"column {index}" for index in range(len(sizes))),
         values=tuple(tuple(map(str, range(k))) for k in sizes),
         labels=labels.astype(np.uint8),
         groups=groups.astype(np.uint8),
@@ -88,8 +88,8 @@ def remembered(split: MembershipSplit, n: int, *, seed: int = 0, share: float = 
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, n).astype(np.uint8)
     sure = rng.random(n) < np.where(np.isin(np.arange(n), split.members), share, 0.2)
-    told = np.where(sure, 0.95, 0.6)
-    return np.where(labels == 1, told, 1 - told), labels
+    confidence = np.where(sure, 0.95, 0.6)
+    return np.where(labels == 1, confidence, 1 - confidence), labels
 
 
 def guess(name: str, p: np.ndarray | None, labels: np.ndarray, split: MembershipSplit, **more) -> MemberGuess:
@@ -100,10 +100,10 @@ def guess(name: str, p: np.ndarray | None, labels: np.ndarray, split: Membership
 def study(people, settings, *, train=None, split=None, report=None) -> Iterator[MembershipFindings]:
     """Yield the findings as they grow, as page and command make them, once more after each attack."""
     target = train_target(people, settings, target_of(people, settings) if train is None else train, split=split)
-    found = target.findings
-    for one in run_attacks(target, report=report):
-        found = replace(found, attacks={**found.attacks, one.name: evaluate_attack(target, one)})
-        yield found
+    findings = target.findings
+    for attack in run_attacks(target, report=report):
+        findings = replace(findings, attacks={**findings.attacks, attack.name: evaluate_attack(target, attack)})
+        yield findings
 
 
 def sampled_tally(rates, people, rng: np.random.Generator) -> Tally:
@@ -112,7 +112,7 @@ def sampled_tally(rates, people, rng: np.random.Generator) -> Tally:
     return Tally(flagged=rng.binomial(n, rates), people=n)
 
 
-def judged(counts: Tally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def verdict_arrays(counts: Tally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return verdict, group and member of people with these counts."""
     cells = np.array([(1, 0, 0), (0, 0, 0), (1, 0, 1), (0, 0, 1), (1, 1, 0), (0, 1, 0), (1, 1, 1), (0, 1, 1)])
     many = np.stack([counts.flagged, counts.people - counts.flagged], axis=-1).ravel()

@@ -29,8 +29,8 @@ N = 400
 QUICK = ("loss", "confidence", "network")
 
 
-def area(found, split: MembershipSplit) -> Estimate:
-    return roc(found.score, split.judged_records[1]).auc
+def area(guessed, split: MembershipSplit) -> Estimate:
+    return roc(guessed.score, split.judged_records[1]).auc
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -39,23 +39,23 @@ def area(found, split: MembershipSplit) -> Estimate:
 def test_people_alike_get_the_same_verdict_and_others_among_the_judged_have_no_say(name, seed, levels):
     rng, split = np.random.default_rng(seed), half(N, seed=seed)
     p, y = rng.integers(0, levels + 1, N) / levels, rng.integers(0, 2, N)
-    found = guess(name, p, y, split)
-    for key in set(zip(p[found.rows], y[found.rows], strict=True)):
-        alike = (p[found.rows] == key[0]) & (y[found.rows] == key[1])
-        assert np.unique(found.score[alike]).size == 1 and np.unique(found.verdict[alike]).size == 1
-    others = split.judged_rows[::3]
-    p[others], y[others] = 1 - p[others], 1 - y[others]
-    again, same = guess(name, p, y, split), ~np.isin(found.rows, others)
-    assert found.score[same] == pytest.approx(again.score[same], abs=1e-9)
-    assert np.array_equal(found.verdict[same], again.verdict[same])
+    guessed = guess(name, p, y, split)
+    for key in set(zip(p[guessed.rows], y[guessed.rows], strict=True)):
+        same_output = (p[guessed.rows] == key[0]) & (y[guessed.rows] == key[1])
+        assert np.unique(guessed.score[same_output]).size == 1 and np.unique(guessed.verdict[same_output]).size == 1
+    altered = split.judged_rows[::3]
+    p[altered], y[altered] = 1 - p[altered], 1 - y[altered]
+    again, same = guess(name, p, y, split), ~np.isin(guessed.rows, altered)
+    assert guessed.score[same] == pytest.approx(again.score[same], abs=1e-9)
+    assert np.array_equal(guessed.verdict[same], again.verdict[same])
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_memory_is_found_and_none_is_not(name):
     split = half(2000)
-    found = guess(name, *remembered(split, 2000), split)
-    assert area(found, split).value == pytest.approx(0.8, abs=0.04)
-    precision, recall = precision_recall(found.verdict, split.judged_records[1])
+    guessed = guess(name, *remembered(split, 2000), split)
+    assert area(guessed, split).value == pytest.approx(0.8, abs=0.04)
+    precision, recall = precision_recall(guessed.verdict, split.judged_records[1])
     assert precision.value == pytest.approx(0.8, abs=0.05) and recall.value == pytest.approx(0.8, abs=0.05)
     nothing = guess(name, *remembered(split, 2000, share=0.2), split)
     assert area(nothing, split).value == pytest.approx(0.5, abs=0.05)
@@ -71,10 +71,10 @@ def test_the_threshold_is_the_best_of_all(people):
         called = score >= threshold
         return called[member == 1].mean() - called[member == 0].mean()
 
-    found = best_threshold(score, member)
+    chosen = best_threshold(score, member)
     best = max(balanced(t) for t in [*score, np.inf])
-    assert balanced(found) == pytest.approx(best, abs=1e-12)
-    assert not [t for t in score if t > found and balanced(t) > best - 1e-12]
+    assert balanced(chosen) == pytest.approx(best, abs=1e-12)
+    assert not [t for t in score if t > chosen and balanced(t) > best - 1e-12]
 
 
 def test_loss_and_confidence_are_what_they_say():
@@ -105,10 +105,10 @@ def test_balance_forgets_how_many_members_were_deleted():
     left = split.keeping(np.setdiff1d(split.members, rare[rare.size // 2 :]), outsiders=split.outsiders)
     p = np.full(4000, 0.3)  # a model that tells nothing
     plain, even = (guess("network", p, y, left, balance=balance) for balance in (False, True))
-    known, member = left.known_records
+    known_rows, member = left.known_records
     for label in (0, 1):
         where = y[plain.rows] == label
-        assert plain.score[where].mean() == pytest.approx(member[y[known] == label].mean(), abs=0.02)
+        assert plain.score[where].mean() == pytest.approx(member[y[known_rows] == label].mean(), abs=0.02)
         assert even.score[where].mean() == pytest.approx(0.5, abs=0.02)
 
 
@@ -136,18 +136,18 @@ def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone:
         labels, feature, _ = people(seed)
         score = np.round(1 / (1 + np.exp(-feature)), 2)
         predicted = (score >= 0.5).astype(np.uint8)
-        found = guess("released", None if labels_alone else score, labels, split, predictions=predicted, seed=seed)
-        curve = roc(found.score, member)
+        guessed = guess("released", None if labels_alone else score, labels, split, predictions=predicted, seed=seed)
+        curve = roc(guessed.score, member)
         areas.append(curve.auc.value)
         rates.append(curve.tpr_at(0.01).value)
-        gains.append(advantage(found.score, member, seed=seed, verdict=found.verdict).value)
+        gains.append(advantage(guessed.score, member, seed=seed, verdict=guessed.verdict).value)
     assert np.mean(areas) == pytest.approx(0.5, abs=0.0065)
     assert np.mean(rates) == pytest.approx(0.01, abs=0.0018)
     assert np.mean(gains) == pytest.approx(0.0, abs=0.011)
 
 
 @pytest.mark.parametrize("marked", [lambda score: score.round(6), lambda score: score.astype(np.float32)])
-def test_members_whose_scores_are_written_otherwise_are_told(marked):
+def test_members_with_scores_written_otherwise(marked):
     labels, feature, _ = people(2)
     score, split = 1 / (1 + np.exp(-feature)), everybody()
     score = np.where(split.judged_records[1] == 1, marked(score), score)
@@ -161,10 +161,10 @@ def test_labels_alone_are_the_gap_attack():
     split = everybody()
     member = split.judged_records[1]
     by_gap, boosted = (guess(name, None, labels, split, predictions=predicted) for name in ("gap", "released"))
-    own = (predicted == labels)[:SIDE].mean() - (predicted == labels)[SIDE:].mean()
-    assert advantage(by_gap.score, member, seed=0).value == pytest.approx(own)
-    assert area(by_gap, split).value == pytest.approx(0.5 + own / 2)
-    assert advantage(boosted.score, member, seed=0, verdict=boosted.verdict).value == pytest.approx(own, abs=0.03)
+    gap = (predicted == labels)[:SIDE].mean() - (predicted == labels)[SIDE:].mean()
+    assert advantage(by_gap.score, member, seed=0).value == pytest.approx(gap)
+    assert area(by_gap, split).value == pytest.approx(0.5 + gap / 2)
+    assert advantage(boosted.score, member, seed=0, verdict=boosted.verdict).value == pytest.approx(gap, abs=0.03)
 
 
 def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():
@@ -173,8 +173,13 @@ def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():
     a, b = rng.normal(size=(2, 20_000))
     means, reach = (np.sign(b) * a + np.sign(a) * b) / 2, 1.959964 / np.sqrt(2)
     plain = [Estimate(value=x, low=x - reach, high=x + reach, n=1) for x in means]
-    assert np.mean([one.low <= 0 <= one.high for one in plain]) < 0.92
-    held = np.mean([one.low <= 0 <= one.high for one in (cross_fitted_interval(one, 0.0) for one in plain)])
+    assert np.mean([estimate.low <= 0 <= estimate.high for estimate in plain]) < 0.92
+    held = np.mean(
+        [
+            estimate.low <= 0 <= estimate.high
+            for estimate in (cross_fitted_interval(estimate, 0.0) for estimate in plain)
+        ]
+    )
     assert 0.95 <= held <= 0.985  # the mean of two sizes has lighter tails than a normal variable
     sure = Estimate(value=9.0, low=8.0, high=10.0, n=1)
     assert cross_fitted_interval(sure, 0.0) == sure
@@ -185,7 +190,7 @@ def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():
 
 def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
     assert attacks.REGISTRY.keys() == {path.stem for path in Path(attacks.__path__[0]).glob("*.py")} - {"__init__"}
-    told: list[int] = []
+    progress: list[int] = []
     split, labels = half(N), np.tile([0, 1], N // 2).astype(np.uint8)
     evidence = Evidence(
         released=np.random.default_rng(0).random(N),
@@ -195,16 +200,25 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
         access=QueryAccess(columns=2, ask=lambda rows: rows.sum(axis=1) % 2),
         train=lambda rows, seed: np.random.default_rng(seed).random(N),
         shadows=4,
-        report=lambda done, total: told.append(done),
+        report=lambda done, total: progress.append(done),
     )
-    for name, one in attacks.REGISTRY.items():
-        assert one.needs and one.needs <= NEEDS.keys() and one.uses and one.uses <= {"study", "scores", "labels"}
-        assert one.glossary.endswith(".") and one.knows(scores=True, shadows=4).endswith(".")
-        found = one.judge(evidence)
-        assert found.name == name and np.array_equal(found.rows, split.judged_rows) and np.isfinite(found.score).all()
+    for name, attack in attacks.REGISTRY.items():
+        assert (
+            attack.needs
+            and attack.needs <= NEEDS.keys()
+            and attack.uses
+            and attack.uses <= {"study", "scores", "labels"}
+        )
+        assert attack.glossary.endswith(".") and attack.knows(scores=True, shadows=4).endswith(".")
+        guessed = attack.judge(evidence)
+        assert (
+            guessed.name == name
+            and np.array_equal(guessed.rows, split.judged_rows)
+            and np.isfinite(guessed.score).all()
+        )
         for released in ("scores", "labels"):
-            assert (one in attacks.attacks_on(released, shadows=True)) == (released in one.uses)
-    assert told == [1, 2, 3, 4]  # the shadow models, trained once for all
-    assert not any("shadows" in one.needs for one in attacks.attacks_on("scores", shadows=False))
-    assert not any("queries" in one.needs for one in attacks.attacks_on("labels", shadows=True, queries=False))
+            assert (attack in attacks.attacks_on(released, shadows=True)) == (released in attack.uses)
+    assert progress == [1, 2, 3, 4]  # the shadow models, trained once for all
+    assert not any("shadows" in attack.needs for attack in attacks.attacks_on("scores", shadows=False))
+    assert not any("queries" in attack.needs for attack in attacks.attacks_on("labels", shadows=True, queries=False))
     assert replace(evidence, seed=2).shadow_models is evidence.shadow_models

@@ -35,7 +35,7 @@ from core.studies.membership.disparity import (
     smallest_detectable,
     variances,
 )
-from tests.unit.membership.samples import divisions, invented, judged, sampled_tally
+from tests.unit.membership.samples import divisions, invented, sampled_tally, verdict_arrays
 
 SMALL = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
 FEW = {"bootstraps": 200, "permutations": 200}
@@ -43,30 +43,30 @@ ALWAYS = np.ones(300, dtype=bool)
 
 
 def test_the_gaps_are_differences_of_rates() -> None:
-    found = vulnerability_disparity(*judged(SMALL), names=("women", "men"))
-    assert (found.group, found.others) == ("women", "men")
-    assert found.vd.value == pytest.approx(9 / 10 - 3 / 30)
-    assert found.fpr_gap.value == pytest.approx(6 / 12 - 2 / 20)
-    assert found.advantage_gap.value == pytest.approx(found.vd.value - found.fpr_gap.value)
-    assert [rate.value for rate in found.recall] == [0.9, 0.1]
-    assert [rate.value for rate in found.false_alarms] == [0.5, 0.1]
-    assert (found.vd.n, found.fpr_gap.n, found.advantage_gap.n) == (40, 32, 72)
+    disparity = vulnerability_disparity(*verdict_arrays(SMALL), names=("women", "men"))
+    assert (disparity.group, disparity.others) == ("women", "men")
+    assert disparity.vd.value == pytest.approx(9 / 10 - 3 / 30)
+    assert disparity.fpr_gap.value == pytest.approx(6 / 12 - 2 / 20)
+    assert disparity.advantage_gap.value == pytest.approx(disparity.vd.value - disparity.fpr_gap.value)
+    assert [rate.value for rate in disparity.recall] == [0.9, 0.1]
+    assert [rate.value for rate in disparity.false_alarms] == [0.5, 0.1]
+    assert (disparity.vd.n, disparity.fpr_gap.n, disparity.advantage_gap.n) == (40, 32, 72)
 
 
 @pytest.mark.parametrize("name", GAPS)
 def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
     counts = Tally(flagged=np.array([[1, 1], [2, 4]]), people=np.array([[4, 5], [3, 4]]))
-    verdict, group, member = judged(counts)
+    verdict, group, member = verdict_arrays(counts)
 
     def statistic(sides: np.ndarray) -> float:
         gap, variance = 0.0, 0.0
         for side in (0, 1):
             for kind in (0, 1):
                 weight = GAPS[name][side][kind]
-                told = verdict[(sides == side) & (member == kind)]
-                p = (told.sum() + 1) / (told.size + 2)
-                gap += weight * told.mean()
-                variance += weight**2 * p * (1 - p) / (told.size + 2)
+                called = verdict[(sides == side) & (member == kind)]
+                p = (called.sum() + 1) / (called.size + 2)
+                gap += weight * called.mean()
+                variance += weight**2 * p * (1 - p) / (called.size + 2)
         return abs(gap) / math.sqrt(variance)
 
     extreme, every = 0, 0
@@ -78,9 +78,9 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
             every += 1
     exact = extreme / every
     drawn = permuted(counts, 40_000, np.random.default_rng(1))
-    found = gap_p_value(GAPS[name], counts, drawn)
+    p_value = gap_p_value(GAPS[name], counts, drawn)
     assert 0.01 < exact < 0.99
-    assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
+    assert p_value == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
     itself, none = counts.flagged, np.zeros((2, 2), dtype=np.int64)  # the latter without a gap
     assert gap_p_value(GAPS[name], counts, np.stack([itself, none, none])) == (1 + 1) / (1 + 3)
 
@@ -103,8 +103,8 @@ def test_intervals_cover_the_gap(rates, people) -> None:
         drawn = resampled(counts, 500, rng)
         for name, weights in GAPS.items():
             gaps = (drawn * weights).sum(axis=(1, 2))
-            found = gap_estimate(weights, counts.flagged, counts.people, gaps, level=0.95)
-            covered[name] += found.low <= truth[name] <= found.high
+            estimate = gap_estimate(weights, counts.flagged, counts.people, gaps, level=0.95)
+            covered[name] += estimate.low <= truth[name] <= estimate.high
     for name, count in covered.items():
         assert count / runs >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / runs), name
 
@@ -114,27 +114,27 @@ def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons:
     people, base, runs = np.full((2, 2), 250), 0.4, 400
     error = math.sqrt(float(variances(np.full(2, base * 250), np.full(2, 250)).sum()))
     gap = smallest_detectable(error, level=0.95, comparisons=comparisons)
-    rng, found = np.random.default_rng(4), 0
+    rng, detected = np.random.default_rng(4), 0
     for _ in range(runs):
         counts = sampled_tally([[base, base], [base, base + gap]], people, rng)
         drawn = permuted(counts, 999, rng)
-        found += gap_p_value(GAPS["vd"], counts, drawn) < 0.05 / comparisons
-    assert found / runs == pytest.approx(0.8, abs=0.07)
+        detected += gap_p_value(GAPS["vd"], counts, drawn) < 0.05 / comparisons
+    assert detected / runs == pytest.approx(0.8, abs=0.07)
 
 
-def test_groups_are_compared_with_all_others() -> None:
+def test_groups_are_compared_with_the_rest() -> None:
     rng = np.random.default_rng(2)
     n = 900
     groups, member, verdict = rng.choice(3, n, p=[0.5, 0.3, 0.2]), rng.integers(0, 2, n), rng.integers(0, 2, n)
-    found = disparities(verdict, groups, member, names=("a", "b", "c"), **FEW)
-    assert [result.group for result in found.results] == ["a", "b", "c"] and not found.not_measured
-    for code, result in enumerate(found.results):
+    measured = disparities(verdict, groups, member, names=("a", "b", "c"), **FEW)
+    assert [result.group for result in measured.results] == ["a", "b", "c"] and not measured.not_measured
+    for code, result in enumerate(measured.results):
         alone = vulnerability_disparity(verdict, groups == code, member, names=(result.group, "all others"), **FEW)
         assert (result.others, result.vd, result.advantage_gap) == ("all others", alone.vd, alone.advantage_gap)
         assert result.tests["vd"].smallest_detectable > alone.tests["vd"].smallest_detectable
     for name in GAPS:
-        raw = [result.tests[name].p_value for result in found.results]
-        assert tuple(result.tests[name].p_adjusted for result in found.results) == holm(raw)
+        raw = [result.tests[name].p_value for result in measured.results]
+        assert tuple(result.tests[name].p_adjusted for result in measured.results) == holm(raw)
 
 
 @pytest.mark.parametrize("low, muted", [(0.49, True), (0.5, True), (0.51, False), (math.nan, True)])
@@ -143,15 +143,15 @@ def test_gaps_are_muted_unless_the_attack_beats_chance(low: float, muted: bool) 
 
 
 @pytest.mark.parametrize(
-    "p, place",
+    "p, index",
     [(0.0, 0), (0.1, 1), (1 - 0.9, 1), (1 - 0.8, 2), (0.3, 3), (0.6, 6), (0.7, 7), (0.9, 9), (1.0, 9)],
 )
-def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, place: int) -> None:
-    found = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
-    assert (found.group, found.others) == ("women", "men")
-    assert [row.group for row in found.rows] == [0.5 * (j == place) for j in range(10)]
-    assert [row.others for row in found.rows] == [float(j == place) for j in range(10)]
-    assert [(row.low, row.high) for row in found.rows] == [(j / 10, (j + 1) / 10) for j in range(10)]
+def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, index: int) -> None:
+    by_range = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
+    assert (by_range.group, by_range.others) == ("women", "men")
+    assert [row.group for row in by_range.rows] == [0.5 * (j == index) for j in range(10)]
+    assert [row.others for row in by_range.rows] == [float(j == index) for j in range(10)]
+    assert [(row.low, row.high) for row in by_range.rows] == [(j / 10, (j + 1) / 10) for j in range(10)]
 
 
 # ---------------------------------------------------------------------------------------------------- TPR at a low FPR
@@ -159,8 +159,8 @@ def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, plac
 
 def lira_gap(score, group, member, *, names: tuple[str, str] = ("group", "others"), **settings) -> GapResult:
     """Return the gap between a group and the others."""
-    (found,) = lira_gaps(score, np.asarray(group, dtype=np.uint8), member, names=names[::-1], **settings)
-    return found
+    (gap_result,) = lira_gaps(score, np.asarray(group, dtype=np.uint8), member, names=names[::-1], **settings)
+    return gap_result
 
 
 def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -175,11 +175,11 @@ def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 @pytest.mark.parametrize("fpr", [0.05, 0.1, 0.3])
 def test_rates_are_those_of_each_group_by_itself(ties: bool, fpr: float) -> None:
     score, group, member = scored(1500, ties=ties)
-    found = lira_gap(score, group, member, fpr=fpr, names=("women", "men"), **FEW)
+    disparity = lira_gap(score, group, member, fpr=fpr, names=("women", "men"), **FEW)
     expected = [roc(score[group == g], member[group == g]).tpr_at(fpr).value for g in (1, 0)]
-    assert [rate.value for rate in found.rates] == pytest.approx(expected)
-    assert found.estimate.value == pytest.approx(expected[0] - expected[1])
-    assert (found.group, found.others, found.fpr, found.reason) == ("women", "men", fpr, "")
+    assert [rate.value for rate in disparity.rates] == pytest.approx(expected)
+    assert disparity.estimate.value == pytest.approx(expected[0] - expected[1])
+    assert (disparity.group, disparity.others, disparity.fpr, disparity.reason) == ("women", "men", fpr, "")
 
 
 def in_order(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -194,8 +194,8 @@ def test_people_are_drawn_again_at_a_low_rate_as_in_a_plain_loop(ties: bool) -> 
     rng, plain = np.random.default_rng(1), []
     for _ in range(1500):
         again = [in_order(rng.choice(people, people.size), rng) for people in (outsiders, members)]
-        place = 0.1 * (outsiders.size + 1)
-        threshold = np.sort(again[0])[::-1][math.floor(place + rng.random()) - 1]
+        position = 0.1 * (outsiders.size + 1)
+        threshold = np.sort(again[0])[::-1][math.floor(position + rng.random()) - 1]
         plain.append((again[1] > threshold).mean())
     side = ComparedSide.of(score, ALWAYS, member, 0.1)
     drawn = side.resampled(1500, np.random.default_rng(2))
@@ -226,21 +226,21 @@ RUNS = 200
 MOST = math.floor(RUNS * (0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)))
 
 
-@pytest.mark.parametrize(("apart", "decimals"), [(0.0, 2), (1.0, 2), (0.8, 0)])
-def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms(apart: float, decimals: int) -> None:
+@pytest.mark.parametrize(("shift", "decimals"), [(0.0, 2), (1.0, 2), (0.8, 0)])
+def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms(shift: float, decimals: int) -> None:
     # with groups apart, one threshold for everybody would catch more of one group, in and out of the training data,
     # and coarse ties lie elsewhere in one group
-    found = 0
+    alarms = 0
     for run in range(RUNS):
         rng = np.random.default_rng(2000 + run)
         groups, member = rng.integers(0, 2, 4500), rng.integers(0, 2, 4500)
-        score = (rng.normal(size=4500) + apart * groups).round(decimals)
+        score = (rng.normal(size=4500) + shift * groups).round(decimals)
         (gap,) = lira_gaps(score, groups, member, names="ab", seed=run, bootstraps=100, permutations=299)
         assert gap.test is not None
-        found += gap.test.significant
+        alarms += gap.test.significant
         holds = gap.estimate.low <= 0 <= gap.estimate.high
         assert gap.test.significant == (gap.test.p_value < 0.05 and not holds)
-    assert 0 < found <= MOST
+    assert 0 < alarms <= MOST
 
 
 PEOPLE = 1200
@@ -260,8 +260,8 @@ def one_remembered(seed: int, remembered: int) -> MemberPeople:
 
 
 @pytest.mark.parametrize("remembered", [1, 0])
-def test_a_group_that_the_model_remembers_is_found(remembered: int):
-    sign, found, misled = (1 if remembered == 1 else -1), 0, 0
+def test_a_remembered_group(remembered: int):
+    sign, detected, misled = (1 if remembered == 1 else -1), 0, 0
     for seed in range(PLANTED_RUNS):
         people, settings = one_remembered(seed, remembered), MembershipSettings(max_depth=3, seed=seed)
         target = train_target(people, settings, target_of(people, settings))
@@ -270,7 +270,7 @@ def test_a_group_that_the_model_remembers_is_found(remembered: int):
         group, member = people.groups[guess.rows], target.inside[guess.rows]
         (result,) = disparities(guess.verdict, group, member, names=people.group_names, seed=seed, **DRAWS).results
         test = result.tests["advantage_gap"]
-        found += test.significant and sign * result.advantage_gap.value > 0
+        detected += test.significant and sign * result.advantage_gap.value > 0
         misled += sign * result.vd.value < 0
-    assert found >= 0.95 * PLANTED_RUNS, found
+    assert detected >= 0.95 * PLANTED_RUNS, detected
     assert misled > 0.5 * PLANTED_RUNS  # by the share of members called members it seems to be the other group

@@ -50,29 +50,33 @@ SIDES = Sides(features=CODES[:, :3].astype(float), labels=LABELS, groups=GROUPS,
 
 
 def test_clusters_are_as_many_as_can_be() -> None:
-    found = clusters(SIDES, np.arange(900), seed=3)
+    clustering = clusters(SIDES, np.arange(900), seed=3)
     features = (CODES[:, :3] - CODES[:, :3].mean(axis=0)) / CODES[:, :3].std(axis=0)
-    for label, counts in found.counts.items():
-        here = label == LABELS
-        inside = found.cluster[here]
-        plain = [[int(((inside == c) & (GROUPS[here] == g)).sum()) for g in (0, 1)] for c in range(inside.max() + 1)]
+    for label, counts in clustering.counts.items():
+        of_label = label == LABELS
+        inside = clustering.cluster[of_label]
+        plain = [
+            [int(((inside == c) & (GROUPS[of_label] == g)).sum()) for g in (0, 1)] for c in range(inside.max() + 1)
+        ]
         assert counts.tolist() == plain and 1 < len(counts) <= MOST and counts.min() >= FEWEST
         for k in range(len(counts) + 1, MOST + 1):
             more = KMeans(k, n_init=1, random_state=child_seed(3, f"clusters of label {label}"))
-            cluster = more.fit_predict(features[here])
-            smallest = min(((cluster == c) & (GROUPS[here] == g)).sum() for c in range(k) for g in (0, 1))
+            cluster = more.fit_predict(features[of_label])
+            smallest = min(((cluster == c) & (GROUPS[of_label] == g)).sum() for c in range(k) for g in (0, 1))
             assert smallest < FEWEST
 
 
 def test_the_control_deletes_as_many_whoever_they_are() -> None:
     n, share = 60, float(GROUPS[MEMBERS].mean())
-    kept = [random_deletion(MEMBERS, n, seed=seed) for seed in range(60)]
-    gone = [np.setdiff1d(MEMBERS, stay) for stay in kept]
-    assert all(deleted.size == n and stay.size == MEMBERS.size - n for stay, deleted in zip(kept, gone, strict=True))
+    remaining = [random_deletion(MEMBERS, n, seed=seed) for seed in range(60)]
+    gone = [np.setdiff1d(MEMBERS, stay) for stay in remaining]
+    assert all(
+        deleted.size == n and stay.size == MEMBERS.size - n for stay, deleted in zip(remaining, gone, strict=True)
+    )
     women = float(np.mean([GROUPS[deleted].sum() for deleted in gone]))
     assert women == pytest.approx(share * n, abs=3 * math.sqrt(share * (1 - share) * n / 60))
     assert len({tuple(deleted) for deleted in gone}) == 60
-    assert np.array_equal(random_deletion(MEMBERS, n, seed=3), kept[3])
+    assert np.array_equal(random_deletion(MEMBERS, n, seed=3), remaining[3])
 
 
 # ------------------------------------------------------------ outsiders thinned like the members
@@ -101,14 +105,14 @@ def sides() -> Sides:
 
 def parts(seed: int) -> tuple[MembershipSplit, Clusters, FairPick]:
     split = half(people().n, seed=seed)
-    found = clusters(sides(), split.members, seed=seed)
-    return split, found, fairpick(sides(), split.members, found, theta=SETTINGS.theta, seed=seed)
+    clustering = clusters(sides(), split.members, seed=seed)
+    return split, clustering, fairpick(sides(), split.members, clustering, theta=SETTINGS.theta, seed=seed)
 
 
 def left_beside(seed: int) -> MembershipSplit:
     """Return the split after FairPick."""
-    split, found, _ = parts(seed)
-    return thinned(sides(), split, found, replace(SETTINGS, seed=seed))[1]
+    split, clustering, _ = parts(seed)
+    return thinned(sides(), split, clustering, replace(SETTINGS, seed=seed))[1]
 
 
 @cache
@@ -116,11 +120,11 @@ def fairpick_point() -> CurvePoint:
     return next(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=1, train=blind))
 
 
-def cells(found: Clusters, rows: np.ndarray) -> np.ndarray:
+def cells(clustering: Clusters, rows: np.ndarray) -> np.ndarray:
     """Return the number of everybody's label, nearest cluster and group."""
-    own = people()
-    cluster = found.nearest(sides(), rows)
-    return 200 * own.labels[rows].astype(int) + 2 * cluster + own.groups[rows]
+    everybody = people()
+    cluster = clustering.nearest(sides(), rows)
+    return 200 * everybody.labels[rows].astype(int) + 2 * cluster + everybody.groups[rows]
 
 
 def close_to(values: list[float], truth: float) -> bool:
@@ -129,18 +133,18 @@ def close_to(values: list[float], truth: float) -> bool:
 
 
 def test_a_target_that_leaks_nothing_has_no_advantage_gap_in_the_curve() -> None:
-    made = list(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=5, train=blind))
+    curve = list(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=5, train=blind))
     for variant in ("fairpick", "random"):
-        own = [point for point in made if point.variant == variant]
-        assert close_to([point.advantage_gap for point in own], 0.0)
-        assert close_to([point.auc for point in own], 0.5)
-        assert np.mean([point.precision for point in own]) == pytest.approx(0.5, abs=0.02)
+        of_variant = [point for point in curve if point.variant == variant]
+        assert close_to([point.advantage_gap for point in of_variant], 0.0)
+        assert close_to([point.auc for point in of_variant], 0.5)
+        assert np.mean([point.precision for point in of_variant]) == pytest.approx(0.5, abs=0.02)
 
 
 def test_as_large_a_share_of_each_cell_stays_outside_as_inside() -> None:
-    split, found, _ = parts(3)
+    split, clustering, _ = parts(3)
     left = left_beside(3)
-    inside, outside = cells(found, split.members), cells(found, split.outsiders)
+    inside, outside = cells(clustering, split.members), cells(clustering, split.outsiders)
     stays = (np.isin(split.members, left.members), np.isin(split.outsiders, left.outsiders))
     for cell in np.unique(outside):
         share = stays[0][inside == cell].mean()
@@ -150,26 +154,26 @@ def test_as_large_a_share_of_each_cell_stays_outside_as_inside() -> None:
 
 
 def test_accuracy_is_measured_on_all_outsiders() -> None:
-    own = people()
+    everybody = people()
     point = fairpick_point()
-    target = train_target(own, replace(SETTINGS, seed=1), blind)
-    right = (target.evidence.probability > 0.5) == own.labels
-    assert target.split.unseen.size == own.n // 2 > target.split.outsiders.size
-    found = target.quality.accuracy_test
-    assert found.n == own.n // 2 and found.value == pytest.approx(right[target.split.unseen].mean())
-    split = member_split(own.n, seed=child_seed(SETTINGS.seed, "membership, repeat 0"))
+    target = train_target(everybody, replace(SETTINGS, seed=1), blind)
+    right = (target.evidence.probability > 0.5) == everybody.labels
+    assert target.split.unseen.size == everybody.n // 2 > target.split.outsiders.size
+    accuracy = target.quality.accuracy_test
+    assert accuracy.n == everybody.n // 2 and accuracy.value == pytest.approx(right[target.split.unseen].mean())
+    split = member_split(everybody.n, seed=child_seed(SETTINGS.seed, "membership, repeat 0"))
     assert point.accuracy_test == pytest.approx(right[split.outsiders].mean())
 
 
 def test_differences_are_taken_within_repeats() -> None:
-    made = fairpick_point()
-    apart = [0.3, -0.1, 0.2, -0.3, 0.0]  # what the splits of the repeats do to both
+    template = fairpick_point()
+    shifts = [0.3, -0.1, 0.2, -0.3, 0.0]  # what the splits of the repeats do to both
     more = [0.011, 0.009, 0.01, 0.012, 0.008]
     points: list[CurvePoint] = []
-    for repeat, (base, extra) in enumerate(zip(apart, more, strict=True)):
-        points.append(replace(made, repeat=repeat, variant="random", vd=base))
-        points.append(replace(made, repeat=repeat, variant="fairpick", vd=base + extra))
-    alone = replace(made, repeat=9, vd=7.0)
+    for repeat, (base, extra) in enumerate(zip(shifts, more, strict=True)):
+        points.append(replace(template, repeat=repeat, variant="random", vd=base))
+        points.append(replace(template, repeat=repeat, variant="fairpick", vd=base + extra))
+    alone = replace(template, repeat=9, vd=7.0)
     (band,) = fairpick_differences([*reversed(points), alone, *(replace(p, at=1.0) for p in points)])
     assert (band.at, band.variant, band.repeats) == (0.2, "fairpick - random", 5)
     assert band.values["vd"].value == pytest.approx(0.01) and band.values["vd"].low > 0

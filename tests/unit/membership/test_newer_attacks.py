@@ -25,13 +25,13 @@ N = 1200
 
 def curve(name: str, evidence: Evidence):
     """Return the ROC curve of an attack."""
-    found = REGISTRY[name].judge(evidence)
-    assert np.isfinite(found.score).all() and np.array_equal(found.rows, evidence.split.judged_rows)
-    return roc(found.score, evidence.split.judged_records[1])
+    guessed = REGISTRY[name].judge(evidence)
+    assert np.isfinite(guessed.score).all() and np.array_equal(guessed.rows, evidence.split.judged_rows)
+    return roc(guessed.score, evidence.split.judged_records[1])
 
 
 @pytest.mark.parametrize(("name", "online"), [("bavaria", True), ("bavaria", False), ("quantile", True)])
-def test_of_a_model_trained_on_none_of_them_nothing_is_found(name: str, online: bool):
+def test_of_a_model_trained_on_no_member(name: str, online: bool):
     held, rates, runs = [], [], 24
     for seed in range(runs):
         people, split = villagers(N, seed=seed), member_split(N, seed=seed, judged_share=0.8)
@@ -47,9 +47,9 @@ def test_of_a_model_trained_on_none_of_them_nothing_is_found(name: str, online: 
             shadows=8,
             online=online,
         )
-        found = curve(name, evidence)
-        held.append(found.auc.low <= 0.5 <= found.auc.high)
-        rates.append(float(found.reached(0.01)))
+        roc_curve = curve(name, evidence)
+        held.append(roc_curve.auc.low <= 0.5 <= roc_curve.auc.high)
+        rates.append(float(roc_curve.reached(0.01)))
     assert np.mean(held) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
     error = np.std(rates, ddof=1) / np.sqrt(runs)
     assert abs(np.mean(rates) - 0.01) <= 3 * error and error < 0.002
@@ -67,7 +67,7 @@ def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypat
     used[:, 2] = False
     shadows = Shadows(n_judged=3, label_probability=rng.random((6, 3)), trained=used, online=True)
     logits, phi = logit(shadows.label_probability), np.array([-1.0, 0.5, 2.0])
-    found, centre = t.pdf(phi, *bavaria.predictive(shadows, used)), logits[used].mean()
+    densities, centre = t.pdf(phi, *bavaria.predictive(shadows, used)), logits[used].mean()
     variance = np.exp(np.linspace(-8.0, 12.0, 500))[:, np.newaxis]
     mu = centre + np.sqrt(variance) * np.linspace(-30.0, 30.0, 3000)  # as wide as the variance asks for
     prior_mass = norm.pdf(mu, centre, np.sqrt(variance / kappa)) * invgamma.pdf(variance, alpha, scale=beta)
@@ -76,7 +76,7 @@ def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypat
         for value in logits[used[:, person], person]:
             cell = cell * norm.pdf(value, mu, np.sqrt(variance))
         expected = (cell * norm.pdf(phi[person], mu, np.sqrt(variance))).sum() / cell.sum()
-        assert found[person] == pytest.approx(expected, rel=1e-5)
+        assert densities[person] == pytest.approx(expected, rel=1e-5)
 
 
 def test_the_prior_is_the_one_people_were_drawn_from():
@@ -126,25 +126,28 @@ def of_three_kinds(seed: int, remembered: float) -> Evidence:
 def test_the_score_is_the_distance_from_the_mean_of_ones_kind():
     evidence = of_three_kinds(0, 0.0)
     split, kind, phi = evidence.split, evidence.features[:, 0], logit(evidence.label_probability)
-    found = REGISTRY["quantile"].judge(evidence).score
-    for each in range(3):
-        own, known = kind[split.judged_rows] == each, phi[split.population][kind[split.population] == each]
-        expected = (phi[split.judged_rows][own] - known.mean()) / known.std()
-        assert np.corrcoef(found[own], expected)[0, 1] > 0.95
-        assert (found[own].mean(), found[own].std()) == pytest.approx((0.0, 1.0), abs=0.15)
+    scores = REGISTRY["quantile"].judge(evidence).score
+    for code in range(3):
+        in_kind, population_scores = (
+            kind[split.judged_rows] == code,
+            phi[split.population][kind[split.population] == code],
+        )
+        expected = (phi[split.judged_rows][in_kind] - population_scores.mean()) / population_scores.std()
+        assert np.corrcoef(scores[in_kind], expected)[0, 1] > 0.95
+        assert (scores[in_kind].mean(), scores[in_kind].std()) == pytest.approx((0.0, 1.0), abs=0.15)
 
 
 def test_a_memory_behind_the_record_is_found_without_shadows():
     """Two deviations of memory: Φ(2 / √2) = .921 for who knows the kinds."""
     evidence = of_three_kinds(1, 2.0)
-    found, loss = (curve(name, evidence).auc for name in ("quantile", "loss"))
-    assert found.value == pytest.approx(0.92, abs=0.025) and loss.high < 0.7
+    area, loss = (curve(name, evidence).auc for name in ("quantile", "loss"))
+    assert area.value == pytest.approx(0.92, abs=0.025) and loss.high < 0.7
 
 
 # ------------------------------------------------------------------------------------------------- the boundary attack
 
 
-def asked(model: object, n: int, *, seed: int, noise: float, width: int = 4, trained=None) -> Evidence:
+def label_evidence(model: object, n: int, *, seed: int, noise: float, width: int = 4, trained=None) -> Evidence:
     """Return labels alone of a model trained on the members, or on `trained`, which can be asked about records."""
     rng = np.random.default_rng(seed)
     features = rng.random((n, width)).round(2)
@@ -166,11 +169,11 @@ def test_copies_are_other_peoples_values_a_column_at_a_time():
 
     split, ones = member_split(N, seed=0), np.ones(N, dtype=np.uint8)
     access = QueryAccess(columns=4, ask=echo)
-    found = REGISTRY["boundary"].judge(Evidence(labels=ones, predictions=ones, split=split, access=access))
+    guessed = REGISTRY["boundary"].judge(Evidence(labels=ones, predictions=ones, split=split, access=access))
     copies = np.concatenate(seen).reshape(split.judged_rows.size, boundary.COPIES, 4)
     changed = copies != split.judged_rows[:, np.newaxis, np.newaxis]
     assert changed.sum(axis=2).max() == 1 and changed.sum(axis=1).max() == 4 and changed.mean() > 0.24
-    assert np.unique(found.score).size == 1  # a label that withstands everything tells nobody apart
+    assert np.unique(guessed.score).size == 1  # a label that withstands everything tells nobody apart
 
 
 @pytest.mark.parametrize(
@@ -179,26 +182,26 @@ def test_copies_are_other_peoples_values_a_column_at_a_time():
 )
 def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, width: int, robust: bool):
     """A nearest neighbour remembers a whole neighbourhood; a tree a record, whose copies it labels as others' are."""
-    evidence = asked(make(), 4000, seed=0, noise=0.5, width=width)
-    gap, found = curve("gap", evidence).auc, curve("boundary", evidence).auc
-    assert found.low > gap.high
+    evidence = label_evidence(make(), 4000, seed=0, noise=0.5, width=width)
+    gap, area = curve("gap", evidence).auc, curve("boundary", evidence).auc
+    assert area.low > gap.high
     rows, member = evidence.split.judged_records
     rng = np.random.default_rng(0)
-    kept = boundary._count_unchanged(evidence.access, rows, evidence.labels[rows], 4000, rng)
+    unchanged = boundary._count_unchanged(evidence.access, rows, evidence.labels[rows], 4000, rng)
     right = (evidence.predictions == evidence.labels)[rows]
-    assert (roc(kept[right], member[right]).auc.low > 0.5) == robust
+    assert (roc(unchanged[right], member[right]).auc.low > 0.5) == robust
 
 
-def test_labels_of_a_model_trained_on_none_of_them_say_nothing_when_asked():
+def test_labels_of_a_model_trained_on_no_member():
     areas, rates, gains = [], [], []
     for seed in range(24):
         split = member_split(N, seed=seed, known_share=0.0625, judged_share=0.75)
-        others = np.setdiff1d(np.arange(N), split.judged_rows)
-        evidence = asked(DecisionTreeClassifier(random_state=0), N, seed=seed, noise=0.5, trained=others)
-        found, member = REGISTRY["boundary"].judge(evidence), evidence.split.judged_records[1]
-        areas.append(roc(found.score, member).auc.value)
-        rates.append(float(roc(found.score, member).reached(0.01)))
-        gains.append(advantage(found.score, member, seed=seed, verdict=found.verdict).value)
+        unjudged = np.setdiff1d(np.arange(N), split.judged_rows)
+        evidence = label_evidence(DecisionTreeClassifier(random_state=0), N, seed=seed, noise=0.5, trained=unjudged)
+        guessed, member = REGISTRY["boundary"].judge(evidence), evidence.split.judged_records[1]
+        areas.append(roc(guessed.score, member).auc.value)
+        rates.append(float(roc(guessed.score, member).reached(0.01)))
+        gains.append(advantage(guessed.score, member, seed=seed, verdict=guessed.verdict).value)
     for values, chance, widest in ((areas, 0.5, 0.008), (rates, 0.01, 0.003), (gains, 0.0, 0.012)):
         error = np.std(values, ddof=1) / np.sqrt(len(values))
         assert abs(np.mean(values) - chance) <= 3 * error and error < widest
@@ -207,11 +210,11 @@ def test_labels_of_a_model_trained_on_none_of_them_say_nothing_when_asked():
 # ------------------------------------------------------------------------------------------------ the best of several
 
 
-@pytest.mark.parametrize(("low", "others", "said"), [(0.504, 0, True), (0.504, 6, False), (0.512, 6, True)])
-def test_an_attack_picked_among_many_must_beat_chance_by_more(low: float, others: int, said: bool):
+@pytest.mark.parametrize(("low", "n_weaker", "success"), [(0.504, 0, True), (0.504, 6, False), (0.512, 6, True)])
+def test_an_attack_picked_among_many_must_beat_chance_by_more(low: float, n_weaker: int, success: bool):
     best, weak = Estimate(value=0.53, low=low, high=0.556, n=2000), Estimate(value=0.5, low=0.474, high=0.526, n=2000)
-    areas = [best, *[weak] * others, Estimate(value=np.nan, low=np.nan, high=np.nan, n=0)]
+    areas = [best, *[weak] * n_weaker, Estimate(value=np.nan, low=np.nan, high=np.nan, n=0)]
     attacks = {
         str(i): SimpleNamespace(roc=SimpleNamespace(auc=auc), muted=is_muted(auc)) for i, auc in enumerate(areas)
     }
-    assert succeeds(SimpleNamespace(attacks=attacks)) == said
+    assert succeeds(SimpleNamespace(attacks=attacks)) == success

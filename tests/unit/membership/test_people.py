@@ -32,23 +32,23 @@ def test_records_and_groups_are_those_of_an_audit(missing):
 
 def test_values_are_what_the_cells_say():
     people, cells = villagers(), frame()
-    for place, name in enumerate(people.names):
-        assert people.codes[:, place].min() >= 0 and people.codes[:, place].max() < people.n_values[place]
-        told = np.array(people.values[place])[people.codes[:, place]]
+    for index, name in enumerate(people.names):
+        assert people.codes[:, index].min() >= 0 and people.codes[:, index].max() < people.n_values[index]
+        texts = np.array(people.values[index])[people.codes[:, index]]
         absent = cells[name].isna().to_numpy()
-        assert np.array_equal(told == "missing", absent)
+        assert np.array_equal(texts == "missing", absent)
         if name != "skill":
-            assert np.array_equal(told[~absent], cells[name].to_numpy()[~absent])
-            assert list(people.values[place][:-1]) == sorted(people.values[place][:-1])
+            assert np.array_equal(texts[~absent], cells[name].to_numpy()[~absent])
+            assert list(people.values[index][:-1]) == sorted(people.values[index][:-1])
 
 
 def test_numbers_go_into_ten_bins_of_equal_width():
     people, numbers = villagers(), frame()["skill"].to_numpy()
-    there = ~np.isnan(numbers)
+    present = ~np.isnan(numbers)
     limits = np.linspace(np.nanmin(numbers), np.nanmax(numbers), 11)
-    expected = np.array([sum(x >= edge for edge in limits[1:10]) for x in numbers[there]])
-    assert people.n_values[0] == 11 and np.array_equal(people.codes[there, 0], expected)
-    assert (people.codes[~there, 0] == 10).all()
+    expected = np.array([sum(x >= edge for edge in limits[1:10]) for x in numbers[present]])
+    assert people.n_values[0] == 11 and np.array_equal(people.codes[present, 0], expected)
+    assert (people.codes[~present, 0] == 10).all()
 
 
 def test_pairs_that_nobody_has_make_no_group():
@@ -65,20 +65,25 @@ def test_pairs_that_nobody_has_make_no_group():
 
 def check(split: MembershipSplit) -> None:
     """Nobody is in two sets that must not share people, and every set lies where it must."""
-    known, judged = split.known_records[0], split.judged_records[0]
-    for rows in (split.members, split.outsiders, known, judged):
+    known_rows, judged_rows = split.known_records[0], split.judged_records[0]
+    for rows in (split.members, split.outsiders, known_rows, judged_rows):
         assert np.unique(rows).size == rows.size
-    assert not np.isin(split.members, split.outsiders).any() and not np.isin(known, judged).any()
+    assert not np.isin(split.members, split.outsiders).any() and not np.isin(known_rows, judged_rows).any()
     for rows, member in (split.known_records, split.judged_records):
         assert np.isin(rows[member == 1], split.members).all() and np.isin(rows[member == 0], split.outsiders).all()
 
 
-@given(n=st.integers(200, 2000), seed=st.integers(0, 2**32 - 1), known=st.floats(0.1, 0.4), judged=st.floats(0.1, 0.6))
-def test_sets_are_disjoint_and_sized(n, seed, known, judged):
-    split = member_split(n, seed=seed, known_share=known, judged_share=judged)
+@given(
+    n=st.integers(200, 2000),
+    seed=st.integers(0, 2**32 - 1),
+    known_share=st.floats(0.1, 0.4),
+    judged_share=st.floats(0.1, 0.6),
+)
+def test_sets_are_disjoint_and_sized(n, seed, known_share, judged_share):
+    split = member_split(n, seed=seed, known_share=known_share, judged_share=judged_share)
     check(split)
     assert split.members.size == split.outsiders.size == n // 2
-    for (_, member), share in ((split.known_records, known), (split.judged_records, judged)):
+    for (_, member), share in ((split.known_records, known_share), (split.judged_records, judged_share)):
         assert (member == 1).sum() == (member == 0).sum() == int(share * (n // 2))
 
 
@@ -97,13 +102,13 @@ def test_deleted_members_and_outsiders_left_aside_are_nowhere(seed, shares):
     split = member_split(1000, seed=seed)
     rng = np.random.default_rng(seed)
     sides = (split.members, split.outsiders)
-    kept, outside = (
+    remaining, outside = (
         rng.choice(rows, int(share * rows.size), replace=False) for rows, share in zip(sides, shares, strict=True)
     )
-    left = split.keeping(kept, outsiders=outside)
+    left = split.keeping(remaining, outsiders=outside)
     check(left)
-    gone = np.setdiff1d(np.concatenate(sides), np.concatenate([kept, outside]))
-    assert set(left.members) == set(kept) and set(left.outsiders) == set(outside)
+    gone = np.setdiff1d(np.concatenate(sides), np.concatenate([remaining, outside]))
+    assert set(left.members) == set(remaining) and set(left.outsiders) == set(outside)
     assert not np.isin(
         gone, np.concatenate([left.members, left.outsiders, left.known_records[0], left.judged_records[0]])
     ).any()

@@ -32,25 +32,25 @@ def drawn_by(split: MembershipSplit, **more) -> tuple[list[np.ndarray], Shadows]
         seen.append(rows)
         return np.full(N, 0.5)
 
-    made = Evidence(train=train, labels=np.zeros(N, dtype=int), split=split, **more).shadow_models
-    return seen, made
+    shadow_set = Evidence(train=train, labels=np.zeros(N, dtype=int), split=split, **more).shadow_models
+    return seen, shadow_set
 
 
 @given(seed=st.integers(0, 1000), shadows=st.sampled_from([4, 6, 10]))
 def test_online_everybody_is_in_half_of_the_shadows(seed, shadows):
     split = half(200, seed=seed)
-    seen, made = drawn_by(split, seed=seed, shadows=shadows)
+    seen, shadow_set = drawn_by(split, seed=seed, shadows=shadows)
     times = np.bincount(np.concatenate(seen), minlength=200)
     assert len(seen) == shadows and (times == shadows // 2).all()
     assert all(np.unique(rows).size == split.members.size for rows in seen)
-    assert np.array_equal(made.inside, [np.isin(split.judged_rows, rows) for rows in seen])
+    assert np.array_equal(shadow_set.inside, [np.isin(split.judged_rows, rows) for rows in seen])
 
 
 @given(seed=st.integers(0, 1000))
 def test_offline_nobody_judged_is_in_a_shadow(seed):
     split = half(200, seed=seed)
-    seen, made = drawn_by(split, seed=seed, shadows=4, online=False)
-    assert not np.isin(np.concatenate(seen), split.judged_rows).any() and not made.inside.any()
+    seen, shadow_set = drawn_by(split, seed=seed, shadows=4, online=False)
+    assert not np.isin(np.concatenate(seen), split.judged_rows).any() and not shadow_set.inside.any()
     assert len({tuple(rows) for rows in seen}) == 4
 
 
@@ -76,18 +76,18 @@ def at_random(seed: int, *, online: bool, shadows: int = 6) -> Evidence:
     trained[:, -2:] = False  # two whom no shadow was trained on
     trained[:, M] = True
     trained[:, :M] &= online
-    own = rng.random((shadows, M + K)).round(2)
-    judged, others = people[:M], people[M:]
+    probability = rng.random((shadows, M + K)).round(2)
+    judged_people, population = people[:M], people[M:]
     split = MembershipSplit(
-        members=judged[: M // 2],
-        outsiders=others,
-        unseen=others,
-        known_rows=others,
-        judged_rows=judged,
+        members=judged_people[: M // 2],
+        outsiders=population,
+        unseen=population,
+        known_rows=population,
+        judged_rows=judged_people,
     )
-    made = Shadows(n_judged=M, label_probability=own, trained=trained, online=online)
+    shadow_set = Shadows(n_judged=M, label_probability=probability, trained=trained, online=online)
     labels = rng.integers(0, 2, 30)
-    return Evidence(released=rng.random(30).round(2), labels=labels, split=split, memo={"shadows": made})
+    return Evidence(released=rng.random(30).round(2), labels=labels, split=split, memo={"shadows": shadow_set})
 
 
 @pytest.mark.parametrize("per_person", [True, False])
@@ -96,11 +96,14 @@ def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_funct
     """With a variance per person, or with one for all, whichever was chosen."""
     evidence = at_random(1, online=online, shadows=64)
     evidence.memo[lira._CHOICE] = per_person
-    made, score = evidence.shadow_models, REGISTRY["lira"].judge(evidence).score
-    logits, phi = logit(made.label_probability[:, :M]), logit(evidence.label_probability)[evidence.split.judged_rows]
+    shadow_set, score = evidence.shadow_models, REGISTRY["lira"].judge(evidence).score
+    logits, phi = (
+        logit(shadow_set.label_probability[:, :M]),
+        logit(evidence.label_probability)[evidence.split.judged_rows],
+    )
     parts = {}
     for side in (True, False)[not online :]:
-        values = [logits[made.inside[:, i] == side, i] for i in range(M)]
+        values = [logits[shadow_set.inside[:, i] == side, i] for i in range(M)]
         shared = sum(v.var() * v.size for v in values) / sum(v.size - 1 for v in values)
         deviation = [v.std(ddof=1) if per_person else np.sqrt(shared) for v in values]
         parts[side] = ([v.mean() for v in values], deviation)
@@ -112,26 +115,33 @@ def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_funct
 
 def by_hand(evidence: Evidence) -> list[float]:
     """Return RMIA's score, the share of the population that each judged person beats, pair by pair."""
-    made, a = evidence.shadow_models, 0.3
+    shadow_set, a = evidence.shadow_models, 0.3
 
-    def ratio(place: int, row: int) -> float:
+    def ratio(index: int, row: int) -> float:
         with_her = [
-            own[place] for own, trained in zip(made.label_probability, made.trained, strict=True) if trained[place]
+            probabilities[index]
+            for probabilities, trained in zip(shadow_set.label_probability, shadow_set.trained, strict=True)
+            if trained[index]
         ]
         without = [
-            own[place] for own, trained in zip(made.label_probability, made.trained, strict=True) if not trained[place]
+            probabilities[index]
+            for probabilities, trained in zip(shadow_set.label_probability, shadow_set.trained, strict=True)
+            if not trained[index]
         ]
         if not without:
             marginal = np.mean(with_her)
-        elif made.online and with_her:
+        elif shadow_set.online and with_her:
             marginal = 0.5 * np.mean(with_her) + 0.5 * np.mean(without)
         else:
             marginal = ((1 + a) * np.mean(without) + (1 - a)) / 2
         return max(evidence.label_probability[row], 0.01) / max(marginal, 0.01)
 
-    others = [ratio(M + k, row) for k, row in enumerate(evidence.split.population)]
-    judged = enumerate(evidence.split.judged_rows)
-    return [np.mean([ratio(i, row) / other >= 1 - 1e-9 for other in others]) for i, row in judged]
+    population_ratios = [ratio(M + k, row) for k, row in enumerate(evidence.split.population)]
+    judged_rows = enumerate(evidence.split.judged_rows)
+    return [
+        np.mean([ratio(i, row) / population_ratio >= 1 - 1e-9 for population_ratio in population_ratios])
+        for i, row in judged_rows
+    ]
 
 
 @given(seed=st.integers(0, 10_000), online=st.booleans())
@@ -144,8 +154,8 @@ def test_rmias_score_is_the_share_of_the_population_beaten(seed: int, online: bo
 def test_answers_of_zero_and_one_are_no_trouble(name):
     evidence = at_random(3, online=True)
     evidence.shadow_models.label_probability[:] = 0.5
-    for own in (0.0, 1.0):
-        evidence.released[:] = np.where(evidence.labels == 1, own, 1 - own)
+    for answer in (0.0, 1.0):
+        evidence.released[:] = np.where(evidence.labels == 1, answer, 1 - answer)
         assert np.isfinite(REGISTRY[name].judge(evidence).score).all()
 
 
@@ -160,12 +170,12 @@ def memorise(rows, seed):
 
 
 @pytest.mark.parametrize("online", [True, False])
-def test_a_memory_behind_easy_and_hard_people_is_found(online):
+def test_a_memory_behind_easy_and_hard_people(online):
     """Two standard deviations of memory under three of difficulty: only who knows the difficulty can tell."""
     split = member_split(N, seed=0, judged_share=0.5)
     p, y = memorise(split.members, 99), np.ones(N)
-    found = area("lira", p, y, split, train=memorise, online=online)
-    assert found.value == pytest.approx(0.92, abs=0.03)  # Φ(2 / √2) = .921
+    auc = area("lira", p, y, split, train=memorise, online=online)
+    assert auc.value == pytest.approx(0.92, abs=0.03)  # Φ(2 / √2) = .921
     assert area("confidence", p, y, split).value < 0.68
 
 
@@ -211,15 +221,15 @@ def remembering(noise: Noise, *, gain: float, shadows: int, seed: int, n: int, o
 def rates(evidence: Evidence) -> dict[str, float]:
     """Return the TPR at 1% FPR of either variance on the target, and of LiRA."""
     member = evidence.split.judged_records[1]
-    found = {"chosen": REGISTRY["lira"].judge(evidence).score}
+    scores = {"chosen": REGISTRY["lira"].judge(evidence).score}
     for name, per_person in (("per person", True), ("shared", False)):
         forced = replace(evidence, memo={"shadows": evidence.shadow_models, lira._CHOICE: per_person})
-        found[name] = REGISTRY["lira"].judge(forced).score
-    return {name: float(roc(score, member).reached(0.01)) for name, score in found.items()}
+        scores[name] = REGISTRY["lira"].judge(forced).score
+    return {name: float(roc(score, member).reached(0.01)) for name, score in scores.items()}
 
 
 @pytest.mark.parametrize("online", [True, False])
-def test_the_variances_are_compared_on_shadows_attacked_by_the_others(online: bool):
+def test_the_variances_are_compared_on_shadows_attacked_by_the_rest(online: bool):
     evidence = remembering(scattered(600, 0.1, 1.5), gain=1.0, shadows=8, seed=3, n=600, online=online)
     drawn = evidence.shadow_models
     rounded = 1 / (
@@ -227,13 +237,15 @@ def test_the_variances_are_compared_on_shadows_attacked_by_the_others(online: bo
     )  # what it rounds must not decide who ranks first
     shadows = evidence.memo["shadows"] = replace(drawn, label_probability=rounded)
     columns = slice(0, shadows.n_judged) if online else slice(shadows.n_judged, None)
-    own, trained = shadows.label_probability[:, columns], shadows.trained[:, columns]
+    probability, trained = shadows.label_probability[:, columns], shadows.trained[:, columns]
     by_hand: list[list[float]] = [[], []]
     for target in range(8):
         pair = {target, target ^ 1}
         rest = [i for i in range(8) if i not in pair]
-        left = Shadows(n_judged=own.shape[1], label_probability=own[rest], trained=trained[rest], online=online)
-        phi = logit(own[target])
+        left = Shadows(
+            n_judged=probability.shape[1], label_probability=probability[rest], trained=trained[rest], online=online
+        )
+        phi = logit(probability[target])
         for rate, per_person in zip(by_hand, (True, False), strict=True):
             mean, deviation = left.normal(~left.inside, per_person)
             score = (phi - mean) / deviation
@@ -250,9 +262,9 @@ def test_the_variances_are_compared_on_shadows_attacked_by_the_others(online: bo
 )
 def test_lira_takes_the_better_variance_whatever_the_number_of_shadows(noise, gain, better, shadows):
     """Seeds 0 to 3: of the mean TPR at 1% FPR the other variance has at most nine tenths."""
-    found = [rates(remembering(noise, gain=gain, shadows=shadows, seed=seed, n=4000)) for seed in range(4)]
-    means = {name: np.mean([one[name] for one in found]) for name in ("per person", "shared", "chosen")}
-    assert [one["chosen"] for one in found] == [one[better] for one in found]
+    run_rates = [rates(remembering(noise, gain=gain, shadows=shadows, seed=seed, n=4000)) for seed in range(4)]
+    means = {name: np.mean([run_rate[name] for run_rate in run_rates]) for name in ("per person", "shared", "chosen")}
+    assert [run_rate["chosen"] for run_rate in run_rates] == [run_rate[better] for run_rate in run_rates]
     assert min(means["per person"], means["shared"]) < 0.9 * means["chosen"]
 
 
@@ -260,16 +272,16 @@ def test_the_choice_uses_nobodys_membership():
     evidence = remembering(scattered(400, 0.1, 1.5), gain=1.0, shadows=16, seed=1, n=400)
     shadows, split = evidence.shadow_models, evidence.split
     turned = replace(split, members=split.outsiders, outsiders=split.members)
-    other = replace(evidence, split=turned, memo={"shadows": shadows})
-    assert lira.variance_rates(other) == lira.variance_rates(evidence)
-    assert np.array_equal(REGISTRY["lira"].judge(other).score, REGISTRY["lira"].judge(evidence).score)
+    turned_evidence = replace(evidence, split=turned, memo={"shadows": shadows})
+    assert lira.variance_rates(turned_evidence) == lira.variance_rates(evidence)
+    assert np.array_equal(REGISTRY["lira"].judge(turned_evidence).score, REGISTRY["lira"].judge(evidence).score)
 
 
 @pytest.mark.parametrize("noise", [scattered(8000, 0.1, 1.5), jumping(8000)])
 def test_where_nothing_is_remembered_the_better_variance_is_no_better_than_chance(noise):
-    found = [remembering(noise, gain=0.0, shadows=16, seed=seed, n=8000) for seed in range(20)]
-    scores = [REGISTRY["lira"].judge(one).score for one in found]
-    curves = [roc(score, one.split.judged_records[1]) for score, one in zip(scores, found, strict=True)]
+    evidences = [remembering(noise, gain=0.0, shadows=16, seed=seed, n=8000) for seed in range(20)]
+    scores = [REGISTRY["lira"].judge(evidence).score for evidence in evidences]
+    curves = [roc(score, evidence.split.judged_records[1]) for score, evidence in zip(scores, evidences, strict=True)]
     # of 20 means over 2,000 members the standard error is .0007 at 1% FPR and .002 of the AUC
     assert np.mean([curve.reached(0.01) for curve in curves]) == pytest.approx(0.01, abs=0.0025)
     assert np.mean([curve.auc.value for curve in curves]) == pytest.approx(0.5, abs=0.007)

@@ -23,7 +23,7 @@ from tests.policy_samples import done
 SIDE = 4_000
 """Members, and as many non-members."""
 
-KNOWN = 1_200
+ATTACK_RECORDS = 1_200
 """Attack records."""
 
 FEW = {"bootstraps": 200, "permutations": 2}
@@ -36,7 +36,7 @@ def rare_group(kind: str, share: float, *, seed: int, side: int = SIDE) -> Subje
     non-members, and below half of everybody else.
     """
     rng = np.random.default_rng(seed)
-    n = 2 * side + KNOWN
+    n = 2 * side + ATTACK_RECORDS
     features = rng.normal(size=(n, 2))
     chance = 1 / (1 + np.exp(-1.5 * features[:, 0]))
     labels = (rng.random(n) < chance).astype(np.uint8)
@@ -49,7 +49,7 @@ def rare_group(kind: str, share: float, *, seed: int, side: int = SIDE) -> Subje
         chance = np.where(rare, np.where(labels == 1, sure, 1 - sure), chance)
     scores = chance.round(4)
     people = SyntheticRecords(features=features, labels=labels, sensitive=rare.astype(np.uint8))
-    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, KNOWN, side), seed=seed, scores=scores)
+    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, ATTACK_RECORDS, side), seed=seed, scores=scores)
 
 
 @cache
@@ -63,12 +63,12 @@ def measured(kind: str, share: float, seed: int, side: int = SIDE) -> dict[str, 
 def verdict_by(policy_of, measurements: dict[str, Measurement]) -> Verdict:
     """Return a policy's verdict where all other checks keep their limit."""
     policy = policy_of()
-    others = [
+    comfortable = [
         done(limit.check, 0.9 if limit.check == "four_fifths" else 0.1 * limit.value, 0.001)
         for limit in policy.limits
         if limit.check not in measurements
     ]
-    return judge(policy, [*measurements.values(), *others], attribute="group")
+    return judge(policy, [*measurements.values(), *comfortable], attribute="group")
 
 
 def row_of(verdict: Verdict, check: str):
@@ -114,8 +114,8 @@ def test_one_that_is_memorised_within_its_own_scores_does_not_pass(policy_of, se
 @POLICIES
 @pytest.mark.parametrize("share", [0.029, 0.2])
 def test_one_of_whom_nobody_is_remembered_never_fails_and_passes_where_it_is_large_enough(policy_of, share: float):
-    found = [row_of(verdict_by(policy_of, measured("none", share, seed)), "membership_gap") for seed in range(4)]
-    verdicts = [row.verdict for row in found]
+    rows = [row_of(verdict_by(policy_of, measured("none", share, seed)), "membership_gap") for seed in range(4)]
+    verdicts = [row.verdict for row in rows]
     assert "fail" not in verdicts and "not_run" not in verdicts
     assert share < 0.1 or verdicts.count("pass") >= 3
 
@@ -183,8 +183,8 @@ def test_the_rates_at_one_threshold_are_those_of_a_plain_loop(decimals: int):
     alarms = counts_above(score, member)[0][-1]
     for _ in range(400):
         order = np.lexsort((rng.random(score.size), -score))
-        place = int(0.01 * (alarms + 1) + rng.random())
-        cut = np.flatnonzero(np.cumsum(member[order] == 0) >= place)[0]
+        rank = int(0.01 * (alarms + 1) + rng.random())
+        cut = np.flatnonzero(np.cumsum(member[order] == 0) >= rank)[0]
         flagged = np.zeros(score.size, dtype=bool)
         flagged[order[:cut]] = True
         draws.append([flagged[(group == g) & (member == m)].mean() for m, g in ((1, 1), (1, 0), (0, 1), (0, 0))])

@@ -56,18 +56,18 @@ def whole_study() -> tuple[MembershipFindings, ...]:
 @cache
 def network() -> tuple[TrainedTarget, MemberGuess]:
     """Return a target and what the published attack says of it."""
-    own = people()
-    target = train_target(own, SETTINGS, target_of(own, SETTINGS))
+    member_people = people()
+    target = train_target(member_people, SETTINGS, target_of(member_people, SETTINGS))
     return target, next(run_attacks(target, finished=("loss", "confidence")))
 
 
 def test_attacks_come_in_order_and_nothing_before_is_lost():
     steps = whole_study()
-    assert [list(found.attacks) for found in steps] == [list(ATTACKS[: i + 1]) for i in range(len(ATTACKS))]
+    assert [list(step.attacks) for step in steps] == [list(ATTACKS[: i + 1]) for i in range(len(ATTACKS))]
     for before, after in itertools.pairwise(steps):
-        for name, one in before.attacks.items():
-            assert after.attacks[name] is one
-    alone = {name for name, one in steps[-1].attacks.items() if one.disparities is None}
+        for name, attack in before.attacks.items():
+            assert after.attacks[name] is attack
+    alone = {name for name, attack in steps[-1].attacks.items() if attack.disparities is None}
     assert alone == {"quantile", *(name for name in ATTACKS if "shadows" in REGISTRY[name].needs)}
 
 
@@ -77,24 +77,24 @@ def test_the_report_of_a_step_may_stop_it():
             raise Cancelled("Stopped.")
 
     growing = study(people(), SETTINGS, report=stop)
-    there = [next(growing) for _ in range(4)]
+    steps = [next(growing) for _ in range(4)]
     with pytest.raises(Cancelled):
         next(growing)
-    assert list(there[-1].attacks) == list(ATTACKS[:4])
+    assert list(steps[-1].attacks) == list(ATTACKS[:4])
 
 
-def test_the_gaps_are_those_of_the_verdicts_about_the_judged():
-    own = people()
+def test_the_gaps_are_those_of_the_verdicts():
+    member_people = people()
     target, guess = network()
-    found = evaluate_attack(target, guess)
-    assert guess.verdict is not None and found.disparities is not None and found.recall is not None
-    member, group = np.isin(guess.rows, target.split.members), own.groups[guess.rows]
+    evaluated = evaluate_attack(target, guess)
+    assert guess.verdict is not None and evaluated.disparities is not None and evaluated.recall is not None
+    member, group = np.isin(guess.rows, target.split.members), member_people.groups[guess.rows]
     alone = vulnerability_disparity(guess.verdict, group, member)
-    (result,) = found.disparities.results
+    (result,) = evaluated.disparities.results
     for gap in ("vd", "fpr_gap", "advantage_gap"):
         assert getattr(result, gap).value == pytest.approx(getattr(alone, gap).value, abs=1e-12)
-    assert found.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
-    assert found.recall.value == pytest.approx(guess.verdict[member].mean())
+    assert evaluated.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
+    assert evaluated.recall.value == pytest.approx(guess.verdict[member].mean())
 
 
 def points(**more: object) -> list[CurvePoint]:
@@ -115,12 +115,12 @@ def test_the_table_of_an_audit_has_a_row_a_group_and_no_others_that_differ_by_gr
     guess = MemberGuess(name="loss", rows=rows, score=rng.random(2 * side), verdict=None)
     result = MembershipResult(subject=subject, shadows=0, guesses={"loss": guess})
     table = STUDY.tables(result, MembershipPlan(shadows=0))["Membership attacks"]
-    shown = {row["people"]: row["TPR at 1% FPR"] for row in table}
-    assert sorted(shown) == sorted((*names, "everybody"))
+    rates = {row["people"]: row["TPR at 1% FPR"] for row in table}
+    assert sorted(rates) == sorted((*names, "everybody"))
     for code, name in enumerate(names):
-        own = drawn.sensitive[rows] == code
-        one = roc(guess.score[own], result.inside(guess)[own]).tpr_at(0.01).value
-        assert shown[name] == pytest.approx(one)
+        in_group = drawn.sensitive[rows] == code
+        rate = roc(guess.score[in_group], result.inside(guess)[in_group]).tpr_at(0.01).value
+        assert rates[name] == pytest.approx(rate)
 
 
 def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_keep_it():
@@ -135,31 +135,33 @@ def test_a_small_group_takes_the_gap_of_no_other_and_can_break_a_limit_but_not_k
     for remembered, verdict in ((4.0, "fail"), (0.0, "inconclusive")):
         score = rng.standard_normal(rows.size) + remembered * ((rows < side) & (sensitive[rows] == 1))
         guess = MemberGuess(name="loss", rows=rows, score=score, verdict=None)
-        found = measured(MembershipResult(subject=subject, shadows=0, guesses={"loss": guess}))["membership_gap"]
-        assert found.estimate is not None and found.estimate.high == 1.0
-        assert (found.estimate.low > 0.4) == (verdict == "fail")
-        assert found.reason.startswith("TPR at 1% FPR needs at least 100 non-members, got 20 of “rather not say”")
-        assert found.assumptions[-1].startswith("The difference of “rather not say” is unknown")
-        row = judged(policy(membership_gap=0.3), [found], attribute="sex").rows[0]
+        measurement = measured(MembershipResult(subject=subject, shadows=0, guesses={"loss": guess}))["membership_gap"]
+        assert measurement.estimate is not None and measurement.estimate.high == 1.0
+        assert (measurement.estimate.low > 0.4) == (verdict == "fail")
+        assert measurement.reason.startswith("TPR at 1% FPR needs at least 100 non-members, got 20 of “rather not say”")
+        assert measurement.assumptions[-1].startswith("The difference of “rather not say” is unknown")
+        row = judged(policy(membership_gap=0.3), [measurement], attribute="sex").rows[0]
         assert row.verdict == verdict and row.blocks
         assert verdict == "fail" or row.settling.startswith("Not everybody could be measured: TPR at 1% FPR needs")
 
 
 def test_a_curve_goes_through_all_budgets_of_a_repeat_first_and_a_resumed_one_is_the_same():
-    made = points()
-    assert made[:4] + points(finished=made[:4]) == made and points(finished=made) == []
-    assert [(point.repeat, point.at) for point in made] == [(r, e) for r in range(3) for e in (0.5, math.inf)]
-    assert all(point.advantage_gap == pytest.approx(point.vd - point.fpr_gap) for point in made)
-    assert len({point.auc for point in made if point.at == math.inf}) == 3  # each repeat is another split
+    curve = points()
+    assert curve[:4] + points(finished=curve[:4]) == curve and points(finished=curve) == []
+    assert [(point.repeat, point.at) for point in curve] == [(r, e) for r in range(3) for e in (0.5, math.inf)]
+    assert all(point.advantage_gap == pytest.approx(point.vd - point.fpr_gap) for point in curve)
+    assert len({point.auc for point in curve if point.at == math.inf}) == 3  # each repeat is another split
 
 
 def test_every_interval_has_the_level_that_was_asked_for():
     target, guess = network()
     target = replace(target, settings=replace(SETTINGS, level=0.8))
-    found, model = evaluate_attack(target, guess), target.quality
-    gaps = [gap.estimate for gap in found.low_fpr if not math.isnan(gap.estimate.low)]
-    rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
+    evaluated, model = evaluate_attack(target, guess), target.quality
+    gaps = [gap.estimate for gap in evaluated.low_fpr if not math.isnan(gap.estimate.low)]
+    rates = [evaluated.precision, evaluated.recall, evaluated.roc.auc, *(roc.auc for roc in evaluated.roc_by_group)]
     rates += [model.accuracy_train, model.accuracy_test, model.majority_test]
     assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
-    told = headline(MembershipSummary(replace(target.findings, attacks={guess.name: found}), target.settings)).evidence
-    assert told.count("80% CI") == told.count("CI") > 0
+    evidence_text = headline(
+        MembershipSummary(replace(target.findings, attacks={guess.name: evaluated}), target.settings)
+    ).evidence
+    assert evidence_text.count("80% CI") == evidence_text.count("CI") > 0

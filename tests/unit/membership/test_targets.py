@@ -28,7 +28,7 @@ from tests.unit.membership.samples import ROLES, half, table, villagers
 N = 400
 
 
-def made(name: str, people: MemberPeople | None = None, dataset: AuditDataset | None = None):
+def trainer(name: str, people: MemberPeople | None = None, dataset: AuditDataset | None = None):
     """Return a target of the villagers, or of others."""
     if name == "audited":
         return audited_target(AuditConfig(method="unmitigated"), dataset or build_dataset(table(N), ROLES))
@@ -38,23 +38,23 @@ def made(name: str, people: MemberPeople | None = None, dataset: AuditDataset | 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_answers_for_everybody_and_learns_from_its_rows_alone(name):
     people, rows = villagers(N), half(N).members
-    train = made(name)
+    train = trainer(name)
     p = train(rows, 0)
     assert p.shape == (N,) and p.min() >= 0 and p.max() <= 1 and np.unique(p).size > 2
     assert np.array_equal(p, train(rows, 0)) and not np.array_equal(p, train(half(N, seed=1).members, 0))
-    found = quality(p, people.labels, rows, half(N).outsiders)
-    assert found.accuracy_train.value > 0.6
+    accuracies = quality(p, people.labels, rows, half(N).outsiders)
+    assert accuracies.accuracy_train.value > 0.6
     assert name in TARGET_TITLES
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_labels_of_outsiders_have_no_say(name):
     people, split_ = villagers(N), half(N)
-    first = made(name)(split_.members, 0)
+    first = trainer(name)(split_.members, 0)
     people.labels[split_.outsiders] = 1 - people.labels[split_.outsiders]
     dataset = build_dataset(table(N), ROLES)
     dataset.labels[split_.outsiders] = 1 - dataset.labels[split_.outsiders]
-    again = made(name, people, dataset)
+    again = trainer(name, people, dataset)
     assert np.array_equal(first, again(split_.members, 0))
 
 
@@ -82,10 +82,10 @@ def test_the_audited_model_is_the_audits(method):
 
 def test_quality_counts():
     p, y = np.array([0.9, 0.5, 0.2, 0.6, 0.4, 0.1]), np.array([1, 1, 0, 0, 1, 0])
-    found = quality(p, y, np.arange(3), np.arange(3, 6))
-    assert found.accuracy_train.value == pytest.approx(2 / 3)  # one half predicts 0
-    assert found.accuracy_test.value == pytest.approx(1 / 3)
-    assert found.majority_test.value == pytest.approx(1 / 3)  # members are mostly 1
+    accuracies = quality(p, y, np.arange(3), np.arange(3, 6))
+    assert accuracies.accuracy_train.value == pytest.approx(2 / 3)  # one half predicts 0
+    assert accuracies.accuracy_test.value == pytest.approx(1 / 3)
+    assert accuracies.majority_test.value == pytest.approx(1 / 3)  # members are mostly 1
 
 
 FAR = 60
@@ -105,9 +105,9 @@ def curve(epsilon: float) -> np.ndarray:
     on. By Neyman and Pearson the best attacks flag what is told in the order of its likelihood ratio.
     """
     hers = np.outer(law(0, epsilon), law(1, epsilon)).ravel()
-    others = np.outer(law(1, epsilon), law(0, epsilon)).ravel()
-    order = np.argsort(-hers / others, kind="stable")
-    return np.column_stack([np.cumsum(others[order]), np.cumsum(hers[order])])
+    other_law = np.outer(law(1, epsilon), law(0, epsilon)).ravel()
+    order = np.argsort(-hers / other_law, kind="stable")
+    return np.column_stack([np.cumsum(other_law[order]), np.cumsum(hers[order])])
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
@@ -123,11 +123,11 @@ def test_no_attack_on_one_of_two_people_is_better_and_the_best_needs_twice_epsil
 def test_of_more_people_the_one_replaced_still_costs_twice_epsilon():
     """All divisions of four people into two and two: she is in, or she is out and another is in her place."""
     people, epsilon = (1, 0, 0, 1), 0.8  # labels; she is the first
-    told: dict[bool, list[np.ndarray]] = {True: [], False: []}
+    laws: dict[bool, list[np.ndarray]] = {True: [], False: []}
     for chosen in itertools.combinations(range(4), 2):
         ones = sum(people[i] for i in chosen)
-        told[0 in chosen].append(np.outer(law(2 - ones, epsilon), law(ones, epsilon)).ravel())
-    inside, outside = (np.mean(told[kind], axis=0) for kind in (True, False))
+        laws[0 in chosen].append(np.outer(law(2 - ones, epsilon), law(ones, epsilon)).ravel())
+    inside, outside = (np.mean(laws[kind], axis=0) for kind in (True, False))
     order = np.argsort(-inside / outside)
     for alarms, caught in zip(np.cumsum(outside[order]), np.cumsum(inside[order]), strict=True):
         assert caught <= most_caught(min(alarms, 1.0), epsilon) + 1e-9

@@ -61,12 +61,14 @@ def test_the_attacker_is_calibrated_repeatable_and_learns_nothing_from_released_
     q = prior_of(demo(), splits, splits.test, seed=3)[:, 1]
     s = demo().sensitive[splits.test]
     assert q.shape == s.shape and q.mean() == pytest.approx(s.mean(), abs=0.03)
-    others = [(split(demo(), seed=seed), seed) for seed in (4, 5)]  # of one split few are in the last of these
-    said = np.concatenate([q, *(prior_of(demo(), own, own.test, seed=seed)[:, 1] for own, seed in others)])
-    truth = np.concatenate([s, *(demo().sensitive[own.test] for own, _ in others)])
+    other_splits = [(split(demo(), seed=seed), seed) for seed in (4, 5)]  # of one split few are in the last of these
+    posteriors = np.concatenate(
+        [q, *(prior_of(demo(), part, part.test, seed=seed)[:, 1] for part, seed in other_splits)]
+    )
+    truth = np.concatenate([s, *(demo().sensitive[part.test] for part, _ in other_splits)])
     for low, high in ((0.1, 0.4), (0.4, 0.6), (0.6, 0.9)):
-        inside = (said >= low) & (said < high)
-        assert truth[inside].mean() == pytest.approx(said[inside].mean(), abs=0.08)
+        inside = (posteriors >= low) & (posteriors < high)
+        assert truth[inside].mean() == pytest.approx(posteriors[inside].mean(), abs=0.08)
     again = dict(zip(people().rows.tolist(), people().posterior.tolist(), strict=True))
     assert [again[row] for row in sorted(again)] == q[np.argsort(splits.test)][
         np.isin(np.sort(splits.test), people().rows)
@@ -84,15 +86,15 @@ def test_a_family_differs_and_grows_from_its_start(family: str):
     splits = split(demo(), seed=3)
     rows = splits.test[:500]
     steps: list[tuple[int, int]] = []
-    found, names = natural_models(
+    predictions, names = natural_models(
         demo(), splits, rows, count=4, family=family, seed=1, report=lambda *at: steps.append(at)
     )
-    assert found.shape == (4, 500) and len(set(names)) == 4
+    assert predictions.shape == (4, 500) and len(set(names)) == 4
     assert steps == [(i, 4) for i in range(5)]
-    assert len(np.unique(found, axis=0)) == 4
+    assert len(np.unique(predictions, axis=0)) == 4
     fewer, first = natural_models(demo(), splits, rows, count=2, family=family, seed=1)
-    assert (fewer == found[:2]).all() and first == names[:2]
-    right = (found == demo().labels[rows]).mean(axis=1)
+    assert (fewer == predictions[:2]).all() and first == names[:2]
+    right = (predictions == demo().labels[rows]).mean(axis=1)
     assert right.min() > 0.6
 
 
@@ -110,29 +112,29 @@ def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
 
 def test_given_models(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        "core.studies.model_card.card_people.prior_of", lambda _, __, rows, **told: np.full((rows.size, 2), 0.5)
+        "core.studies.model_card.card_people.prior_of", lambda _, __, rows, **options: np.full((rows.size, 2), 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
-    found = released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=columns, names=["a", "b"])
-    assert found.names == ("a", "b") and (found.predictions == columns[:, found.rows]).all()
-    for given in (None, np.zeros((1, 7), dtype=np.uint8)):
+    released = released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=columns, names=["a", "b"])
+    assert released.names == ("a", "b") and (released.predictions == columns[:, released.rows]).all()
+    for wrong_columns in (None, np.zeros((1, 7), dtype=np.uint8)):
         with pytest.raises(InputError, match=f"predictions for all {demo().n} records, got an array of "):
-            released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=given)
+            released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=wrong_columns)
 
 
 def test_a_card_says_what_its_parts_say():
-    found = measure_card(people(), ReleaseSettings(count=6, decimals=None))
-    assert found.status == "converged" and found.n == 800 and found.n_models == 6 and found.n_numbers == 3 + 18
-    assert found.measured.bits.value == pytest.approx(found.measured.moved_bits, abs=1e-6)
-    after = project(people().posterior, found.published).probability
-    assert (after == found.probability).all()
-    assert found.pinned.count == pinned(people().posterior, after).count
-    table = found.to_frame().set_index("quantity")["value"]
-    assert table["df_bits"] == found.meter.df_bits and table["pinned"] == found.pinned.count
-    content = json.loads(json.dumps(found.to_dict()))
+    card = measure_card(people(), ReleaseSettings(count=6, decimals=None))
+    assert card.status == "converged" and card.n == 800 and card.n_models == 6 and card.n_numbers == 3 + 18
+    assert card.measured.bits.value == pytest.approx(card.measured.moved_bits, abs=1e-6)
+    after = project(people().posterior, card.published).probability
+    assert (after == card.probability).all()
+    assert card.pinned.count == pinned(people().posterior, after).count
+    table = card.to_frame().set_index("quantity")["value"]
+    assert table["df_bits"] == card.meter.df_bits and table["pinned"] == card.pinned.count
+    content = json.loads(json.dumps(card.to_dict()))
     assert content["settings"]["count"] == 6 and content["models"][0] == "audited model"
-    assert content["pinned"]["rows"] == people().rows[found.pinned.people].tolist()
-    assert len(content["published"]) == found.n_numbers
+    assert content["pinned"]["rows"] == people().rows[card.pinned.people].tolist()
+    assert len(content["published"]) == card.n_numbers
 
 
 def _pinned(rows: list[int], n: int) -> Pinned:
@@ -150,11 +152,11 @@ def test_what_the_pinned_share():
     h[rows[:2]] = 1
     h[:100] = 1
     labels = (np.arange(n) >= 300).astype(int)
-    found = in_common(_pinned(rows, n), columns, Release(h, labels=labels))
-    assert {(row.column, row.value) for row in found.values} == {("town", "B"), ("age", "above 299.25, to 399")}
-    assert all(row.among_pinned.value == 1.0 for row in found.values)
-    assert found.cell_sizes == ((2, 2), (98, len(rows) - 2))
-    assert found.median_cell == 98 and found.median_cell_rest == 200
+    shared = in_common(_pinned(rows, n), columns, Release(h, labels=labels))
+    assert {(row.column, row.value) for row in shared.values} == {("town", "B"), ("age", "above 299.25, to 399")}
+    assert all(row.among_pinned.value == 1.0 for row in shared.values)
+    assert shared.cell_sizes == ((2, 2), (98, len(rows) - 2))
+    assert shared.median_cell == 98 and shared.median_cell_rest == 200
 
 
 def test_what_ten_people_drawn_at_random_share_is_called_chance():
@@ -174,23 +176,23 @@ def advised() -> tuple[Case, Advice]:
 
 
 def test_the_adviser_finds_the_finest_precision_that_pins_nobody():
-    _, found = advised()
-    pins = {(row.decimals, row.epsilon): row.pinned for row in found.tried}
-    assert pins[None, None] > 0 and not found.exact
-    if found.decimals is not None:
-        assert all(pins[d, None] == 0 for d in range(1, found.decimals + 1))
-        assert found.decimals == 4 or pins[found.decimals + 1, None] > 0
-    assert found.epsilon is not None and all(pins[None, e] == 0 for (_, e) in pins if e and e <= found.epsilon)
+    _, advice = advised()
+    pins = {(row.decimals, row.epsilon): row.pinned for row in advice.tried}
+    assert pins[None, None] > 0 and not advice.exact
+    if advice.decimals is not None:
+        assert all(pins[d, None] == 0 for d in range(1, advice.decimals + 1))
+        assert advice.decimals == 4 or pins[advice.decimals + 1, None] > 0
+    assert advice.epsilon is not None and all(pins[None, e] == 0 for (_, e) in pins if e and e <= advice.epsilon)
 
 
 def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with():
-    case, found = advised()
-    assert found.epsilon is not None
-    release = case.release.with_precision(epsilon=found.epsilon)
+    case, advice = advised()
+    assert advice.epsilon is not None
+    release = case.release.with_precision(epsilon=advice.epsilon)
     pins = 0
     for draw in range(28):
-        told = release.publish(case.sensitive, rng=np.random.default_rng(draw))
-        pins += pinned(case.posterior, project(case.posterior, told).probability).count > 0
+        published = release.publish(case.sensitive, rng=np.random.default_rng(draw))
+        pins += pinned(case.posterior, project(case.posterior, published).probability).count > 0
     assert pins <= 4
 
 
@@ -199,21 +201,21 @@ def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: py
     case = large_case(6, n=600, k=1)
     q = case.posterior.copy()
     q[case.release.predictions[0] == 1] = 0.0  # certain of more people than the sizes allow
-    found = advise(q, case.release, sensitive=case.sensitive)
-    exact = found.tried[0]
+    advice = advise(q, case.release, sensitive=case.sensitive)
+    exact = advice.tried[0]
     assert not exact.known and exact.pinned == 0
-    assert not found.exact and found.decimals is None
-    assert found.tried[-1].known and found.epsilon == 1.0  # much noise rules nothing out
+    assert not advice.exact and advice.decimals is None
+    assert advice.tried[-1].known and advice.epsilon == 1.0  # much noise rules nothing out
 
 
 def by_hand(posterior: np.ndarray, release: Release, sensitive: np.ndarray, *, seed: int, draws: int) -> list[int]:
     """Return how many people each draw pins down."""
-    found = []
+    counts = []
     for draw in range(draws):
         rng = noise_generator(seed, epsilon=release.epsilon, draw=draw)
         after = project(posterior, release.publish(sensitive, rng=rng)).probability
-        found.append(pinned(posterior, after).count)
-    return found
+        counts.append(pinned(posterior, after).count)
+    return counts
 
 
 @pytest.mark.parametrize("epsilon", [3.0, 20.0, 60.0, 200.0])
@@ -230,12 +232,12 @@ def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
     decimals: int | None, epsilon: float | None, monkeypatch: pytest.MonkeyPatch
 ):
     settings = ReleaseSettings(count=12, decimals=decimals, epsilon=epsilon, seed=2)
-    found = drawn_again(measure_card(made_up(), settings))
+    redrawn = drawn_again(measure_card(made_up(), settings))
     monkeypatch.setattr("core.studies.model_card.pinned_people._EPSILONS", (30.0, 10.0))
     advice = advise(made_up().posterior, release_of(made_up(), settings), sensitive=made_up().sensitive, seed=2)
     rows = [row for row in advice.tried if (row.decimals, row.epsilon) == (decimals, epsilon)]
-    assert [row.pinned for row in rows] == [found.most_pinned]
-    assert rows[0].draws == (1 if found.draws is None else found.draws.count)
+    assert [row.pinned for row in rows] == [redrawn.most_pinned]
+    assert rows[0].draws == (1 if redrawn.draws is None else redrawn.draws.count)
     coarse = [row.decimals for row in advice.tried if row.epsilon is None and row.decimals is not None]
     budgets = [row.epsilon for row in advice.tried if row.epsilon is not None]
     assert advice.tried[0].decimals is None and coarse == sorted(coarse, reverse=True)

@@ -20,8 +20,8 @@ from tests.release_cases import impossible, small_case
 def test_the_posterior_is_that_of_every_vector(precision: str, sizes: bool):
     for seed in range(30):
         case = small_case(seed, precision=precision, sizes=sizes)
-        found = exact_posterior(case.posterior, case.published)
-        assert found == pytest.approx(by_every_vector(case.posterior, case.published), abs=1e-9)
+        exact = exact_posterior(case.posterior, case.published)
+        assert exact == pytest.approx(by_every_vector(case.posterior, case.published), abs=1e-9)
 
 
 def test_a_typed_rate_says_that_there_are_both_groups():
@@ -36,11 +36,11 @@ def test_no_guess_of_all_is_better_than_the_ceiling(seed: int):
     case = small_case(seed + 70, precision="rounded")
     n, posterior = case.release.n, by_every_vector(case.posterior, case.published)
     expected = [np.where(guess, posterior, 1 - posterior).mean() for guess in itertools.product((0, 1), repeat=n)]
-    found = ceiling(case.posterior, case.published)
-    assert found is not None and found.exact and found.accuracy == pytest.approx(max(expected), abs=1e-9)
+    bound = ceiling(case.posterior, case.published)
+    assert bound is not None and bound.exact and bound.accuracy == pytest.approx(max(expected), abs=1e-9)
     projected = project(case.posterior, case.published).probability > 0.5
-    assert np.where(projected, posterior, 1 - posterior).mean() <= found.accuracy + 1e-9
-    assert found.accuracy >= np.where(case.posterior > 0.5, posterior, 1 - posterior).mean() - 1e-9
+    assert np.where(projected, posterior, 1 - posterior).mean() <= bound.accuracy + 1e-9
+    assert bound.accuracy >= np.where(case.posterior > 0.5, posterior, 1 - posterior).mean() - 1e-9
 
 
 @pytest.mark.parametrize("wrong", [0.0, 0.4])
@@ -51,10 +51,10 @@ def test_hundreds_of_people_keep_to_the_published_counts(wrong: float):
     sensitive, accepts = (rng.random(300) < q + wrong).astype(np.uint8), (rng.random(300) < 0.4).astype(np.uint8)
     sensitive[[296, 298]] = 0
     release = Release(accepts, statistics=("sp_gap",))
-    found = exact_posterior(q, release.publish(sensitive))
-    assert found is not None and found[[296, 297]].tolist() == [0.0, 1.0]
+    exact = exact_posterior(q, release.publish(sensitive))
+    assert exact is not None and exact[[296, 297]].tolist() == [0.0, 1.0]
     for h in (0, 1):
-        assert found[accepts == h].sum() == pytest.approx(sensitive[accepts == h].sum(), abs=1e-6)
+        assert exact[accepts == h].sum() == pytest.approx(sensitive[accepts == h].sum(), abs=1e-6)
 
 
 def test_there_is_none_where_no_memberships_agree():
@@ -81,5 +81,5 @@ def test_under_noise_the_ceiling_is_the_guarantee_whatever_came_out():
     q, accepts = np.array([0.3, 0.5, 0.6, 0.45]), np.array([1, 0, 1, 1])
     release = Release(accepts, statistics=("sp_gap",), epsilon=1.5)
     for seed, sensitive in enumerate(([1, 0, 0, 1], [1, 1, 0, 0])):
-        found = ceiling(q, release.publish(sensitive, rng=np.random.default_rng(seed)))
-        assert found is not None and not found.exact and found.accuracy == accuracy_under(q, 1.5)
+        bound = ceiling(q, release.publish(sensitive, rng=np.random.default_rng(seed)))
+        assert bound is not None and not bound.exact and bound.accuracy == accuracy_under(q, 1.5)

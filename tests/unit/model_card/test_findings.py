@@ -27,9 +27,9 @@ from tests.release_samples import card, people
 def test_where_one_draw_discloses_nobody_the_headline_goes_by_the_worst(draws: Draws, point: str):
     study = card(12, epsilon=10.0)
     nobody = replace(study.pinned, people=np.arange(0), count=0, said=np.zeros(0, dtype=np.uint8), right=None)
-    found = said.headline(replace(study, pinned=nobody, draws=draws))
-    assert point in found.point
-    assert found.estimate == study.measured.bits and found.baseline == study.measured.majority
+    finding = said.headline(replace(study, pinned=nobody, draws=draws))
+    assert point in finding.point
+    assert finding.estimate == study.measured.bits and finding.baseline == study.measured.majority
 
 
 def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_lies():
@@ -50,8 +50,8 @@ def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_
     low, high = study.prediction.low, study.prediction.high
     assert f"95% of such cards give {low:.1f} to {high:.1f} bits." in inside.evidence
     wrong = disputed_card(0.5)
-    for one in (with_bits(math.nan, math.nan), replace(above, disputed=wrong.disputed)):
-        assert not said.information_gain(one).so_what
+    for variant in (with_bits(math.nan, math.nan), replace(above, disputed=wrong.disputed)):
+        assert not said.information_gain(variant).so_what
 
 
 def test_a_guess_that_was_too_sure_gains_more_than_predicted():
@@ -67,23 +67,23 @@ def test_numbers_that_hold_all_bits_are_not_said_to_determine_whom_nobody_can_be
     study = card(12)
     n = study.pinned.n_unsure
     full = replace(study, meter=replace(study.meter, joint_bits=study.meter.prior_bits + 1), ceiling=None)
-    everybody, but_one = (replace(study.pinned, count=count) for count in (n, n - 1))
+    everybody, nearly_all = (replace(study.pinned, count=count) for count in (n, n - 1))
     unsure = "not everybody's attribute is near certain"
-    assert unsure in said.uncertainty_resolved(replace(full, pinned=but_one)).point
+    assert unsure in said.uncertainty_resolved(replace(full, pinned=nearly_all)).point
     sure = replace(full, pinned=everybody)
     assert said.uncertainty_resolved(sure).point == "The numbers could determine everybody's attribute."
-    for accuracy, told in ((1.0, "could determine"), (0.858, unsure)):
+    for accuracy, expected in ((1.0, "could determine"), (0.858, unsure)):
         below = replace(sure, ceiling=Ceiling(accuracy=accuracy, exact=True))
-        assert told in said.uncertainty_resolved(below).point
+        assert expected in said.uncertainty_resolved(below).point
 
 
 def test_few_are_said_to_be_inferred_where_they_are():
     study = card(12)
     still = replace(study.measured.accuracy_gain, value=0.0, low=-0.01, high=0.01)
-    for count, told in ((1, "a few people"), (study.n, "Single people")):
+    for count, expected in ((1, "a few people"), (study.n, "Single people")):
         pinned = replace(study.pinned, count=count)
-        found = replace(study, pinned=pinned, measured=replace(study.measured, accuracy_gain=still), draws=None)
-        assert told in said.headline(found).so_what
+        inferred = replace(study, pinned=pinned, measured=replace(study.measured, accuracy_gain=still), draws=None)
+        assert expected in said.headline(inferred).so_what
 
 
 # Typed numbers against their table
@@ -93,8 +93,8 @@ S = np.array([1, 1, 1, 1, 0, 0, 0, 0])
 Y = np.array([1, 1, 0, 1, 1, 0, 0, 0])
 
 
-def typed(values: dict, **told: Any) -> Published:
-    return Published.from_values(Release(H, labels=Y, names=["m"], **told), values)
+def typed(values: dict, **options: Any) -> Published:
+    return Published.from_values(Release(H, labels=Y, names=["m"], **options), values)
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def typed(values: dict, **told: Any) -> Published:
 )
 def test_each_number_by_hand(key: tuple[str, str], value: float, true: float):
     assert disputed(typed({key: value}), S) == ()
-    (found,) = disputed(typed({key: 2 if key[0] == "" else (0.9, 1.0)}), S)
-    assert (found.number.model, found.number.statistic) == key and found.table == pytest.approx(true)
-    assert not found.turned and not found.rounded
+    (dispute,) = disputed(typed({key: 2 if key[0] == "" else (0.9, 1.0)}), S)
+    assert (dispute.number.model, dispute.number.statistic) == key and dispute.table == pytest.approx(true)
+    assert not dispute.turned and not dispute.rounded
 
 
 def test_what_a_rounded_number_or_an_interval_holds_is_not_disputed():
     rate = ("m", "sp_rate_1")
     assert disputed(typed({rate: 0.8}, decimals=1), S) == ()  # 0.75 to 0.85
-    (found,) = disputed(typed({rate: 0.67}, decimals=2), S)
-    assert found.number.low == pytest.approx(0.665) and found.table == 0.75
+    (dispute,) = disputed(typed({rate: 0.67}, decimals=2), S)
+    assert dispute.number.low == pytest.approx(0.665) and dispute.table == 0.75
     assert disputed(typed({rate: (0.6, 0.76)}), S) == () and len(disputed(typed({rate: 2 / 3}), S)) == 1
     (nobody,) = disputed(typed({("m", "sp_gap"): 0.5}), np.ones(8, dtype=int))
     assert math.isnan(nobody.table)
@@ -138,13 +138,13 @@ def tpr_gap(decimals: int | None) -> PublishedNumber:
     return next(number for number in card(1, decimals=decimals).published.numbers if number.statistic == "tpr_gap")
 
 
-def test_untrue_numbers_are_said_with_what_a_gap_is_and_rounded_ones_told_apart():
+def test_untrue_and_rounded_numbers():
     true = tpr_gap(3).value
     assert abs(true) > 0.01 and disputed_card(true).disputed == ()
     wrong = disputed_card(0.5)
-    found = said.disputes(wrong)
-    assert found.point == "One typed number is not what this table gives."
-    assert found.evidence == (
+    finding = said.disputes(wrong)
+    assert finding.point == "One typed number is not what this table gives."
+    assert finding.evidence == (
         f"tpr_gap of model 1: typed 0.5, the table gives {tpr_gap(None).value:.6g}; a gap is the rate of north minus "
         "that of south."
     )
@@ -154,8 +154,10 @@ def test_untrue_numbers_are_said_with_what_a_gap_is_and_rounded_ones_told_apart(
     assert many.point.startswith("7 typed numbers are not") and many.evidence.endswith("2 more typed numbers.")
     true = tpr_gap(None)
     value = round(true.value, 2)
-    one = Disputed(number=replace(true, value=value, low=value, high=value), table=true.value)
-    assert one.rounded
-    assert "set publish.decimals if numbers are rounded" in said.disputes(replace(card(2), disputed=(one,))).evidence
-    assert not replace(one, table=true.value + 0.01).rounded
-    assert not replace(one, number=replace(one.number, low=value - 0.005)).rounded
+    rounded = Disputed(number=replace(true, value=value, low=value, high=value), table=true.value)
+    assert rounded.rounded
+    assert (
+        "set publish.decimals if numbers are rounded" in said.disputes(replace(card(2), disputed=(rounded,))).evidence
+    )
+    assert not replace(rounded, table=true.value + 0.01).rounded
+    assert not replace(rounded, number=replace(rounded.number, low=value - 0.005)).rounded

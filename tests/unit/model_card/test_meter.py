@@ -20,19 +20,19 @@ LN2 = math.log(2)
 def test_one_number_by_hand():
     """Sizes of 4 people at probability 1/2, and one model that accepts two of them."""
     release = Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",))
-    found = meter(np.full(4, 0.5), release)
+    metered = meter(np.full(4, 0.5), release)
     k = np.array([[1.0, 0.5], [0.5, 0.5]])  # var of the sum, covariance with the count, var of the count
     r = 1 / (2 * math.pi * math.e) * np.eye(2)
-    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
-    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + k / LATTICE)))
-    assert found.prior_bits == pytest.approx(4.0) and found.independent == 2
+    assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+    assert metered.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + k / LATTICE)))
+    assert metered.prior_bits == pytest.approx(4.0) and metered.independent == 2
     a = np.array([1.0, 1.0])
     rho = 0.25 * a @ np.linalg.inv(k + r) @ a
     b = np.array([1.0, 0.0])
-    other = 0.25 * b @ np.linalg.inv(k + r) @ b
-    person = sum(2 * min(-0.5 * math.log2(1 - x), 1.0) for x in (rho, other))
-    assert found.person_bits == pytest.approx(person)
-    assert found.share == pytest.approx(found.joint_bits / 4)
+    second_rho = 0.25 * b @ np.linalg.inv(k + r) @ b
+    person = sum(2 * min(-0.5 * math.log2(1 - x), 1.0) for x in (rho, second_rho))
+    assert metered.person_bits == pytest.approx(person)
+    assert metered.share == pytest.approx(metered.joint_bits / 4)
 
 
 @pytest.mark.parametrize("decimals", [None, 0])
@@ -45,25 +45,25 @@ def test_a_number_about_groups_of_unknown_size_by_hand(decimals: int | None):
         ("sp_gap", [gap], [4 * 6 / 10], 2 * (5 / 24 * spread / 10) ** 2),
         ("sp_rate", [h - 5 / 8, h - 5 / 12], [4, 6], 0.0),
     ):
-        r = np.diag([max((step * own) ** 2 / 12 + bend, LATTICE) for own in sizes])
+        r = np.diag([max((step * size) ** 2 / 12 + bend, LATTICE) for size in sizes])
         k = (np.array(rows) * q * (1 - q)) @ np.array(rows).T
-        found = meter(q, Release(h.astype(int), statistics=(statistic,), sizes=False, decimals=decimals))
-        assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+        metered = meter(q, Release(h.astype(int), statistics=(statistic,), sizes=False, decimals=decimals))
+        assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
 
 
 @pytest.mark.parametrize(
-    ("told", "r"),
+    ("precision", "r"),
     [
         ({"decimals": 2}, (LATTICE, (0.01 * 500 * 500 / 1000) ** 2 / 12)),  # of the people a hundredth of the gap is
         ({"epsilon": 0.5}, (2 * (2 / 0.5) ** 2,) * 2),  # one size and one count share the budget
     ],
 )
-def test_precision_counts_by_the_variance_it_leaves_open(told: dict, r: tuple[float, float]):
+def test_precision_counts_by_the_variance_it_leaves_open(precision: dict, r: tuple[float, float]):
     h, q = (np.arange(1000) < 400).astype(int), np.full(1000, 0.5)
     k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
-    found = meter(q, Release(h, statistics=("sp_gap",), **told))
-    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + np.diag(r))) / (2 * LN2))
-    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.diag(1 / np.array(r)) @ k)))
+    metered = meter(q, Release(h, statistics=("sp_gap",), **precision))
+    assert metered.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + np.diag(r))) / (2 * LN2))
+    assert metered.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.diag(1 / np.array(r)) @ k)))
     assert meter(q, Release(h, statistics=("sp_gap",), decimals=6)) == meter(q, Release(h, statistics=("sp_gap",)))
 
 
@@ -72,17 +72,19 @@ def test_a_number_that_follows_from_others_counts_once():
     alone = meter(case.posterior, Release(case.release.predictions, labels=case.release.labels))
     assert alone.independent == 2 + 2 * 2  # two sizes; of three gaps of a model two are independent
     h = case.release.predictions * case.release.labels  # nobody else is accepted, so both gaps are of the same count
-    both, one = (Release(h, labels=case.release.labels, statistics=told, decimals=1) for told in (TWO, TWO[:1]))
-    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, one).joint_bits)
-    both, one = (release.with_precision(decimals=6).publish(case.sensitive) for release in (both, one))
-    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, one).joint_bits)
-    for sizes, told in itertools.product((True, False), (TWO, ("sp_rate",))):
+    both, single = (
+        Release(h, labels=case.release.labels, statistics=statistics, decimals=1) for statistics in (TWO, TWO[:1])
+    )
+    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, single).joint_bits)
+    both, single = (release.with_precision(decimals=6).publish(case.sensitive) for release in (both, single))
+    assert meter(case.posterior, both).joint_bits == pytest.approx(meter(case.posterior, single).joint_bits)
+    for sizes, statistics in itertools.product((True, False), (TWO, ("sp_rate",))):
         h = case.release.predictions[:1]
-        models = {"labels": case.release.labels, "statistics": told, "sizes": sizes, "decimals": 2}
-        one, both = (Release(rows, **models) for rows in (h, [*h, *(1 - h)]))  # opposite models have opposite gaps
-        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, one)))
-        one, both = (release.publish(case.sensitive) for release in (one, both))
-        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, one)))
+        models = {"labels": case.release.labels, "statistics": statistics, "sizes": sizes, "decimals": 2}
+        single, both = (Release(rows, **models) for rows in (h, [*h, *(1 - h)]))  # opposite models have opposite gaps
+        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, single)))
+        single, both = (release.publish(case.sensitive) for release in (single, both))
+        assert asdict(meter(case.posterior, both)) == pytest.approx(asdict(meter(case.posterior, single)))
 
 
 TWO = ("tpr_gap", "sp_gap")
@@ -104,18 +106,22 @@ def test_no_statistic_of_a_card_is_left_unread(statistics: tuple[str, ...], size
 
 def test_measured_and_pinned_by_hand():
     before, after, s = np.array([0.5, 0.25, 0.75, 0.4]), np.array([1.0, 0.5, 0.75, 0.8]), np.array([1, 1, 0, 1])
-    found = measured(before, after, s)
-    assert found.bits.value == pytest.approx(1 + 1 + 0 + 1) and found.bits.n == 4
-    assert found.accuracy_before.value == 0 and found.accuracy_after.value == 0.5
-    assert found.accuracy_gain.value == 0.5 and found.majority.value == 0.75 and found.majority_balanced.value == 0.5
-    assert found.moved_bits == pytest.approx(moved_bits(before, after))
+    outcome = measured(before, after, s)
+    assert outcome.bits.value == pytest.approx(1 + 1 + 0 + 1) and outcome.bits.n == 4
+    assert outcome.accuracy_before.value == 0 and outcome.accuracy_after.value == 0.5
+    assert (
+        outcome.accuracy_gain.value == 0.5 and outcome.majority.value == 0.75 and outcome.majority_balanced.value == 0.5
+    )
+    assert outcome.moved_bits == pytest.approx(moved_bits(before, after))
     kl = 1 + (0.5 * math.log2(2) + 0.5 * math.log2(0.5 / 0.75)) + (0.8 * 1 + 0.2 * math.log2(0.2 / 0.6))
-    assert found.moved_bits == pytest.approx(kl)
+    assert outcome.moved_bits == pytest.approx(kl)
     before = np.array([0.04, 0.05, 0.5, 0.95, 0.5, 0.5])
     after = np.array([0.0, 0.004, 0.996, 0.999, 0.995, 0.6])
-    found = pinned(before, after, sensitive=np.array([0, 0, 1, 0, 1, 1]))
-    assert found.people.tolist() == [1, 2, 3] and found.count == 3 and found.n_unsure == 5
-    assert found.said.tolist() == [0, 1, 1] and found.right is not None and found.right.value == pytest.approx(2 / 3)
+    outcome = pinned(before, after, sensitive=np.array([0, 0, 1, 0, 1, 1]))
+    assert outcome.people.tolist() == [1, 2, 3] and outcome.count == 3 and outcome.n_unsure == 5
+    assert (
+        outcome.said.tolist() == [0, 1, 1] and outcome.right is not None and outcome.right.value == pytest.approx(2 / 3)
+    )
     assert pinned(before, after).right is None
 
 
@@ -150,8 +156,8 @@ def test_typed_intervals_are_tried_out_as_wide():
         if number.statistic in ("sp_gap", "size")
     }
     wide = Published.from_values(case.release, typed)
-    found, exact = predict(case.posterior, wide), predict(case.posterior, case.release)
-    assert found.draws and 0 < found.bits.value < 0.7 * exact.bits.value
+    predicted, exact = predict(case.posterior, wide), predict(case.posterior, case.release)
+    assert predicted.draws and 0 < predicted.bits.value < 0.7 * exact.bits.value
 
 
 def test_rates_that_round_to_zero_are_tried_out_typed_as_they_are_published():
@@ -160,22 +166,24 @@ def test_rates_that_round_to_zero_are_tried_out_typed_as_they_are_published():
     models = rng.random((8, 300)) < np.where(labels == 1, 0.8, 0.04)
     release = Release(models.astype(int), labels=labels, statistics=("fpr_rate",), decimals=1)
     published = release.publish((rng.random(300) < q).astype(np.uint8))
-    typed = Published.from_values(release, {(one.model, one.statistic): one.value for one in published.numbers})
-    assert sum(one.low == 0 for one in typed.numbers) > 8  # cut to what a rate can be
-    found = predict(q, typed)
-    assert found.draws and found.bits.value == pytest.approx(predict(q, published).bits.value)
+    typed = Published.from_values(
+        release, {(number.model, number.statistic): number.value for number in published.numbers}
+    )
+    assert sum(number.low == 0 for number in typed.numbers) > 8  # cut to what a rate can be
+    predicted = predict(q, typed)
+    assert predicted.draws and predicted.bits.value == pytest.approx(predict(q, published).bits.value)
 
 
-@pytest.mark.parametrize("told", [{}, {"epsilon": 30.0}])
-def test_the_spread_of_the_formula_is_that_of_draws(told: dict):
-    case = large_case(7, n=2000, k=2, **told)
+@pytest.mark.parametrize("precision", [{}, {"epsilon": 30.0}])
+def test_the_spread_of_the_formula_is_that_of_draws(precision: dict):
+    case = large_case(7, n=2000, k=2, **precision)
     rng = np.random.default_rng(5)
     drawn = ((rng.random(2000) < case.posterior).astype(np.uint8) for _ in range(160))
     gains = [gained(case.posterior, case.release, s, rng) for s in drawn]
-    found = formula_chance(modes_of(case.posterior, case.release))
-    assert np.mean(gains) == pytest.approx(found.mean, rel=0.15)
-    assert np.std(gains) == pytest.approx(found.deviation, rel=0.2)
-    low, high = found.range()
+    chance = formula_chance(modes_of(case.posterior, case.release))
+    assert np.mean(gains) == pytest.approx(chance.mean, rel=0.15)
+    assert np.std(gains) == pytest.approx(chance.deviation, rel=0.2)
+    low, high = chance.range()
     assert 0.91 <= np.mean([low <= gain <= high for gain in gains]) <= 0.99
 
 
@@ -191,28 +199,28 @@ def test_the_interval_holds_the_expected_gain_of_a_wrong_posterior(numbers: int,
         skewness=math.sqrt(8 / numbers),
         noise=False,
     )
-    found = [right.expected(float(gain), 100) for gain in gains]
-    assert 0.92 <= np.mean([one.low <= mean <= one.high for one in found]) <= 0.98
+    intervals = [right.expected(float(gain), 100) for gain in gains]
+    assert 0.92 <= np.mean([interval.low <= mean <= interval.high for interval in intervals]) <= 0.98
 
 
 @pytest.mark.parametrize(("k", "off"), [(1, 0.0), (5, 0.5)])
 def test_the_interval_holds_the_mean_gain_of_other_people_like_these(k: int, off: float):
-    bits, found = [], []
+    bits, intervals = [], []
     for number in range(30):
         q, s, release = some(300, k, np.random.default_rng([7, 300, k, number]), off=off)
         bits.append(gained(q, release, s))
-        found.append(predict(q, release, seed=number).chance.expected(bits[-1], 300))
-    assert np.mean([one.low <= np.mean(bits) <= one.high for one in found]) >= 0.86
+        intervals.append(predict(q, release, seed=number).chance.expected(bits[-1], 300))
+    assert np.mean([interval.low <= np.mean(bits) <= interval.high for interval in intervals]) >= 0.86
 
 
 def test_nothing_to_tell_is_predicted_as_nothing():
-    found = predict(np.array([1.0, 0.0, 1.0, 0.0]), Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",)))
-    assert (found.bits.value, found.low, found.high, found.draws) == (0, 0, 0, 0)
-    assert found.chance.expected(0.0, 4).high == 0
+    predicted = predict(np.array([1.0, 0.0, 1.0, 0.0]), Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",)))
+    assert (predicted.bits.value, predicted.low, predicted.high, predicted.draws) == (0, 0, 0, 0)
+    assert predicted.chance.expected(0.0, 4).high == 0
 
 
 def test_draws_of_a_handful_that_are_all_alike_explain_nothing():
     models, labels = np.array([[0, 1, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]]), np.array([1, 0, 0, 1])
     release = Release(models, labels=labels, statistics=("fpr_gap", "tpr_gap"), epsilon=1000.0)
-    found = predict(np.array([0.999, 1.0, 0.1, 0.1]), release, seed=133)
-    assert 0 < found.low < found.bits.low < found.bits.high < found.high < 1
+    predicted = predict(np.array([0.999, 1.0, 0.1, 0.1]), release, seed=133)
+    assert 0 < predicted.low < predicted.bits.low < predicted.bits.high < predicted.high < 1

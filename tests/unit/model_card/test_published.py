@@ -31,12 +31,12 @@ def test_noise_is_of_the_scale_it_should_be_and_intervals_hold_95_times_of_100()
     rng = np.random.default_rng(1)
     s, h, y = rng.integers(0, 2, 500), rng.integers(0, 2, (3, 500)), rng.integers(0, 2, 500)
     release = Release(h, labels=y, epsilon=2.0)
-    one, two = (release.publish(s, rng=np.random.default_rng(7)) for _ in range(2))
-    assert values(one) == values(two)
+    first, second = (release.publish(s, rng=np.random.default_rng(7)) for _ in range(2))
+    assert values(first) == values(second)
     draws = [release.publish(s, rng=np.random.default_rng(i)).noise for i in range(400)]
     errors = np.array([d.sums[0] - (h * (y == 1)) @ s for d in draws if d is not None])
     assert np.abs(errors).mean() == pytest.approx((1 + 3) / 2.0, rel=0.1)  # E|Laplace| is its scale
-    inside = [one.low <= truth <= one.high for one, truth in _with_truth(release, s)]
+    inside = [number.low <= truth <= number.high for number, truth in _with_truth(release, s)]
     assert np.mean(inside) > 0.85
     rng = np.random.default_rng(4)
     s, h = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
@@ -60,12 +60,12 @@ def test_one_persons_attribute_costs_at_most_the_budget(statistics: tuple[str, .
         assert noise is not None
         return np.concatenate([noise.sizes, noise.sums.ravel()]), noise.scale
 
-    told, scale = without_noise(s)
+    exact_values, scale = without_noise(s)
     costs = []
     for person in range(n):
-        other = s.copy()
-        other[person] = 1 - other[person]
-        costs.append(np.abs(without_noise(other)[0] - told).sum() / scale)
+        neighbour = s.copy()
+        neighbour[person] = 1 - neighbour[person]
+        costs.append(np.abs(without_noise(neighbour)[0] - exact_values).sum() / scale)
     assert max(costs) == pytest.approx(epsilon) and costs[0] == pytest.approx(epsilon)
 
 
@@ -83,12 +83,12 @@ def _with_truth(release: Release, s: np.ndarray):
             yield number, truth[number.model, number.statistic]
 
 
-def typed(values: dict, **told) -> Published:
-    return Published.from_values(Release(H, labels=Y, names=["a", "b"], **told), values)
+def typed(values: dict, **options) -> Published:
+    return Published.from_values(Release(H, labels=Y, names=["a", "b"], **options), values)
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (lambda: Release([[1, 0, 1], [1, 0]]), "All models must predict for the same people"),
         (lambda: Release(np.zeros((201, 3), int)), "1 to 200 models and at least one person, got .201, 3"),
@@ -111,8 +111,8 @@ def typed(values: dict, **told) -> Published:
         (lambda: typed({("", "size"): 4}, epsilon=1.0), "no privacy noise of known size"),
     ],
 )
-def test_one_sentence_on_what_is_wrong(make, told: str):
-    with pytest.raises(InputError, match=told) as caught:
+def test_one_sentence_on_what_is_wrong(make, message: str):
+    with pytest.raises(InputError, match=message) as caught:
         make()
     sentence = str(caught.value)
     assert sentence.endswith(".") and sentence.count(". ") == 0
@@ -120,14 +120,14 @@ def test_one_sentence_on_what_is_wrong(make, told: str):
 
 @pytest.mark.parametrize("precision", ["exact", "rounded"])
 def test_a_size_is_known_only_where_all_vectors_that_agree_have_it(precision: str):
-    found = 0
+    n_sizes = 0
     for seed in range(40):
         case = small_case(seed, precision=precision, sizes=False)
         assert case.published.counts is not None
         for part, size in case.published.counts.sizes.items():
-            found += 1
+            n_sizes += 1
             assert set((agreeing(case.published) @ case.release.mask(part)).tolist()) == {size}
-    assert found >= (5 if precision == "exact" else 1)
+    assert n_sizes >= (5 if precision == "exact" else 1)
 
 
 @pytest.mark.parametrize(("name", "ends"), [("sp_gap", 0.0), ("sp_rate_1", 0.0), ("sp_rate_0", 0.0), ("sp_gap", 0.1)])
@@ -141,7 +141,7 @@ def test_one_number_of_one_model_tells_the_size_exactly_where_one_fits(name: str
         least = -1.0 if name == "sp_gap" else 0.0
         for value in {round(value, 12) for value in number.values()}:
             low, high = max(least, value - ends), min(1.0, value + ends)
-            fit = {size for (size, _), other in number.items() if low - 1e-9 <= other <= high + 1e-9}
+            fit = {size for (size, _), rate in number.items() if low - 1e-9 <= rate <= high + 1e-9}
             counts = Published.from_values(release, {("model 1", name): (low, high)}).counts
             assert counts is not None and counts.sizes == ({"all": fit.pop()} if len(fit) == 1 else {})
 
@@ -154,8 +154,10 @@ def test_leaving_the_sizes_out_hides_nobody_in_a_small_table(decimals: int | Non
     without = release.publish(case.sensitive)
     assert without.counts is not None and case.published.counts is not None
     assert without.counts.sizes == case.published.counts.sizes
-    found, known = (pinned(case.posterior, project(case.posterior, p).probability) for p in (without, case.published))
-    assert known.count > 10 and found.people.tolist() == known.people.tolist()
+    without_sizes, with_sizes = (
+        pinned(case.posterior, project(case.posterior, p).probability) for p in (without, case.published)
+    )
+    assert with_sizes.count > 10 and without_sizes.people.tolist() == with_sizes.people.tolist()
 
 
 @pytest.mark.parametrize("n", [200, 1000])
@@ -165,10 +167,10 @@ def test_the_truth_meets_the_equations_of_groups_of_unknown_size(statistics: tup
     for seed in range(6):
         case = large_case(seed, n=n, k=3, sizes=False, decimals=1, statistics=statistics)
         assert case.published.counts is not None and not case.published.counts.sizes
-        told = equations(case.published, case.sensitive.astype(float))
-        sums = told.features @ case.release.cells.expected(case.sensitive.astype(float))
-        assert told.curved and told.low.size >= 3
-        assert (told.low - 1e-9 <= sums).all() and (sums <= told.high + 1e-9).all()
+        system = equations(case.published, case.sensitive.astype(float))
+        sums = system.features @ case.release.cells.expected(case.sensitive.astype(float))
+        assert system.curved and system.low.size >= 3
+        assert (system.low - 1e-9 <= sums).all() and (sums <= system.high + 1e-9).all()
 
 
 def test_a_group_size_among_nobody_is_nothing():
@@ -199,8 +201,8 @@ def test_twin_models_name_the_person_they_differ_in():
         twin[person] = 1 - twin[person]
         release = Release(np.vstack([case.release.predictions, twin]), labels=case.release.labels)
         after = project(case.posterior, release.publish(case.sensitive)).probability
-        found = pinned(case.posterior, after, sensitive=case.sensitive)
-        assert found.people.tolist() == [person]
-        assert found.said.tolist() == [case.sensitive[person]]
-        assert found.right is not None and found.right.value == 1.0
+        pinned_people = pinned(case.posterior, after, sensitive=case.sensitive)
+        assert pinned_people.people.tolist() == [person]
+        assert pinned_people.said.tolist() == [case.sensitive[person]]
+        assert pinned_people.right is not None and pinned_people.right.value == 1.0
         assert after[person] == pytest.approx(case.sensitive[person], abs=1e-6)

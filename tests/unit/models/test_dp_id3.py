@@ -41,9 +41,9 @@ def test_scikit_learn_accepts_it(check: Any):
 
 def test_the_same_seed_makes_the_same_tree_and_another_seed_another():
     x, y = records()
-    one, again, other = (private(seed=seed).fit(x, y).predict_proba(x) for seed in (1, 1, 2))
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, other)
+    first, again, third = (private(seed=seed).fit(x, y).predict_proba(x) for seed in (1, 1, 2))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, third)
     unseeded = [private(seed=None).fit(x, y).predict_proba(x) for _ in range(2)]
     assert not np.array_equal(*unseeded)
 
@@ -54,20 +54,20 @@ def test_numbers_go_into_ten_bins_of_their_public_range(low: int):
     y = np.array([0, 0, 0, 1, 0, 1, 1, 1])
     tree = DPID3Classifier(domains=((low, low + 10),), classes=(0, 1)).fit(x, y)
     assert tree.n_nodes_ == 11
-    told = [[low + 0.5], [low + 1.9], [low + 8.01], [-1e300], [1e300]]
-    assert tree.predict_proba(told)[:, 1].tolist() == [0, 1, 0.5, 0, 1]
+    numbers = [[low + 0.5], [low + 1.9], [low + 8.01], [-1e300], [1e300]]
+    assert tree.predict_proba(numbers)[:, 1].tolist() == [0, 1, 0.5, 0, 1]
 
 
 @pytest.mark.parametrize(
-    "settings, words",
+    "settings, message",
     [
         ({"domains": None}, "Domains or classes were read from the records"),
         ({"classes": None}, "Domains or classes were read from the records"),
         ({"accounting": "naive"}, "gives every count the whole epsilon"),
     ],
 )
-def test_a_promise_that_is_not_kept_is_warned_of(settings: dict[str, Any], words: str):
-    with pytest.warns(PrivacyLeakWarning, match=words):
+def test_a_promise_that_is_not_kept_is_warned_of(settings: dict[str, Any], message: str):
+    with pytest.warns(PrivacyLeakWarning, match=message):
         private(**settings).fit(*records())
 
 
@@ -82,9 +82,9 @@ BAD = [
 
 @pytest.mark.parametrize("settings, sentence", BAD, ids=lambda value: str(value)[:40])
 def test_bad_settings_are_told_in_one_sentence(settings: dict[str, Any], sentence: str):
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         private().set_params(**settings).fit(*records())
-    assert str(told.value) == sentence
+    assert str(caught.value) == sentence
 
 
 @pytest.mark.parametrize("n", [3, 50, 5000])
@@ -120,19 +120,19 @@ PATHS = [
 
 @pytest.mark.parametrize("accounting, level, rows", PATHS)
 def test_what_a_path_spends_by_hand(accounting: str, level: int, rows: list[tuple[int, str, int, float]]):
-    told = BudgetLedger(accounting=accounting, asked=12.0, depth=2, n_attributes=4)  # a slot is 12 / (2 · 3) = 2
-    assert [(e.level, e.slot, e.tables, e.each) for e in told.path(level)] == rows
+    ledger = BudgetLedger(accounting=accounting, asked=12.0, depth=2, n_attributes=4)  # a slot is 12 / (2 · 3) = 2
+    assert [(e.level, e.slot, e.tables, e.each) for e in ledger.path(level)] == rows
     if accounting == "naive":
-        assert told.counts_total == 12.0 * (8 + 6 + 1) and math.isinf(told.total)
+        assert ledger.counts_total == 12.0 * (8 + 6 + 1) and math.isinf(ledger.total)
     else:
-        assert len(told.entries) == (5 if accounting == "savings" else 6)  # a literal tree asks for the last size too
+        assert len(ledger.entries) == (5 if accounting == "savings" else 6)  # a literal tree asks for the last size too
 
 
 def test_a_trees_ledger_is_of_the_depth_it_may_reach_not_of_the_one_it_reached():
     x = np.zeros((5, 3), dtype=int)
-    made = DPID3Classifier(1.0, 9, 0, domains=(2, 2, 2), classes=(0, 1)).fit(x, [0, 1, 0, 1, 0])
-    assert made.depth_ == 0 and made.budget_ledger_.depth == 3
-    assert made.budget_ledger_.total == pytest.approx(1.0, abs=1e-9)
+    tree = DPID3Classifier(1.0, 9, 0, domains=(2, 2, 2), classes=(0, 1)).fit(x, [0, 1, 0, 1, 0])
+    assert tree.depth_ == 0 and tree.budget_ledger_.depth == 3
+    assert tree.budget_ledger_.total == pytest.approx(1.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.4, 1.0, 3.0])
@@ -145,7 +145,7 @@ def test_noise_is_the_discrete_laplace_distribution(epsilon: float):
     expected = n * (1 - decay) / (1 + decay) * decay ** np.abs(values)  # P(x) = (1 - a) / (1 + a) a^|x|
     seen = np.array([np.count_nonzero(noise == value) for value in values])
     squares = ((seen - expected)[expected >= 5] ** 2 / expected[expected >= 5]).sum()
-    kept = int((expected >= 5).sum())
-    assert squares < kept + 4 * math.sqrt(2 * kept)
+    cells = int((expected >= 5).sum())
+    assert squares < cells + 4 * math.sqrt(2 * cells)
     ratios = expected[1:] / expected[:-1]
     assert np.abs(np.log(ratios)).max() == pytest.approx(epsilon)  # one record more moves the law by e^ε, exactly

@@ -30,8 +30,8 @@ def people() -> AuditDataset:
 
 def _trained(people: AuditDataset, method: str, **settings: object) -> FairModel:
     """Return a model of a seed of its own, which is trained once."""
-    told = people.features, people.labels, people.sensitive
-    return people.once((method, *settings.items()), lambda: fit_model(method, *told, seed=1, **settings))  # type: ignore[arg-type]
+    arrays = people.features, people.labels, people.sensitive
+    return people.once((method, *settings.items()), lambda: fit_model(method, *arrays, seed=1, **settings))  # type: ignore[arg-type]
 
 
 def _drawn(people: AuditDataset, method: str, **settings: object) -> np.ndarray:
@@ -58,19 +58,19 @@ def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_
     people: AuditDataset, method: str
 ) -> None:
     model, drawn = _trained(people, method), _drawn(people, method)
-    told, swapped = (people.features, people.sensitive), (people.features, 1 - people.sensitive)
+    inputs, swapped = (people.features, people.sensitive), (people.features, 1 - people.sensitive)
     assert drawn.dtype == np.uint8 and drawn.shape == (people.n,)
     majority = max(people.labels.mean(), 1 - people.labels.mean())
     assert (drawn == people.labels).mean() > majority + 0.05
     assert np.array_equal(drawn, model.predict(*swapped, seed=1)) != model.needs_sensitive
-    scores = model.scores(*told)
+    scores = model.scores(*inputs)
     assert scores.shape == (people.n,) and scores.dtype == np.float64
     assert scores.min() >= 0 and scores.max() <= 1 and np.unique(scores).size > 2
-    assert np.array_equal(scores, model.scores(*told))  # nothing is drawn
+    assert np.array_equal(scores, model.scores(*inputs))  # nothing is drawn
     assert model.needs_sensitive or np.array_equal(scores, model.scores(*swapped))
     assert model.randomised or np.array_equal(scores > 0.5, drawn == 1)
-    accepted = model.acceptance(*told)
-    draws = [model.predict(*told, seed=seed) for seed in range(60)]
+    accepted = model.acceptance(*inputs)
+    draws = [model.predict(*inputs, seed=seed) for seed in range(60)]
     assert accepted.shape == (people.n,) and ((accepted > 0) & (accepted < 1)).any() == model.randomised
     assert np.abs(np.mean(draws, axis=0) - accepted).max() <= (0.35 if model.randomised else 0.0)
     assert np.mean(draws) == pytest.approx(accepted.mean(), abs=0.01)
@@ -105,10 +105,10 @@ def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditD
     model = _trained(people, "exponentiated_gradient", tolerance=0.01)
     weights, trees = np.asarray(model.estimator.weights_), model.estimator.predictors_
     assert (weights > 0).sum() > 1 and weights.sum() == pytest.approx(1)
-    each = np.array([tree.predict_proba(people.features)[:, 1] for tree in trees])
+    tree_scores = np.array([tree.predict_proba(people.features)[:, 1] for tree in trees])
     scores = model.scores(people.features, people.sensitive)
-    assert scores == pytest.approx(weights @ each)
-    assert np.abs(scores - each.mean(axis=0)).max() > 1e-3  # weighted, not counted
+    assert scores == pytest.approx(weights @ tree_scores)
+    assert np.abs(scores - tree_scores.mean(axis=0)).max() > 1e-3  # weighted, not counted
 
 
 def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_value(people: AuditDataset) -> None:
@@ -130,7 +130,7 @@ def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         ({"method": "magic"}, "method must be one of"),
         ({"metric": "magic"}, "metric must be one of"),
@@ -141,9 +141,9 @@ def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_
         ({"sensitive": np.zeros(3, dtype=np.uint8)}, "same length"),
     ],
 )
-def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: dict[str, object], words: str) -> None:
+def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: dict[str, object], message: str) -> None:
     settings = {"method": "unmitigated", "labels": people.labels, "sensitive": people.sensitive} | change
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError, match=message):
         fit_model(settings.pop("method"), people.features, **settings)  # type: ignore[arg-type]
 
 
@@ -188,9 +188,9 @@ def test_no_point_of_a_grid_is_better(metric: str):
             off = accepted / people.sum(axis=1) - accepted.sum(axis=1, keepdims=True) / people.sum()
             worst = np.maximum(worst, np.abs(off).max(axis=1))
         for tolerance in (0.0, 0.05, 0.2):
-            found = fair_acceptance(counts, tolerance=tolerance, metric=metric)
-            assert distance(counts, found, metric) <= tolerance + 1e-6
-            assert errors(counts, found) <= wrong[worst <= tolerance + 1e-9].min() + 1e-3
+            acceptance = fair_acceptance(counts, tolerance=tolerance, metric=metric)
+            assert distance(counts, acceptance, metric) <= tolerance + 1e-6
+            assert errors(counts, acceptance) <= wrong[worst <= tolerance + 1e-9].min() + 1e-3
 
 
 @settings(deadline=None, max_examples=40)
@@ -201,13 +201,13 @@ def test_no_point_of_a_grid_is_better(metric: str):
 )
 def test_every_table_of_counts_has_a_solution_that_keeps_the_tolerance(cells: list[int], tolerance: float, metric: str):
     counts = np.array(cells).reshape(-1, 2, 2)
-    found = fair_acceptance(counts, tolerance=tolerance, metric=metric)
-    assert found.shape == (len(counts), 2) and found.min() >= 0 and found.max() <= 1
+    acceptance = fair_acceptance(counts, tolerance=tolerance, metric=metric)
+    assert acceptance.shape == (len(counts), 2) and acceptance.min() >= 0 and acceptance.max() <= 1
     people = np.maximum(counts, 0)
     people[people.sum(axis=(1, 2)) == 0] = 1
-    assert distance(people, found, metric) <= tolerance + 1e-6
+    assert distance(people, acceptance, metric) <= tolerance + 1e-6
     looser = fair_acceptance(counts, tolerance=min(1.0, tolerance + 0.1), metric=metric)
-    assert errors(people, looser) <= errors(people, found) + 1e-4 * people.sum()
+    assert errors(people, looser) <= errors(people, acceptance) + 1e-4 * people.sum()
 
 
 DATA = samples.dataset(900)
@@ -243,8 +243,8 @@ def test_without_noise_the_tolerance_is_met_in_expectation(metric: str):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
 @pytest.mark.parametrize("share", [0.2, 0.75])
 def test_the_tree_gets_its_share_of_the_budget(epsilon: float, share: float):
-    found = fitted(epsilon, tree_share=share)
-    assert found.tree.tree.budget_ledger_.total == pytest.approx(share * epsilon)
+    fitted_model = fitted(epsilon, tree_share=share)
+    assert fitted_model.tree.tree.budget_ledger_.total == pytest.approx(share * epsilon)
 
 
 def test_the_counts_carry_the_noise_their_share_of_the_budget_asks_for():

@@ -100,11 +100,11 @@ PIPELINES = [
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("one", PIPELINES, ids=lambda one: "-".join(name for name, _ in one.steps))
-def test_a_skops_file_answers_exactly_as_its_estimator(one, capsys):
-    names = [*NUMBERS, "work"] if isinstance(one[0], ColumnTransformer) else NUMBERS
+@pytest.mark.parametrize("estimator", PIPELINES, ids=lambda one: "-".join(name for name, _ in one.steps))
+def test_a_skops_file_answers_exactly_as_its_estimator(estimator, capsys):
+    names = [*NUMBERS, "work"] if isinstance(estimator[0], ColumnTransformer) else NUMBERS
     frame = people()[names]
-    fitted = one.fit(frame, people()["approved"])
+    fitted = estimator.fit(frame, people()["approved"])
     expected, probability = fitted.predict(frame) == "yes", fitted.predict_proba(frame)[:, 1]
     capsys.readouterr()
     model = read_model(as_skops(fitted), "m.skops")
@@ -128,30 +128,32 @@ LABELS = {
 }
 
 
-@pytest.mark.parametrize("known", ["office", None])
-def test_true_and_false_are_what_the_model_was_trained_with_and_other_values_are_told(known):
+@pytest.mark.parametrize("replacement", ["office", None])
+def test_true_and_false_are_what_the_model_was_trained_with_and_other_values_are_noted(replacement):
     frame = pd.DataFrame({"owner": [True, False] * 120, "work": people()["work"]})
     labels = np.where(frame["owner"] ^ (frame["work"] == "farm"), "yes", "no")
     steps = [("c", OneHotEncoder(handle_unknown="ignore"), ["owner", "work"])]
     fitted = make_pipeline(ColumnTransformer(steps), DecisionTreeClassifier(random_state=0)).fit(frame, labels)
     model = read_model(as_skops(fitted), "m.skops")
-    told = frame.assign(owner=frame["owner"].astype(str).str.upper(), work=frame["work"].replace({"office": known}))
-    answers = model.answers(told, positive="yes")
+    changed_frame = frame.assign(
+        owner=frame["owner"].astype(str).str.upper(), work=frame["work"].replace({"office": replacement})
+    )
+    answers = model.answers(changed_frame, positive="yes")
     assert model.dtypes == ("true or false", "text") and np.array_equal(answers.labels, labels == "yes")
     warned = "The model warns: column 'work' holds values it was not trained with."
-    assert [note for note in answers.notes if "warns" in note] == ([] if known else [warned])
+    assert [note for note in answers.notes if "warns" in note] == ([] if replacement else [warned])
 
 
-@pytest.mark.parametrize("known", ["office", "bureau"])
+@pytest.mark.parametrize("replacement", ["office", "bureau"])
 @pytest.mark.parametrize("rooms", [0, 9])
-def test_a_graph_that_ignores_other_values_than_it_was_trained_with_says_so(known, rooms):
+def test_a_graph_that_ignores_other_values_than_it_was_trained_with_says_so(replacement, rooms):
     frame = pd.DataFrame({"work": people()["work"].astype(str), "rooms": np.arange(240) % 3})
     steps = [("c", OneHotEncoder(handle_unknown="ignore"), ["work", "rooms"])]
     fitted = make_pipeline(ColumnTransformer(steps), TREE).fit(frame, frame["work"] == "farm")
     model = read_model(as_onnx(fitted, frame[:1]), "m.onnx")
-    told = frame.assign(work=frame["work"].replace({"office": known}), rooms=frame["rooms"] + rooms)
-    answers = model.answers(told, positive="True")
-    new = [name for name, changed in (("work", known != "office"), ("rooms", rooms)) if changed]
+    changed_frame = frame.assign(work=frame["work"].replace({"office": replacement}), rooms=frame["rooms"] + rooms)
+    answers = model.answers(changed_frame, positive="True")
+    new = [name for name, changed in (("work", replacement != "office"), ("rooms", rooms)) if changed]
     warned = [f"The model warns: column '{name}' holds values it was not trained with." for name in new]
     assert sorted(note for note in answers.notes if "warns" in note) == sorted(warned)
 
@@ -200,7 +202,7 @@ def floats(frame):
 
 
 def binary_of(answers):
-    return np.array([one in ("yes", 1) for one in answers], dtype=np.uint8)
+    return np.array([answer in ("yes", 1) for answer in answers], dtype=np.uint8)
 
 
 @pytest.mark.parametrize("zipmap", [True, False, "columns"])
@@ -217,11 +219,11 @@ def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
     assert not np.array_equal(turned.scores, answers.scores)
 
 
-def test_what_an_onnx_file_gives_beside_label_and_scores_is_named():
-    made = onnx.load_from_string(as_onnx(logistic(), numbers()[:1], zipmap=False))
-    made.graph.node.append(onnx.helper.make_node("Identity", [made.graph.input[0].name], ["embedding"]))
-    made.graph.output.append(onnx.helper.make_tensor_value_info("embedding", onnx.TensorProto.FLOAT, [None, 3]))
-    (note,) = read_model(made.SerializeToString(), "m.onnx").notes
+def test_what_an_onnx_file_gives_beside_label_and_scores():
+    onnx_model = onnx.load_from_string(as_onnx(logistic(), numbers()[:1], zipmap=False))
+    onnx_model.graph.node.append(onnx.helper.make_node("Identity", [onnx_model.graph.input[0].name], ["embedding"]))
+    onnx_model.graph.output.append(onnx.helper.make_tensor_value_info("embedding", onnx.TensorProto.FLOAT, [None, 3]))
+    (note,) = read_model(onnx_model.SerializeToString(), "m.onnx").notes
     assert note.startswith("The model also gives embedding, which is not audited")
 
 
@@ -258,17 +260,17 @@ def test_scores_alone_become_decisions_at_the_threshold():
     answers = model.answers(frame)
     assert np.abs(answers.scores - exact).max() < 1e-6 and answers.labels.tolist() == [0, 0, 1, 1, 1]
     assert model.answers(frame[:1]).labels.tolist() == [0]  # one record is enough
-    told = model.answers(frame, threshold=0.8)
-    assert told.labels.tolist() == [0, 0, 0, 0, 1]
-    assert "The model gives scores and no decisions: from 0.8 on counts as yes." in told.notes
+    stricter = model.answers(frame, threshold=0.8)
+    assert stricter.labels.tolist() == [0, 0, 0, 0, 1]
+    assert "The model gives scores and no decisions: from 0.8 on counts as yes." in stricter.notes
 
 
-def test_a_model_that_draws_is_told_and_its_first_answers_kept():
+def test_a_model_that_draws_is_noted_with_its_first_answers():
     drawn = "The model draws at random: asked again, it answers differently"
     assert any(note.startswith(drawn) for note in scoring("RandomUniformLike").answers(people()).notes)
 
 
-def test_an_older_scikit_learn_is_told(model):
+def test_an_older_scikit_learn(model):
     schema, members = opened(as_skops(pipeline()))
     older = json.dumps(schema).replace(sklearn.__version__, "1.8.0")
     assert any("saved with scikit-learn 1.8.0" in note for note in read_model(closed(older, members), "m.skops").notes)
@@ -322,8 +324,8 @@ REFUSED: list[tuple[Callable[[], ModelFile] | None, pd.DataFrame, dict[str, obje
 def test_what_a_model_cannot_answer_is_one_sentence(make, frame, settings, what, model):
     with pytest.raises(InputError) as caught:
         (model if make is None else make()).answers(frame, **settings)
-    told = str(caught.value)
-    assert what in told and "\n" not in told and told.endswith(".")
+    message = str(caught.value)
+    assert what in message and "\n" not in message and message.endswith(".")
 
 
 def test_missing_numbers_are_passed_to_a_graph_made_for_them():
@@ -342,12 +344,12 @@ def table_of(frame: pd.DataFrame) -> Table:
 def test_answers_become_columns_of_the_table(model):
     table = table_of(people())
     before = table.frame.copy()
-    given = with_answers(table, model, Roles(label="approved", positive="yes", favourable="yes", sensitive="sex"))
-    assert (given.prediction, given.score) == ("model prediction", "model score")
-    assert given.table.frame[given.prediction].tolist() == given.answers.labels.tolist()
-    assert np.array_equal(given.table.frame[given.score], given.answers.scores)
-    assert given.table.fingerprint == fingerprint_frame(given.table.frame) != table.fingerprint
-    assert given.table.uploaded and model.fingerprint[:12] in given.table.source
+    answered = with_answers(table, model, Roles(label="approved", positive="yes", favourable="yes", sensitive="sex"))
+    assert (answered.prediction, answered.score) == ("model prediction", "model score")
+    assert answered.table.frame[answered.prediction].tolist() == answered.answers.labels.tolist()
+    assert np.array_equal(answered.table.frame[answered.score], answered.answers.scores)
+    assert answered.table.fingerprint == fingerprint_frame(answered.table.frame) != table.fingerprint
+    assert answered.table.uploaded and model.fingerprint[:12] in answered.table.source
     pd.testing.assert_frame_equal(table.frame, before)
 
 
@@ -355,22 +357,24 @@ def test_answers_become_columns_of_the_table(model):
 @pytest.mark.parametrize("upper", ["approved", "denied"])
 def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(upper: str, threshold: float):
     score = np.linspace(0.0, 1.0, 40)
-    said = np.where(score >= threshold, upper, "denied" if upper == "approved" else "approved").astype(object)
-    answers = decide(RawAnswers(labels=said, probability=score[:, None], classes=None), positive=upper, threshold=0.5)
+    label_texts = np.where(score >= threshold, upper, "denied" if upper == "approved" else "approved").astype(object)
+    answers = decide(
+        RawAnswers(labels=label_texts, probability=score[:, None], classes=None), positive=upper, threshold=0.5
+    )
     assert np.array_equal(answers.scores, score) and np.array_equal(answers.labels, score >= threshold)
-    for words, classes, what in (
-        (said[np.arange(40) % 20 * 2 + np.arange(40) // 20], None, "which column"),
+    for texts, classes, what in (
+        (label_texts[np.arange(40) % 20 * 2 + np.arange(40) // 20], None, "which column"),
         (np.resize(["approved", "denied", "open"], 40), None, "which column"),
-        (said, ("approved", "denied", "open"), "1 score a record for 3 answers"),
+        (label_texts, ("approved", "denied", "open"), "1 score a record for 3 answers"),
     ):
-        raw = RawAnswers(labels=words.astype(object), probability=score[:, None], classes=classes)
+        raw = RawAnswers(labels=texts.astype(object), probability=score[:, None], classes=classes)
         if threshold == 0.5:
             with pytest.raises(InputError, match=what):
                 decide(raw, positive=upper, threshold=0.5)
 
 
 @pytest.mark.parametrize(
-    ("words", "positive", "texts", "answer"),
+    ("labels", "positive", "texts", "answer"),
     [
         (("no", "yes"), "no", True, ""),
         (("no", "yes"), "no", False, ""),
@@ -378,13 +382,11 @@ def test_one_column_of_scores_is_that_of_the_answer_with_the_higher_ones(upper: 
         ((1, 2), "2", True, "yes"),
     ],
 )
-def test_any_value_of_the_label_can_be_the_positive_one(
-    words: tuple[object, object], positive: str, texts: bool, answer: str
-):
-    frame = people().assign(approved=np.where(people()["approved"] == "yes", words[1], words[0]))
+def test_any_value_of_the_label_can_be_positive(labels: tuple[object, object], positive: str, texts: bool, answer: str):
+    frame = people().assign(approved=np.where(people()["approved"] == "yes", labels[1], labels[0]))
     roles = Roles(label="approved", positive=positive, favourable=positive, sensitive="work", each=True)
-    given = with_answers(
+    answered = with_answers(
         table_of(frame), read_model(as_skops(pipeline(texts=texts)), "m.skops"), roles, positive=answer
     )
-    read = build_dataset(given.table, replace(roles, prediction=given.prediction, score=given.score))
+    read = build_dataset(answered.table, replace(roles, prediction=answered.prediction, score=answered.score))
     assert np.array_equal(read.predictions, read.scores >= 0.5) and (read.predictions == read.labels).mean() > 0.7

@@ -37,8 +37,8 @@ from tests.model_samples import (
     opened,
     people,
     pipeline,
-    said,
     several,
+    text_node,
 )
 
 
@@ -62,9 +62,9 @@ def refusal(content: bytes, name: str) -> str:
     """Return why a file is refused, in one sentence."""
     with pytest.raises(InputError) as caught:
         read_model(content, name)
-    told = str(caught.value)
-    assert told.endswith(".") and "\n" not in told and "Traceback" not in told and len(told) < 400
-    return told
+    message = str(caught.value)
+    assert message.endswith(".") and "\n" not in message and "Traceback" not in message and len(message) < 400
+    return message
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_nodes_that_call_something_are_refused(marker: Path):
         node("OperatorFuncNode", "operator.call", attrs=several("system", command)),
         node("ConstructorFromReduceNode", "subprocess.Popen", several(["touch", str(marker)])),
         node("ConstructorFromReduceNode", "sklearn.pipeline.Pipeline", several([])),
-        node("MethodNode", "sklearn.pipeline.Pipeline", {"func": "__class__", "obj": said(1)}),
+        node("MethodNode", "sklearn.pipeline.Pipeline", {"func": "__class__", "obj": text_node(1)}),
         node("FunctionNode", "os.system"),
         node("FunctionNode", "numpy.load"),
         node("TypeNode", "posix.system"),
@@ -199,7 +199,7 @@ def test_nodes_that_call_something_are_refused(marker: Path):
         node("ObjectNode", "subprocess.Popen", node("DictNode", "builtins.dict", {})),
         node("ObjectNode", "builtins.dict", node("DictNode", "builtins.dict", {})),
         node("NdArrayNode", "subprocess.Popen", type="numpy", file="a.npy"),
-        node("DictNode", "os._Environ", {}, key_types=said([])),
+        node("DictNode", "os._Environ", {}, key_types=text_node([])),
         node("LossNode", "os.system", {}, __reduce__={"args": several(command)}),
         node("PartialNode", "functools.partial", {"func": node("FunctionNode", "os.system"), "args": several(command)}),
         node("CachedNode", "builtins.int", __id__=1),
@@ -208,8 +208,8 @@ def test_nodes_that_call_something_are_refused(marker: Path):
     for call in calls:
         schema, members = copy.deepcopy(plain())
         nodes_of(schema, "Pipeline")[0]["content"]["content"]["more"] = call
-        told = refusal(closed(schema, members), "m.skops")
-        assert "is refused because" in told or "damaged or made up" in told, call
+        message = refusal(closed(schema, members), "m.skops")
+        assert "is refused because" in message or "damaged or made up" in message, call
 
 
 def _lambda(frame):
@@ -222,8 +222,8 @@ def _lambda(frame):
 def test_a_step_with_a_function_is_refused(function):
     fitted = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(numbers(), binary())
     fitted.steps[0][1].func = function
-    told = refusal(as_skops(fitted), "m.skops")
-    assert "not on the list" in told or "'func' of its 'FunctionTransformer' names a function to call" in told
+    message = refusal(as_skops(fitted), "m.skops")
+    assert "not on the list" in message or "'func' of its 'FunctionTransformer' names a function to call" in message
 
 
 def test_what_is_no_fitted_classifier_is_refused():

@@ -44,8 +44,8 @@ def test_fields_have_the_numbers_and_types_of_the_format(title: str):
         field = fields[name]
         assert field.number == number
         assert field.is_repeated == kind.startswith("*")
-        found = messages[field.message_type.full_name] if field.message_type else TYPES[field.type]
-        assert found == kind.removeprefix("*")
+        field_type = messages[field.message_type.full_name] if field.message_type else TYPES[field.type]
+        assert field_type == kind.removeprefix("*")
 
 
 def test_refused_fields_are_fields_of_the_format_that_are_not_let_in():
@@ -55,8 +55,10 @@ def test_refused_fields_are_fields_of_the_format_that_are_not_let_in():
 
 
 def test_operators_are_the_standard_s_and_none_decodes_or_trains():
-    known = {schema.name for schema in onnx.defs.get_all_schemas_with_history() if schema.domain in onnx_format.DOMAINS}
-    assert known >= onnx_format._OPERATORS
+    operators = {
+        schema.name for schema in onnx.defs.get_all_schemas_with_history() if schema.domain in onnx_format.DOMAINS
+    }
+    assert operators >= onnx_format._OPERATORS
     assert not onnx_format._OPERATORS & {"ImageDecoder", "Optional", "Gradient", "Adam", "NonMaxSuppression"}
 
 

@@ -43,11 +43,11 @@ VECTORS = len(MACHINE.support_vectors_)
 def test_leaves_are_those_into_which_people_fall(model):
     trees = fitted(model).apply(numbers()).reshape(240, -1).T
     sizes = np.concatenate([np.unique(leaves, return_counts=True)[1] for leaves in trees])
-    found = structure_of(model)
-    assert (found.leaves, found.smallest, found.rows) == (sizes.size, sizes.min(), 240)
-    assert found.parameters == found.leaves and found.small_leaves == np.count_nonzero(sizes < 5) > 0
-    assert found.notes[0].startswith(
-        f"{found.small_leaves:,} of the model's {found.leaves:,} leaves hold fewer than 5 training people"
+    structure = structure_of(model)
+    assert (structure.leaves, structure.smallest, structure.rows) == (sizes.size, sizes.min(), 240)
+    assert structure.parameters == structure.leaves and structure.small_leaves == np.count_nonzero(sizes < 5) > 0
+    assert structure.notes[0].startswith(
+        f"{structure.small_leaves:,} of the model's {structure.leaves:,} leaves hold fewer than 5 training people"
     )
 
 
@@ -57,9 +57,9 @@ def test_the_plain_id3_tree_shows_its_leaves_and_the_private_one_none(epsilon: f
     answers = {"method": "dp_id3", "labels": binary(), "sensitive": np.arange(240) % 2}
     private = fit_model(features=features, epsilon=epsilon, domains=[5, 5, 5], **answers).estimator
     sizes = np.unique(private.tree.tree_.leaves(features), return_counts=True)[1]
-    found, leaves = structure_of(private, rows=999), sizes.size * (epsilon == np.inf)
-    assert found == structure_of(private.tree, rows=999)
-    assert (found.leaves, found.small_leaves, bool(found.notes)) == (
+    structure, leaves = structure_of(private, rows=999), sizes.size * (epsilon == np.inf)
+    assert structure == structure_of(private.tree, rows=999)
+    assert (structure.leaves, structure.small_leaves, bool(structure.notes)) == (
         leaves,
         (sizes < 5).sum() * (leaves > 0),
         leaves > 0,
@@ -73,28 +73,28 @@ def test_other_models_are_counted_by_what_they_learned():
     assert structure_of(boosted) == Structure(leaves=leaves, smallest=20, parameters=leaves, rows=240)
     assert structure_of({"a": [logistic()]}) == Structure(parameters=4)
     assert structure_of(KBinsDiscretizer(subsample="warn")) == Structure()
-    (one,) = Structure(leaves=9, small_leaves=1, smallest=4).notes
-    assert one.startswith("1 of the model's 9 leaves holds fewer than 5 training people, the smallest 4")
+    (note,) = Structure(leaves=9, small_leaves=1, smallest=4).notes
+    assert note.startswith("1 of the model's 9 leaves holds fewer than 5 training people, the smallest 4")
 
 
-def test_as_many_learned_numbers_as_records_are_told():
+def test_as_many_learned_numbers_as_records():
     network = fitted(MLPClassifier((60,), tol=1e9, n_iter_no_change=1, random_state=0))
-    found = structure_of(network, rows=240)
-    assert found.parameters == 3 * 60 + 60 + 60 + 1
-    assert found.notes == ("The model has 301 learned numbers for 240 training records: enough to memorise them.",)
-    assert replace(found, rows=310).notes and not replace(found, rows=311).notes
+    structure = structure_of(network, rows=240)
+    assert structure.parameters == 3 * 60 + 60 + 60 + 1
+    assert structure.notes == ("The model has 301 learned numbers for 240 training records: enough to memorise them.",)
+    assert replace(structure, rows=310).notes and not replace(structure, rows=311).notes
     assert structure_of(network).notes == ()  # of how many records is not known
     assert structure_of(fitted(RandomForestClassifier(20, random_state=0))).rows == 0
 
 
 @pytest.mark.parametrize("least", [4, 5])
 def test_a_leaf_is_small_below_five_people(least: int):
-    found = structure_of(fitted(DecisionTreeClassifier(min_samples_leaf=least, random_state=0)))
-    assert found.smallest == least and bool(found.notes) == (least < 5)
+    structure = structure_of(fitted(DecisionTreeClassifier(min_samples_leaf=least, random_state=0)))
+    assert structure.smallest == least and bool(structure.notes) == (least < 5)
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "said"),
+    ("content", "name", "phrases"),
     [
         (as_skops(fitted(TREE)), "tree.skops", "leaves hold fewer than 5 training people"),
         (as_skops(fitted(STUMP)), "stump.skops", ""),
@@ -105,20 +105,20 @@ def test_a_leaf_is_small_below_five_people(least: int):
         (as_onnx(fitted(TREE), numbers()[:1]), "tree.onnx", ""),
         (as_onnx(logistic(), numbers()[:1]), "line.onnx", ""),
     ],
-    ids=lambda one: one if isinstance(one, str) and "." in one else "",
+    ids=lambda parameter: parameter if isinstance(parameter, str) and "." in parameter else "",
 )
-def test_a_file_that_is_opened_says_what_it_reveals(content: bytes, name: str, said: str):
+def test_a_file_that_is_opened_says_what_it_reveals(content: bytes, name: str, phrases: str):
     notes = read_model(content, name).notes
-    assert len(notes) == bool(said) and all(said in note for note in notes)
+    assert len(notes) == bool(phrases) and all(phrases in note for note in notes)
 
 
 def test_an_audit_s_report_says_it_of_the_model_it_trained():
     config = AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=3)
     plan = AuditPlan(data=DataPlan(dataset="", file="people.csv"), model=ModelPlan(), config=config)
     audited = audited_of(plan, samples.table(600))
-    found = audited.model.structure
-    assert found.rows == audited.splits.train.size and found.small_leaves > 0
+    structure = audited.model.structure
+    assert structure.rows == audited.splits.train.size and structure.small_leaves > 0
     notes = model_summary(audited).notes
-    assert notes == (TRAINED_TEXT, *found.notes)
+    assert notes == (TRAINED_TEXT, *structure.notes)
     private = subject_of(replace(config, method="dp_id3", epsilon=1.0), samples.dataset(600))
     assert private.model.structure == Structure(rows=private.splits.train.size)

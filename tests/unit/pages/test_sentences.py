@@ -83,14 +83,16 @@ def guaranteed(epsilon: float) -> tuple[str, DisparityResult]:
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 2.0])
-def test_the_guarantee_is_twice_epsilon_for_who_takes_ones_place(epsilon: float):
-    told, result = guaranteed(epsilon)
-    assert "somebody else takes the person's place, which doubles ε" in told
-    once, twice = (float(number.replace(",", "")) for number in re.findall(r"more than ([\d.,]+) times as", told))
+def test_the_guarantee_is_twice_epsilon_for_a_replaced_person(epsilon: float):
+    guarantee_text, result = guaranteed(epsilon)
+    assert "somebody else takes the person's place, which doubles ε" in guarantee_text
+    once, twice = (
+        float(number.replace(",", "")) for number in re.findall(r"more than ([\d.,]+) times as", guarantee_text)
+    )
     assert math.exp(epsilon) <= once < math.exp(epsilon) + 0.11
     assert math.exp(2 * epsilon) <= twice < math.exp(2 * epsilon) + 0.11
     alarms = sum(rate.n * rate.value for rate in result.false_alarms) / sum(rate.n for rate in result.false_alarms)
-    (most,) = re.findall(r"a TPR of at most ([\d.]+)%", told)
+    (most,) = re.findall(r"a TPR of at most ([\d.]+)%", guarantee_text)
     assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
 
 
@@ -102,47 +104,47 @@ def test_a_model_without_a_budget_has_no_guarantee_whatever_the_slider_says():
 def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
     drawn = bands((0.01, 0.1, 1.0, 10.0, math.inf))
     chance = [band.at for band in drawn if band.values["auc"].low <= 0.5]
-    said = epsilon_heading(drawn, ("women", "men"))
+    heading = epsilon_heading(drawn, ("women", "men"))
     assert 1 < len(chance) < len(drawn)
-    assert said.startswith(f"Up to ε = {max(chance):g} the attack is not significantly better than random guessing")
-    assert "so far" not in said and "so far" in epsilon_heading(drawn, ("women", "men"), growing=True)
+    assert heading.startswith(f"Up to ε = {max(chance):g} the attack is not significantly better than random guessing")
+    assert "so far" not in heading and "so far" in epsilon_heading(drawn, ("women", "men"), growing=True)
     assert epsilon_heading(drawn[:2], ("women", "men")).startswith("At every ε the attack is not significantly")
     assert epsilon_heading(drawn[-2:], ("women", "men")).startswith("Membership-advantage gap, women − men: ")
     below = replace(drawn[0].values["auc"], value=0.48, low=0.47, high=0.49)
     worse = replace(drawn[0], values={**drawn[0].values, "auc": below})
-    assert epsilon_heading([worse, *drawn[1:]], ("women", "men")) == said  # worse than chance is no better than it
+    assert epsilon_heading([worse, *drawn[1:]], ("women", "men")) == heading  # worse than chance is no better than it
 
 
 @pytest.mark.parametrize(
-    ("others", "told"), [("men", "between the two groups: "), (COMPLEMENT, "in 1 of 1 comparisons, ")]
+    ("complement", "phrase"), [("men", "between the two groups: "), (COMPLEMENT, "in 1 of 1 comparisons, ")]
 )
-def test_one_group_of_several_is_not_one_of_two(others: str, told: str):
-    measured = Disparities(results=(compared(others=others),))
-    assert f"advantage differs {told}" in groups_heading(attack("network", disparities=measured), "sex")
+def test_one_group_of_several_is_not_one_of_two(complement: str, phrase: str):
+    measured = Disparities(results=(compared(reference=complement),))
+    assert f"advantage differs {phrase}" in groups_heading(attack("network", disparities=measured), "sex")
 
 
-def points(repeats: int, *, apart: float) -> list[CurvePoint]:
+def points(repeats: int, *, difference: float) -> list[CurvePoint]:
     """Return points whose repeats differ far more than FairPick and its control do within them."""
-    made = []
+    curve_points = []
     for repeat in range(repeats):
-        for variant, extra in (("random", 0.0), ("fairpick", apart + 0.001 * (repeat % 3 - 1))):
+        for variant, extra in (("random", 0.0), ("fairpick", difference + 0.001 * (repeat % 3 - 1))):
             vd = 0.2 * (repeat % 2) + extra
             rates = dict.fromkeys(("accuracy_train", "accuracy_test", "auc", "precision", "recall"), 0.5)
             gaps = {"vd": vd, "fpr_gap": 0.0, "advantage_gap": vd}
-            made.append(CurvePoint(at=0.4, repeat=repeat, variant=variant, **rates, **gaps))
-    return made
+            curve_points.append(CurvePoint(at=0.4, repeat=repeat, variant=variant, **rates, **gaps))
+    return curve_points
 
 
 def test_fairpick_is_told_within_the_repeats_that_have_both_and_not_of_too_few():
-    assert "−0.010 (95% CI −0.011 to −0.009) within repeats" in picking_heading(points(6, apart=-0.01), "vd")
-    assert "no statistically significant" not in picking_heading(points(6, apart=-0.01), "vd")
-    whole = picking_heading(points(6, apart=0.0), "vd")
-    assert "no statistically significant difference" in whole and "(mean over 6 repeats)" in whole
-    half = points(7, apart=0.0)[:-1]  # the seventh has no FairPick yet
-    assert picking_heading(half, "vd", growing=True) == whole.replace("6 repeats", "6 repeats so far")
-    said = picking_heading(points(4, apart=0.0), "vd")
-    assert said.startswith("VD +0.1") and "within" not in said and "significant" not in said
-    assert picking_heading(points(4, apart=0.0)[:1], "vd") == "What FairPick changes"
+    assert "−0.010 (95% CI −0.011 to −0.009) within repeats" in picking_heading(points(6, difference=-0.01), "vd")
+    assert "no statistically significant" not in picking_heading(points(6, difference=-0.01), "vd")
+    finished = picking_heading(points(6, difference=0.0), "vd")
+    assert "no statistically significant difference" in finished and "(mean over 6 repeats)" in finished
+    half = points(7, difference=0.0)[:-1]  # the seventh has no FairPick yet
+    assert picking_heading(half, "vd", growing=True) == finished.replace("6 repeats", "6 repeats so far")
+    short_heading = picking_heading(points(4, difference=0.0), "vd")
+    assert short_heading.startswith("VD +0.1") and "within" not in short_heading and "significant" not in short_heading
+    assert picking_heading(points(4, difference=0.0)[:1], "vd") == "What FairPick changes"
 
 
 def test_a_card_of_many_values_has_a_row_a_value():
@@ -154,8 +156,8 @@ def test_a_card_of_many_values_has_a_row_a_value():
 
 def test_the_budget_reaches_what_people_change_where_a_value_has_no_noise():
     """The share of the value without noise goes to the others: 1.5 changes on average, not 1."""
-    size, found = np.tile([0, 3, 0], (8, 1)), np.tile([True, True, False], (8, 1))
-    study = exposure(np.zeros(8, dtype=np.int64), (0.3, 0.3, 0.4), size=size, found=found)
+    size, reachable = np.tile([0, 3, 0], (8, 1)), np.tile([True, True, False], (8, 1))
+    study = exposure(np.zeros(8, dtype=np.int64), (0.3, 0.3, 0.4), size=size, found=reachable)
     assert last_budget(study) == 2.0
 
 

@@ -70,11 +70,11 @@ def test_roles_are_for_whom_the_provider_vouches(claims: Mapping[str, Any], role
 
 @pytest.mark.parametrize("rules", [{}, {"officer": []}, {"oficer": ["olga@example.org"]}, {"officer": [7, ""]}])
 def test_who_is_not_listed_has_no_role(rules: Mapping[str, Any]):
-    found = access_from_claims(OLGA, rules, NOW)
-    assert found.role is None and found.reason == UNLISTED
+    access = access_from_claims(OLGA, rules, NOW)
+    assert access.role is None and access.reason == UNLISTED
 
 
-def test_one_name_need_not_stand_in_a_list_and_counts_as_a_whole():
+def test_a_single_name_need_not_stand_in_a_list():
     assert access_from_claims(OLGA, {"officer": "olga@example.org"}, NOW).role is Role.OFFICER
     assert access_from_claims(OLGA, {"officer": "not-olga@example.org"}, NOW).role is None
 
@@ -128,21 +128,21 @@ def test_without_auth_nobody_signs_in(file: Path):
 
 def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file: Path):
     olga = OLGA | {"exp": 2e12}
-    told = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
+    template = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
 
     def role(text: str) -> Role | None:
         file.write_text(text)
         return signin.standing_of(olga).role
 
     assert role("[auth\n") is None  # from the beginning
-    assert role(told.format("officer")) is Role.OFFICER
-    assert role(told.format("officer") + "[broken") is None
-    assert role(told.format("asker")) is Role.ASKER
+    assert role(template.format("officer")) is Role.OFFICER
+    assert role(template.format("officer") + "[broken") is None
+    assert role(template.format("asker")) is Role.ASKER
     file.unlink()
     assert signin.is_on() and signin.standing_of(olga).role is None
-    assert role(told.format("auditor")) is Role.AUDITOR
+    assert role(template.format("auditor")) is Role.AUDITOR
     older = file.with_name("older.toml")
-    older.write_text(told.format("asker"))
+    older.write_text(template.format("asker"))
     os.utime(older, (1, 1))
     older.replace(file)
     assert signin.standing_of(olga).role is Role.ASKER

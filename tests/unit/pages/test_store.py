@@ -41,8 +41,8 @@ def test_what_a_stopped_job_has_made_outlives_the_next_job(store: ResultStore) -
         store.start(key, half).wait(PATIENT)
     store.start("nothing", lambda job: job.cancel()).wait(PATIENT)
     store.start("next", lambda job: "made").wait(PATIENT)
-    kept = {key: store.job(key) for key in ("a", "b", "c", "d", "nothing")}
-    assert {key: job.partial for key, job in kept.items() if job is not None} == {k: ["half"] for k in "bcd"}
+    jobs = {key: store.job(key) for key in ("a", "b", "c", "d", "nothing")}
+    assert {key: job.partial for key, job in jobs.items() if job is not None} == {k: ["half"] for k in "bcd"}
 
 
 def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_the_time_left_follows_the_pace(store: ResultStore, monkeypatch: pytest.
     assert left == [None, 400.0, 151.5, 68.0, 38.0, None]
 
 
-def test_what_is_released_while_it_is_made_is_not_kept(store: ResultStore, gate: threading.Event) -> None:
+def test_a_release_during_the_computation(store: ResultStore, gate: threading.Event) -> None:
     job = store.start("k", lambda job: gate.wait(PATIENT))
     store.release()
     gate.set()
@@ -71,13 +71,13 @@ def test_what_is_released_while_it_is_made_is_not_kept(store: ResultStore, gate:
     assert job.state == "cancelled" and store.get("k") is None
 
 
-def test_what_ends_while_its_data_are_released_is_not_kept(store: ResultStore, gate: threading.Event) -> None:
+def test_a_release_at_the_end_of_the_computation(store: ResultStore, gate: threading.Event) -> None:
     put, ended = store.put, threading.Event()
 
-    def slow(*about: object, **told: object) -> None:
+    def slow(*about: object, **options: object) -> None:
         ended.set()
         gate.wait(PATIENT)
-        put(*about, **told)  # type: ignore[arg-type]
+        put(*about, **options)  # type: ignore[arg-type]
 
     store.put = slow  # type: ignore[method-assign]
     job = store.start("k", lambda job: "about a table that is removed")
@@ -96,11 +96,11 @@ def test_a_job_that_is_stopping_is_handed_to_nobody(store: ResultStore, gate: th
 
     stopping = store.start("k", work)
     stopping.cancel()
-    other = store.start("k", work)
+    restarted = store.start("k", work)
     gate.set()
-    for job in (stopping, other):
+    for job in (stopping, restarted):
         job.wait(PATIENT)
-    assert (stopping.state, other.state, store.get("k")) == (State.CANCELLED, State.FINISHED, "made")
+    assert (stopping.state, restarted.state, store.get("k")) == (State.CANCELLED, State.FINISHED, "made")
 
 
 def test_what_a_session_brought_outlives_its_results(store: ResultStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,9 +141,9 @@ def test_a_free_place_goes_round_the_sessions_but_first_to_who_has_waited_long(
         lane.release(session)
 
     lane.acquire("a", lambda: None)
-    asked = [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("c", "c1")]
+    requests = [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("c", "c1")]
     threads = []
-    for session, name in asked:
+    for session, name in requests:
         threads.append(threading.Thread(target=hold, args=(session, name)))
         threads[-1].start()
         while len(lane._waiting) < len(threads):
@@ -157,9 +157,9 @@ def test_a_free_place_goes_round_the_sessions_but_first_to_who_has_waited_long(
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """What a session keeps."""
-    kept: dict[str, object] = {}
-    monkeypatch.setattr(background.st, "session_state", kept)
-    return kept
+    session_state: dict[str, object] = {}
+    monkeypatch.setattr(background.st, "session_state", session_state)
+    return session_state
 
 
 def counted(store: ResultStore, key: str, gate: threading.Event) -> Background:
@@ -176,18 +176,18 @@ def counted(store: ResultStore, key: str, gate: threading.Event) -> Background:
 def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(
     store: ResultStore, session: dict, gate: threading.Event
 ) -> None:
-    one, other = counted(store, "one", gate), counted(store, "other", gate)
-    assert one.state is None and one.latest is None
-    assert ensure_started(one, patience=PATIENT) and one.latest == 0
-    assert ensure_started(other, patience=PATIENT) and one.job.stopping and not one.stopped
+    first, second = counted(store, "one", gate), counted(store, "other", gate)
+    assert first.state is None and first.latest is None
+    assert ensure_started(first, patience=PATIENT) and first.latest == 0
+    assert ensure_started(second, patience=PATIENT) and first.job.stopping and not first.stopped
     gate.set()
-    for work in (one, other):
+    for work in (first, second):
         work.job.wait(PATIENT)
-    assert one.state == State.CANCELLED and other.state == State.FINISHED
-    assert other.result == [0, 1, 2] and not ensure_started(other)
-    ensure_started(one, patience=PATIENT)
-    one.job.wait(PATIENT)
-    assert one.result == [0, 1, 2] and one.job.share == 1.0  # gone on with, not begun anew
+    assert first.state == State.CANCELLED and second.state == State.FINISHED
+    assert second.result == [0, 1, 2] and not ensure_started(second)
+    ensure_started(first, patience=PATIENT)
+    first.job.wait(PATIENT)
+    assert first.result == [0, 1, 2] and first.job.share == 1.0  # gone on with, not begun anew
 
 
 def test_work_that_a_session_has_stopped_waits_until_it_is_started(
@@ -217,11 +217,11 @@ def test_what_has_failed_is_not_tried_again_by_itself(store: ResultStore, sessio
 
 def test_what_somebody_has_begun_is_started_by_hand(store: ResultStore, session: dict, gate: threading.Event) -> None:
     gate.set()
-    one, like = counted(store, "one", gate), counted(store, "like", gate)
-    one.begin("the same")
-    one.job.wait(PATIENT)
+    first, like = counted(store, "one", gate), counted(store, "like", gate)
+    first.begin("the same")
+    first.job.wait(PATIENT)
     like.begin("the same")
-    assert one.result == [0, 1, 2] and like.begun("the same") and like.job is None
+    assert first.result == [0, 1, 2] and like.begun("the same") and like.job is None
 
 
 def test_a_tuned_forest_attacks_only_under_the_roles_it_was_tuned_for(session: dict) -> None:

@@ -46,30 +46,30 @@ def subject() -> Subject:
 
 @pytest.fixture(scope="module")
 def result(subject: Subject) -> PeopleAtRisk:
-    *_, found = PEOPLE.run(subject, SETTINGS)
-    assert found.at_least(2) and {True, False} == set(map(bool, found.fixes))  # there is something to check
-    return found
+    *_, outcome = PEOPLE.run(subject, SETTINGS)
+    assert outcome.at_least(2) and {True, False} == set(map(bool, outcome.fixes))  # there is something to check
+    return outcome
 
 
 def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result: PeopleAtRisk):
     dataset, model, splits = subject.dataset, subject.model, subject.splits
     prior = prior_of(dataset, splits, splits.train, seed=CONFIG.seed)
-    place = {row: i for i, row in enumerate(splits.train.tolist())}
-    chosen = [place[row] for row in result.rows.tolist()]
-    told = true_tolerance(CONFIG.tolerance, model.unfairness_train)
-    after = soft_correct(prior, model.predictions[splits.train], tolerance=told)
-    *_, judged = MEMBERSHIP.run(subject, MembershipPlan(shadows=SETTINGS.shadows))
-    guess = judged.guesses["lira"]
+    index = {row: i for i, row in enumerate(splits.train.tolist())}
+    chosen = [index[row] for row in result.rows.tolist()]
+    tolerance = true_tolerance(CONFIG.tolerance, model.unfairness_train)
+    after = soft_correct(prior, model.predictions[splits.train], tolerance=tolerance)
+    *_, membership = MEMBERSHIP.run(subject, MembershipPlan(shadows=SETTINGS.shadows))
+    guess = membership.guesses["lira"]
     score = dict(zip(guess.rows.tolist(), guess.score.tolist(), strict=True))
     outside = [score[row] for row in splits.test.tolist()]
     for person, (row, at) in enumerate(zip(result.rows.tolist(), chosen, strict=True)):
         truth = dataset.sensitive[row]
-        assert result.groups[person] == truth and row in place
+        assert result.groups[person] == truth and row in index
         assert result.imputed[person] == (prior[at, truth] > 0.95)
         correction = after[at, truth] >= 0.995
         assert result.found[person, 0] == correction
         assert result.leaks[person, 0] == (correction and prior[at, truth] <= 0.95)
-        exceeded = sum(other >= score[row] for other in outside) <= 0.01 * len(outside)
+        exceeded = sum(outsider_score >= score[row] for outsider_score in outside) <= 0.01 * len(outside)
         assert result.found[person, 3] == exceeded
     card = ReleaseSettings(count=6, on="train", decimals=3, seed=CONFIG.seed)
     people: ReleasedPeople = subject.once(CARDS.format(6), pytest.fail)
@@ -90,8 +90,8 @@ def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(s
             settings = replace(settings, **dict(remedy.change))
             if remedy.training is not None:
                 config = replace(config, method=remedy.training[0], epsilon=remedy.training[1])
-        found = leaks_again(subject_of(config, subject.dataset), settings, subject)
-        freed_by[plan] = ~np.logical_or.reduce(list(found.values()))
+        remaining = leaks_again(subject_of(config, subject.dataset), settings, subject)
+        freed_by[plan] = ~np.logical_or.reduce(list(remaining.values()))
     at_risk = np.flatnonzero(result.number)
     assert {len(result.fixes[person]) for person in at_risk} == {1, 2, 3}
     for person in at_risk:
@@ -106,8 +106,8 @@ def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(s
 def leaks_again(again: Subject, settings: PeopleSettings, subject: Subject) -> dict[str, np.ndarray]:
     """Run the four attacks again; only the card's variants, which no remedy changes, are not trained once more."""
     people: ReleasedPeople = subject.once(CARDS.format(settings.models), pytest.fail)
-    own = np.vstack([again.model.predictions[people.rows][np.newaxis], people.predictions[1:]])
-    again.once(CARDS.format(settings.models), lambda: replace(people, predictions=own))
+    predictions = np.vstack([again.model.predictions[people.rows][np.newaxis], people.predictions[1:]])
+    again.once(CARDS.format(settings.models), lambda: replace(people, predictions=predictions))
     attacks = PeopleAttacks(again, settings)
     return {name: attacks.run(name, settings).leak for name in ATTACKS}
 
@@ -122,8 +122,8 @@ def test_a_remedy_under_which_an_attack_cannot_be_run_frees_nobody_of_it(
 
     monkeypatch.setattr(people_attacks, "measure_card", fails)
     attacks = PeopleAttacks(subject, SETTINGS)
-    (plan,) = ((one,) for one in remedies_of(subject, SETTINGS) if one.title == "card with 1 decimal")
-    before, after = (remaining_leaks(attacks, one)["card"] for one in ((), plan))
+    (plan,) = ((remedy,) for remedy in remedies_of(subject, SETTINGS) if remedy.title == "card with 1 decimal")
+    before, after = (remaining_leaks(attacks, remedies)["card"] for remedies in ((), plan))
     assert before.any() and np.array_equal(before, after)
 
 
@@ -142,12 +142,14 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     noisy = attacks.run("queries", replace(SETTINGS, answers=60, noise="noisy_sums", answer_epsilon=0.1))
     assert not noisy.leak.any()
     card, names = attacks.run("card", SETTINGS), attacks.people.group_names
-    own = np.vstack([attacks.subject.model.predictions[attacks.rows][np.newaxis], attacks.people.predictions[1:]])
-    release = ReleaseSettings(count=len(own), on="train", decimals=3, seed=CONFIG.seed)
+    predictions = np.vstack(
+        [attacks.subject.model.predictions[attacks.rows][np.newaxis], attacks.people.predictions[1:]]
+    )
+    release = ReleaseSettings(count=len(predictions), on="train", decimals=3, seed=CONFIG.seed)
     for code in range(k):
-        found = measure_card(replace(attacks.people, group=names[code], predictions=own), release)
+        card_study = measure_card(replace(attacks.people, group=names[code], predictions=predictions), release)
         of_group = attacks.truth == code
-        assert (card.found[of_group] == (found.probability[of_group] >= 0.995)).all()
+        assert (card.found[of_group] == (card_study.probability[of_group] >= 0.995)).all()
     assert card.setting == "6 models, 3 decimals, for each of 3 groups against everybody else"
     smallest = int(np.bincount(attacks.truth).argmin())
     without = attacks.dataset.labels.copy()
@@ -173,9 +175,9 @@ def test_sets_and_independence_by_enumeration(result: PeopleAtRisk):
     assert {pattern: n for pattern, n in result.sets} == {
         tuple(pattern): sum((row == pattern).all() for row in result.leaks) for pattern, _ in result.sets
     }
-    found = result.number > 0
+    at_risk = result.number > 0
     for code, rate in enumerate(result.rates):
-        assert rate == proportion(int(found[result.groups == code].sum()), int((result.groups == code).sum()))
+        assert rate == proportion(int(at_risk[result.groups == code].sum()), int((result.groups == code).sum()))
 
 
 @pytest.mark.parametrize("shares", [(0.05, 0.02), (0.05, 0.02, 0.03)])
@@ -187,21 +189,21 @@ def test_claims_at_random_find_no_more_than_chance(shares: tuple[float, ...]):
     after = prior.copy()
     for group, share in enumerate(shares):
         after[rng.random(n) < share, group] = 1.0
-    found = inferred("card", prior, after, truth)
-    assert abs(int(found.leak.sum()) - found.chance) < 4 * found.chance**0.5
+    claims = inferred("card", prior, after, truth)
+    assert abs(int(claims.leak.sum()) - claims.chance) < 4 * claims.chance**0.5
     score = rng.random(n)
     member = np.arange(n) < n // 2
-    found = exceeding("membership", score, member, np.arange(n // 2))
-    assert found.chance == pytest.approx(2000 * 21 / 2001) and abs(int(found.leak.sum()) - 21) < 4 * 21**0.5
+    claims = exceeding("membership", score, member, np.arange(n // 2))
+    assert claims.chance == pytest.approx(2000 * 21 / 2001) and abs(int(claims.leak.sum()) - 21) < 4 * 21**0.5
 
 
 def test_people_found_by_a_threshold_that_chance_drew_seldom_pass_for_more_than_chance():
     rng, n, tables = np.random.default_rng(4), 1000, 400
     member = np.arange(2 * n) < n
     drawn = [exceeding("membership", rng.random(2 * n), member, np.arange(n)) for _ in range(tables)]
-    counts = np.array([found.leak.sum() for found in drawn])
+    counts = np.array([attack.leak.sum() for attack in drawn])
     assert abs(counts.mean() - drawn[0].chance) < 3 * counts.std() / tables**0.5  # 11 of 1,000, not 10
-    assert np.mean([found.beyond_chance for found in drawn]) < 0.025 + 3 * (0.025 * 0.975 / tables) ** 0.5
+    assert np.mean([attack.beyond_chance for attack in drawn]) < 0.025 + 3 * (0.025 * 0.975 / tables) ** 0.5
     assert exceeding("membership", rng.random(2 * n) + 0.02 * member, member, np.arange(n)).beyond_chance
     tied = exceeding("membership", np.ones(2 * n), member, np.arange(n))
     assert tied.chance == 0.0 and not tied.beyond_chance
@@ -231,12 +233,12 @@ def twins(*, planted: bool) -> Subject:
     n, seed = sum(SETS), 5
     people: SyntheticRecords = draw_people(n, child_generator(seed, "twins"))
     lots = child_generator(seed, "lots").integers(0, 2, n).astype(np.uint8)
-    made = given(people, lots, SETS, seed=seed)
+    twin_subject = given(people, lots, SETS, seed=seed)
     rows = np.arange(SETS[0])
     posteriors = posterior(people)[rows]
     unsure = int(np.abs(posteriors - 0.5).argmin())
-    other = lots[rows].copy()
-    other[unsure] ^= planted
+    twin = lots[rows].copy()
+    twin[unsure] ^= planted
     everybody = ReleasedPeople(
         group="group 1",
         group_names=("group 0", "group 1"),
@@ -245,14 +247,14 @@ def twins(*, planted: bool) -> Subject:
         title="Twins",
         attribute="group",
         rows=rows,
-        predictions=np.stack([lots[rows], other]),
+        predictions=np.stack([lots[rows], twin]),
         names=("model", "twin"),
         labels=people.labels[rows],
         columns=samples.frame(SETS[0]),
     )
-    made.once(CARDS.format(20), lambda: everybody)
-    made.once("unsure", lambda: unsure)
-    return made
+    twin_subject.once(CARDS.format(20), lambda: everybody)
+    twin_subject.once("unsure", lambda: unsure)
+    return twin_subject
 
 
 def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them():
@@ -268,9 +270,9 @@ def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them
     *_, again = PEOPLE.run(twins(planted=True), coarser)
     assert not again.leaks[:, 2].any()
     assert findings(result)[0].point.startswith("1 of 300 people is found by an attack, not significantly more")
-    shown = replace(result, attacks=tuple(replace(one, beyond_chance=True) for one in result.attacks))
-    assert findings(shown)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
-    assert findings(shown)[0].to_do.startswith("With card with")
+    significant = replace(result, attacks=tuple(replace(attack, beyond_chance=True) for attack in result.attacks))
+    assert findings(significant)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
+    assert findings(significant)[0].to_do.startswith("With card with")
 
 
 def test_a_group_of_nobody_is_not_the_one_found_most_often(result: PeopleAtRisk):
@@ -282,7 +284,7 @@ def test_a_group_of_nobody_is_not_the_one_found_most_often(result: PeopleAtRisk)
     assert third.level == pytest.approx(1 - 0.05 / 3) and third.value == alone.value
 
 
-def test_where_nothing_leaks_nobody_is_found():
+def test_without_a_leak():
     *_, result = PEOPLE.run(twins(planted=False), PeopleSettings(answers=0, shadows=0))
     assert not result.leaks.any() and not any(result.fixes) and result.effects == ()
     assert findings(result)[0].point == "No attack finds any of 300 people whom imputation does not find."

@@ -17,20 +17,20 @@ Z, T_OF_4 = 1.959963984540054, 2.7764451051977987
 
 def by_p(*p_values: float, **more: bool) -> dict[str, LimitTest]:
     """Return claims with a limit of 0 and standard errors of 1 that have these p-values."""
-    found = {}
+    claims = {}
     for name, p in zip("abcdefgh", p_values, strict=False):
         value = -stats.norm.isf(p / 2)
-        found[name] = LimitTest(estimate=estimate(value, value - Z, value + Z), limit=0.0, **more)
-    return found
+        claims[name] = LimitTest(estimate=estimate(value, value - Z, value + Z), limit=0.0, **more)
+    return claims
 
 
 def test_each_side_is_scaled_by_its_own_half_width() -> None:
-    found = estimate(0.07, 0.06, 0.10)
-    assert p_value(found, 0.07) == 1.0
-    assert p_value(found, 0.10) == pytest.approx(0.05) and p_value(found, 0.06) == pytest.approx(0.05)
-    assert p_value(found, 0.05) == pytest.approx(2 * stats.norm.sf(2 * Z))
-    assert p_value(found, 0.13) == pytest.approx(2 * stats.norm.sf(2 * Z))
-    wider = interval_at_level(found, 0.01)
+    measured = estimate(0.07, 0.06, 0.10)
+    assert p_value(measured, 0.07) == 1.0
+    assert p_value(measured, 0.10) == pytest.approx(0.05) and p_value(measured, 0.06) == pytest.approx(0.05)
+    assert p_value(measured, 0.05) == pytest.approx(2 * stats.norm.sf(2 * Z))
+    assert p_value(measured, 0.13) == pytest.approx(2 * stats.norm.sf(2 * Z))
+    wider = interval_at_level(measured, 0.01)
     factor = stats.norm.isf(0.005) / Z
     assert wider == estimate(0.07, pytest.approx(0.07 - 0.01 * factor), pytest.approx(0.07 + 0.03 * factor), level=0.99)
 
@@ -39,16 +39,16 @@ def test_each_side_is_scaled_by_its_own_half_width() -> None:
 def test_students_interval_gives_students_p_value(freedom: int) -> None:
     error = 0.01
     half = stats.t.ppf(0.975, freedom) * error
-    found = estimate(0.07, 0.07 - half, 0.07 + half)
-    assert p_value(found, 0.05, freedom=freedom) == pytest.approx(2 * stats.t.sf(2.0, freedom))
-    wide = interval_at_level(found, 0.001, freedom=freedom)
+    measured = estimate(0.07, 0.07 - half, 0.07 + half)
+    assert p_value(measured, 0.05, freedom=freedom) == pytest.approx(2 * stats.t.sf(2.0, freedom))
+    wide = interval_at_level(measured, 0.001, freedom=freedom)
     assert wide.high - 0.07 == pytest.approx(stats.t.ppf(0.9995, freedom) * error)
 
 
 def test_p_values_at_other_levels_at_the_end_of_an_interval_and_far_away() -> None:
-    found = estimate(0.07, 0.05, 0.08)
+    measured = estimate(0.07, 0.05, 0.08)
     for level in (0.5, 0.9, 0.999):
-        assert p_value(interval_at_level(found, 1 - level), 0.04) == pytest.approx(p_value(found, 0.04))
+        assert p_value(interval_at_level(measured, 1 - level), 0.04) == pytest.approx(p_value(measured, 0.04))
     assert p_value(estimate(0.1, 0.02, 0.1), 0.14) == pytest.approx(2 * stats.norm.sf(Z * 0.04 / 0.08))
     assert p_value(estimate(0.1, 0.02, 0.08), 0.14) == pytest.approx(2 * stats.norm.sf(Z * 0.04 / 0.08))
     assert p_value(estimate(1.0, 1.0 - 1e-300, 1.0 + 5e-16), 0.0) == 0.0
@@ -61,10 +61,10 @@ def test_holms_steps_by_hand() -> None:
     adjusted = [0.06, 0.006, 0.06, 0.048, 0.04, 0.6]  # times 6, 3, 4, 5; 0.021 alone would be below 0.05 / 2
     verdicts = ["inconclusive", "pass", "inconclusive", "pass", "pass", "inconclusive"]
     steps = [3, 6, 3, 4, 5, 3]  # the limits left when it was decided; from the first that was not, the same for all
-    for (name, found), p, verdict, step in zip(decided.items(), adjusted, verdicts, steps, strict=True):
-        assert found.p_adjusted == pytest.approx(p), name
-        assert found.verdict == verdict, name
-        assert found.decided is not None and found.decided.level == pytest.approx(1 - 0.05 / step), name
+    for (name, decision), p, verdict, step in zip(decided.items(), adjusted, verdicts, steps, strict=True):
+        assert decision.p_adjusted == pytest.approx(p), name
+        assert decision.verdict == verdict, name
+        assert decision.decided is not None and decision.decided.level == pytest.approx(1 - 0.05 / step), name
 
 
 def test_computed_values_are_compared_and_cost_the_others_nothing() -> None:
@@ -88,8 +88,8 @@ def test_repeats_that_agree_are_not_certain() -> None:
     assert decided["a"].p_adjusted == pytest.approx(0.08)
     drawn = mean_over_repeats([0.0] * 6, resolution=0.0625)
     for limit, verdict in ((0.02, "inconclusive"), (0.05, "pass")):  # half width 0.0287
-        found = holm_decisions({"a": LimitTest(estimate=drawn, limit=limit, freedom=5)}, level=0.95)["a"]
-        assert found.verdict == verdict and found.decided is not None
+        decision = holm_decisions({"a": LimitTest(estimate=drawn, limit=limit, freedom=5)}, level=0.95)["a"]
+        assert decision.verdict == verdict and decision.decided is not None
 
 
 @pytest.mark.parametrize("measured_at", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
@@ -98,10 +98,10 @@ def test_a_limit_inside_the_measured_interval_is_told_apart_at_no_level(measured
     folded = estimate(0.02, 0.0, 0.05, level=measured_at)
     for level in (0.5, 0.8, 0.9, 0.95, 0.99):
         for limit in (0.0, 0.001, 0.05):
-            found = holm_decisions({"a": LimitTest(estimate=folded, limit=limit)}, level=level)["a"]
-            assert found.verdict == "inconclusive" and found.p_value >= 1 - level
-            assert found.decided is not None and found.decided.level >= measured_at
-            assert found.decided.low <= limit <= found.decided.high
+            decision = holm_decisions({"a": LimitTest(estimate=folded, limit=limit)}, level=level)["a"]
+            assert decision.verdict == "inconclusive" and decision.p_value >= 1 - level
+            assert decision.decided is not None and decision.decided.level >= measured_at
+            assert decision.decided.low <= limit <= decision.decided.high
 
 
 def test_without_an_interval_nothing_is_told_and_the_others_pay_for_it() -> None:
@@ -129,10 +129,10 @@ def few_repeats(rng: np.random.Generator) -> list[LimitTest]:
 
 
 def rates(rng: np.random.Generator) -> list[LimitTest]:
-    found = []
+    tests = []
     for rate in (0.05, 0.1, 0.3, 0.5, 0.75, 0.9):
-        found.append(LimitTest(estimate=proportion(int(rng.binomial(1000, rate)), 1000), limit=rate))
-    return found
+        tests.append(LimitTest(estimate=proportion(int(rng.binomial(1000, rate)), 1000), limit=rate))
+    return tests
 
 
 @pytest.mark.parametrize("audit", [normal, together, few_repeats, rates])
@@ -141,6 +141,6 @@ def test_values_exactly_at_their_limits_are_seldom_called_kept_or_broken(audit) 
     wrong = 0
     for _ in range(audits):
         decided = holm_decisions(dict(zip("abcdef", audit(rng), strict=True)), level=0.95)
-        wrong += any(found.verdict != "inconclusive" for found in decided.values())
+        wrong += any(decision.verdict != "inconclusive" for decision in decided.values())
     assert wrong / audits <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / audits)
     assert wrong > 0

@@ -45,7 +45,7 @@ def changed(old: str, new: str) -> str:
     return FILE.replace(old, new, 1)
 
 
-def test_a_file_is_read_whole() -> None:
+def test_a_file_is_read_in_full() -> None:
     read = read_policy(FILE, name="p.toml")
     first, second = read.limits
     assert (read.name, read.version, read.author) == ("Loan models", "3", "Office of Compliance")
@@ -106,14 +106,14 @@ def test_an_incomplete_policy_is_written_and_asked_for_when_read() -> None:
 
 
 def test_what_no_file_could_hold_is_not_written() -> None:
-    made = policy(unfairness=0.05)
+    valid = policy(unfairness=0.05)
     for wrong in (
-        replace(made, level=1.0),
-        replace(made, level=0.991),  # the strongest of several attacks has no interval at it
-        replace(made, name="a\nb"),
-        replace(made, schema=2),
-        replace(made, limits=()),
-        replace(made, limits=made.limits * 2),
+        replace(valid, level=1.0),
+        replace(valid, level=0.991),  # the strongest of several attacks has no interval at it
+        replace(valid, name="a\nb"),
+        replace(valid, schema=2),
+        replace(valid, limits=()),
+        replace(valid, limits=valid.limits * 2),
         policy(unfairness=float("nan")),
     ):
         with pytest.raises(InputError):
@@ -125,12 +125,12 @@ SHIPPED = {"default": default_policy(), "predictions": predictions_policy()}
 
 def comfortable(shipped: Policy, without: tuple[str, ...] = ()) -> list:
     """Return measurements well inside every limit."""
-    found = []
+    measurements = []
     for limit in shipped.limits:
         if limit.check not in without:
             inside = 0.9 if CHECKS[limit.check].at_least else 0.1 * limit.value
-            found.append(done(limit.check, inside, 0.001))
-    return found
+            measurements.append(done(limit.check, inside, 0.001))
+    return measurements
 
 
 @pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
@@ -150,21 +150,21 @@ def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does() -
     """Of a table that does not tell the training records nothing is known about them, and the verdict says so."""
     policy = predictions_policy()
     excused = tuple(limit.check for limit in policy.limits if limit.if_not_run == "allowed")
-    found = comfortable(policy, excused)
+    measurements = comfortable(policy, excused)
     missing = [Measurement(check=check, outcome="not_run", reason="No column tells them.") for check in excused]
-    verdict = judge(policy, [*found, *missing], attribute="sex")
+    verdict = judge(policy, [*measurements, *missing], attribute="sex")
     assert verdict.overall == "pass" and verdict.headline == "All five required limits of the policy are kept."
     assert "Not tested, and not blocking under this policy: “Training records identified" in verdict.detail
     assert not any(row.blocks for row in verdict.rows)
     broke = [replace(missing[0], outcome="failed"), *missing[1:]]
-    assert judge(policy, [*found, *broke], attribute="sex").overall == "not_run"
+    assert judge(policy, [*measurements, *broke], attribute="sex").overall == "not_run"
     assert judge(policy, missing, attribute="sex").overall == "not_run"
 
 
 def test_the_policy_that_the_manual_shows_can_be_read() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "report-and-verify.md").read_text("utf-8")
-    (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    policy = read_policy(shown, name="mine.toml")
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    policy = read_policy(example, name="mine.toml")
     assert [limit.if_not_run for limit in policy.limits] == ["blocks", "blocks", "allowed"]
     assert len([limit for limit in policy.limits if source_text(limit) != NO_SOURCE]) == 1
 
@@ -184,7 +184,7 @@ def test_points_and_bits_of_the_starting_points_are_one_leak() -> None:
         assert gain == of["attribute_balanced"].value
         revealed = bits / 1.0  # a person at 50% is one bit away from certain
         assert gain == pytest.approx(revealed * (1 - 0.5))
-        words = {check: " ".join(limit.rationale.split()) for check, limit in of.items()}
-        assert f"{bits:g} bits a person reveal 1 person in {1 / revealed:g} for certain" in words["attribute_bits"]
-        assert f"1 more person in {1 / gain:g}" in words["attribute_bits"]
-        assert f"one more person in {1 / gain:g}" in words["attribute_excess"]
+        rationales = {check: " ".join(limit.rationale.split()) for check, limit in of.items()}
+        assert f"{bits:g} bits a person reveal 1 person in {1 / revealed:g} for certain" in rationales["attribute_bits"]
+        assert f"1 more person in {1 / gain:g}" in rationales["attribute_bits"]
+        assert f"one more person in {1 / gain:g}" in rationales["attribute_excess"]

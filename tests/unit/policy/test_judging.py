@@ -22,7 +22,7 @@ SIX = policy(
 )
 """Of the six checks of a release: two shall fail, one be inconclusive, one not be run, and two pass."""
 
-FOUND = (
+MEASURED = (
     done("attribute_excess", 0.07, 0.0045),
     done("correction_gain", 0.01, 0.005),
     done("answers_excess", 0.04, 0.02, freedom=19),
@@ -32,13 +32,13 @@ FOUND = (
 )
 
 
-def verdict_of(asked: Policy, *found: Measurement) -> Verdict:
+def verdict_of(policy: Policy, *measurements: Measurement) -> Verdict:
     """Return the verdict with the attribute called sex."""
-    return judge(asked, found, attribute="sex")
+    return judge(policy, measurements, attribute="sex")
 
 
 def test_two_of_six_fail() -> None:
-    verdict = verdict_of(SIX, *FOUND)
+    verdict = verdict_of(SIX, *MEASURED)
     assert verdict.headline == "Do not release: two of six checks fail."
     assert verdict.detail == "One is inconclusive and one was not run; both also block a release. Two pass."
     assert verdict.overall == "fail"
@@ -58,45 +58,45 @@ def test_two_of_six_fail() -> None:
 
 def test_a_check_of_fairleak_alone_says_nothing_about_the_model() -> None:
     alone = verdict_of(policy(measured_epsilon=0.0), done("measured_epsilon", 0.0))
-    kept = (
+    headline = (
         "The one limit of the policy is kept, and it is about FairLeak, not about the model; no other check was judged."
     )
-    assert alone.headline == kept
+    assert alone.headline == headline
     more = done("measured_epsilon", 0.0), done("unfairness", 0.01, 0.01)
     both = verdict_of(policy(measured_epsilon=0.0, unfairness=0.1), *more)
     assert both.headline == "Both limits of the policy are kept."
 
 
 def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
-    one = policy(correction_gain=0.05, four_fifths=0.8, optional=("four_fifths",))
-    kept = (done("correction_gain", 0.01, 0.005), done("four_fifths", 0.7, 0.01))
-    sure = judge(one, kept, attribute="sex")
+    optional_policy = policy(correction_gain=0.05, four_fifths=0.8, optional=("four_fifths",))
+    measurements = (done("correction_gain", 0.01, 0.005), done("four_fifths", 0.7, 0.01))
+    sure = judge(optional_policy, measurements, attribute="sex")
     assert sure.overall == "pass"
-    failed = judge(one, kept, attribute="sex", failed_tests=("Members caught", "Gaps"))
+    failed = judge(optional_policy, measurements, attribute="sex", failed_tests=("Members caught", "Gaps"))
     assert failed.overall == "inconclusive"
     missed = "the attack missed a planted leak, or flagged a model without one."
     assert failed.headline == f"Do not release yet: the self-test failed, as {missed}"
     reason = "failed for “Members caught”; “Gaps”: no verdict here can be relied on until the cause is found."
     assert failed.detail == f"It {reason}"
     assert failed.rows == sure.rows
-    worse, before = judge(SIX, FOUND, attribute="sex", failed_tests=("Gaps",)), verdict_of(SIX, *FOUND)
+    worse, before = judge(SIX, MEASURED, attribute="sex", failed_tests=("Gaps",)), verdict_of(SIX, *MEASURED)
     assert (worse.overall, worse.headline) == ("fail", before.headline)
-    told = "It failed for “Gaps”: no verdict here can be relied on until the cause is found."
-    assert worse.detail == f"{before.detail} The self-test failed: {missed} {told}"
+    detail = "It failed for “Gaps”: no verdict here can be relied on until the cause is found."
+    assert worse.detail == f"{before.detail} The self-test failed: {missed} {detail}"
 
 
 def test_a_limit_of_at_least_is_kept_from_above() -> None:
-    asked = policy(four_fifths=0.8)
+    rule = policy(four_fifths=0.8)
     for value, expected in ((0.9, "pass"), (0.7, "fail"), (0.805, "inconclusive")):
-        assert verdict_of(asked, done("four_fifths", value, 0.01)).overall == expected
-    told = verdict_of(asked, done("four_fifths", 0.9, 0.01)).rows[0].why
-    assert told == "The whole interval, 0.890 to 0.910 at 95% confidence, is within the limit of at least 0.8."
-    told = verdict_of(asked, done("four_fifths", 0.99, 0.03)).rows[0].why  # no ratio is above 1
-    assert told == "The whole interval, 0.960 to 1.000 at 95% confidence, is within the limit of at least 0.8."
+        assert verdict_of(rule, done("four_fifths", value, 0.01)).overall == expected
+    reason = verdict_of(rule, done("four_fifths", 0.9, 0.01)).rows[0].why
+    assert reason == "The whole interval, 0.890 to 0.910 at 95% confidence, is within the limit of at least 0.8."
+    reason = verdict_of(rule, done("four_fifths", 0.99, 0.03)).rows[0].why  # no ratio is above 1
+    assert reason == "The whole interval, 0.960 to 1.000 at 95% confidence, is within the limit of at least 0.8."
 
 
 @pytest.mark.parametrize(
-    ("found", "why"),
+    ("measurement", "why"),
     [
         (None, "The audit has no measurement of it; it needs scores, planned answers."),
         (Measurement(check="answers_excess", outcome="not_run"), "It was not run, and no reason was given."),
@@ -109,8 +109,8 @@ def test_a_limit_of_at_least_is_kept_from_above() -> None:
         (replace(done("answers_excess", 0.0, 0.001), outcome="failed", reason="Late."), "Late."),
     ],
 )
-def test_without_a_number_a_required_check_is_not_run_and_blocks(found: Measurement | None, why: str) -> None:
-    verdict = verdict_of(policy(answers_excess=0.05), *([found] if found else []))
+def test_without_a_number_a_required_check_is_not_run_and_blocks(measurement: Measurement | None, why: str) -> None:
+    verdict = verdict_of(policy(answers_excess=0.05), *([measurement] if measurement else []))
     row = verdict.rows[0]
     assert (row.check, row.verdict, row.blocks, row.why) == ("answers_excess", "not_run", True, why)
     assert verdict.overall == "not_run"
@@ -121,10 +121,13 @@ def test_numbers_without_an_interval_and_limits_not_required_belong_to_the_famil
     verdict = verdict_of(policy(answers_excess=0.05), done("answers_excess", 0.0, math.nan))
     assert verdict.overall == "inconclusive"
     assert verdict.rows[0].why == ("There is no interval, so there is no verdict on the limit of at most 5.0 points.")
-    one, two = policy(unfairness=0.05), policy(unfairness=0.05, membership_caught=0.5, optional=("membership_caught",))
-    found = (done("unfairness", 0.03, 0.019), done("membership_caught", 0.5, 0.1))
-    assert verdict_of(one, *found).overall == "pass"
-    assert verdict_of(two, *found).overall == "inconclusive"
+    required, with_optional = (
+        policy(unfairness=0.05),
+        policy(unfairness=0.05, membership_caught=0.5, optional=("membership_caught",)),
+    )
+    measurements = (done("unfairness", 0.03, 0.019), done("membership_caught", 0.5, 0.1))
+    assert verdict_of(required, *measurements).overall == "pass"
+    assert verdict_of(with_optional, *measurements).overall == "inconclusive"
 
 
 @pytest.mark.parametrize(
@@ -142,16 +145,16 @@ def test_numbers_without_an_interval_and_limits_not_required_belong_to_the_famil
 def test_the_limit_lies_in_the_middle_and_what_is_beyond_the_scale_at_its_end(
     check: str, limit: float, measured: tuple[float, float], places: tuple[float, ...], arrows: tuple[bool, ...]
 ) -> None:
-    found = bullet(verdict_of(policy(**{check: limit}), done(check, *measured)).rows[0])
-    assert found is not None and found[:3] == pytest.approx(places) and found.arrows == arrows
+    marks = bullet(verdict_of(policy(**{check: limit}), done(check, *measured)).rows[0])
+    assert marks is not None and marks[:3] == pytest.approx(places) and marks.arrows == arrows
 
 
 def test_the_interval_is_the_one_that_decided() -> None:
-    asked = policy(unfairness=0.1, membership_gap=0.1)
-    found = (done("unfairness", 0.07, 0.025), done("membership_gap", 0.1, 0.02))
-    row = next(row for row in verdict_of(asked, *found).rows if row.check == "unfairness")
+    rule = policy(unfairness=0.1, membership_gap=0.1)
+    measurements = (done("unfairness", 0.07, 0.025), done("membership_gap", 0.1, 0.02))
+    row = next(row for row in verdict_of(rule, *measurements).rows if row.check == "unfairness")
     assert row.decided is not None and row.decided.level == pytest.approx(0.975)
-    place = bullet(row)
-    assert place is not None and place.high == pytest.approx(row.decided.high / 0.2)
+    marks = bullet(row)
+    assert marks is not None and marks.high == pytest.approx(row.decided.high / 0.2)
 
-    assert all(bullet(row) is None for row in verdict_of(asked).rows)  # without limit or number there is none
+    assert all(bullet(row) is None for row in verdict_of(rule).rows)  # without limit or number there is none

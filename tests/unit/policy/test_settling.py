@@ -22,16 +22,18 @@ WIDTHS = st.floats(0.001, 0.5)
 SIZES = st.integers(1, 10**6)
 
 
-def row_of(check: str, limit: float, *found: Measurement) -> CheckVerdict:
+def row_of(check: str, limit: float, *measurements: Measurement) -> CheckVerdict:
     """Return the row of one check under a policy with nothing but its limit."""
-    rows = judge(policy(**{check: limit}), found, attribute="sex").rows
+    rows = judge(policy(**{check: limit}), measurements, attribute="sex").rows
     return next(row for row in rows if row.check == check)
 
 
-def shrunk(found: Estimate, times: float) -> tuple[float, float]:
+def shrunk(estimate: Estimate, times: float) -> tuple[float, float]:
     """Return the interval of an estimate from so many times the records."""
     factor = 1 / math.sqrt(times)
-    return found.value - factor * (found.value - found.low), found.value + factor * (found.high - found.value)
+    return estimate.value - factor * (estimate.value - estimate.low), estimate.value + factor * (
+        estimate.high - estimate.value
+    )
 
 
 @given(
@@ -49,26 +51,26 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
     row = row_of(check, limit, Measurement(check=check, estimate=estimate))
     assume(row.verdict == "inconclusive" and row.decided is not None)
     assert row.decided is not None
-    words = next_step(row)
+    sentence = next_step(row)
     times = times_needed(row.decided, limit)
     low, high = shrunk(row.decided, times * (1 + 1e-9))
     assert not low < limit < high
-    if "Decide in writing" in words:
+    if "Decide in writing" in sentence:
         low, high = shrunk(row.decided, 10)
         assert low <= limit <= high
-        assert "about" not in words.lower()
+        assert "about" not in sentence.lower()
         return
-    more = int(re.fullmatch(r"About ([\d,]+) more records?.*", words)[1].replace(",", ""))  # type: ignore[index]
+    more = int(re.fullmatch(r"About ([\d,]+) more records?.*", sentence)[1].replace(",", ""))  # type: ignore[index]
     low, high = shrunk(row.decided, (n + more) / n)
     assert not low <= limit <= high
     low, high = shrunk(row.decided, max(1.0, (n + more / 1.11 - 2) / n))
     assert low <= limit + 1e-9 and limit - 1e-9 <= high
     beyond = value > limit if check == "unfairness" else value < limit
-    assert words.endswith("would likely make this a fail.") == beyond
+    assert sentence.endswith("would likely make this a fail.") == beyond
 
 
 @pytest.mark.parametrize(
-    ("value", "half", "words"),
+    ("value", "half", "sentence"),
     [
         (0.04, 0.019, "About 2,700 more records, or accept the risk in writing."),
         (0.06, 0.019, "About 2,700 more records would likely make this a fail."),
@@ -79,16 +81,16 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
         (0.2, 0.02, "Train, or ask for, a fairer model (Choose a model), or accept the risk in writing."),
     ],
 )
-def test_the_sentences(value: float, half: float, words: str) -> None:
-    assert next_step(row_of("unfairness", 0.05, done("unfairness", value, half))) == words
+def test_the_sentences(value: float, half: float, sentence: str) -> None:
+    assert next_step(row_of("unfairness", 0.05, done("unfairness", value, half))) == sentence
 
 
-def test_an_interval_that_leaves_out_the_limit_is_shown_as_it_was_judged() -> None:
-    found = [done(check, 0.03, 0.019) for check in ("unfairness", "correction_gain")]
-    rows = judge(policy(unfairness=0.05, correction_gain=0.05), found, attribute="sex").rows
-    told = {row.check: next_step(row) for row in rows if row.limit}
+def test_an_interval_that_leaves_out_the_limit_is_shown_at_its_adjusted_level() -> None:
+    measurements = [done(check, 0.03, 0.019) for check in ("unfairness", "correction_gain")]
+    rows = judge(policy(unfairness=0.05, correction_gain=0.05), measurements, attribute="sex").rows
+    steps = {row.check: next_step(row) for row in rows if row.limit}
     # 97.5% is 2.2414 standard errors, 95% is 1.9600: 0.019 becomes 0.0217, and 0.03 + 0.0217 exceeds 0.05
-    assert told == {
+    assert steps == {
         "unfairness": "Judged with all limits at 97.5%: 0.008 to 0.052. About 190 more records, or accept the risk in "
         "writing.",
         "correction_gain": "Judged with all limits at 97.5%: 0.8 to 5.2 points. About 190 more records, or accept the "
@@ -97,13 +99,13 @@ def test_an_interval_that_leaves_out_the_limit_is_shown_as_it_was_judged() -> No
 
 
 def test_records_that_are_unknown_or_do_not_matter() -> None:
-    found = done("unfairness", 0.06, 0.019)
-    assert found.estimate is not None
-    none = replace(found, estimate=replace(found.estimate, n=0))
+    measurement = done("unfairness", 0.06, 0.019)
+    assert measurement.estimate is not None
+    none = replace(measurement, estimate=replace(measurement.estimate, n=0))
     assert next_step(row_of("unfairness", 0.05, none)) == (
         "About 3.7 times the records (their number is unknown) would likely make this a fail."
     )
-    without = replace(found, estimate=replace(found.estimate, low=math.nan, high=math.nan))
+    without = replace(measurement, estimate=replace(measurement.estimate, low=math.nan, high=math.nan))
     assert next_step(row_of("unfairness", 0.05, without)) == (
         "There is no interval, so the records needed are unknown. Decide in writing."
     )
@@ -112,5 +114,5 @@ def test_records_that_are_unknown_or_do_not_matter() -> None:
 
 
 def test_where_the_training_records_are_unknown_a_column_that_tells_them_is_asked_for() -> None:
-    told = next_step(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
-    assert told.startswith("Add a column that says train, attack or test for each person") and "needs" not in told
+    step = next_step(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
+    assert step.startswith("Add a column that says train, attack or test for each person") and "needs" not in step

@@ -22,7 +22,7 @@ def sizes(a: np.ndarray) -> dict[str, int]:
     return {"n_advantaged": int(a.sum()), "n_disadvantaged": int(a.size - a.sum())}
 
 
-def asked(a: np.ndarray, m: int, *, design: str = "jitter", seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def scores_and_gaps(a: np.ndarray, m: int, *, design: str = "jitter", seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores of m models around a U-shaped base, and their exact gaps."""
     rng = np.random.default_rng([seed, a.size, m])
     scores = design_scores(design, rng.beta(0.4, 1.2, a.size), m, rng=rng)

@@ -36,33 +36,35 @@ def trials(design: str = "jitter", *, repeats: int = REPEATS, n: int = N, n_disa
     return Trials(pool(400, n_disadvantaged), Asking(n=n, design=design, repeats=repeats, seed=3))
 
 
-def leaked(made: Trials, m: int, mechanism, decoder: str) -> float:
-    return made.leak(m, mechanism, decoder).leakage.value
+def leaked(drawn_trials: Trials, m: int, mechanism, decoder: str) -> float:
+    return drawn_trials.leak(m, mechanism, decoder).leakage.value
 
 
 def test_a_whole_solution_of_the_linear_program_is_the_truth():
-    made, whole = trials(repeats=40), 0
-    sizes = {"n_advantaged": made.n_advantaged, "n_disadvantaged": made.n_disadvantaged}
+    drawn_trials, n_integral = trials(repeats=40), 0
+    sizes = {"n_advantaged": drawn_trials.n_advantaged, "n_disadvantaged": drawn_trials.n_disadvantaged}
     for m in (12, 16, 20):
-        given = made.ask(m, Exact())
-        for r, reading in enumerate(read_answers(given, "strongest")):
-            told = recover_compressed(given.scores[r], given.answers[r], method="box", prior=given.prior[r], **sizes)
-            x = told.values / (2 * told.threshold)
+        queries = drawn_trials.ask(m, Exact())
+        for r, decoded in enumerate(read_answers(queries, "strongest")):
+            program = recover_compressed(
+                queries.scores[r], queries.answers[r], method="box", prior=queries.prior[r], **sizes
+            )
+            x = program.values / (2 * program.threshold)
             certain = np.abs(x - np.rint(x)).max() < 1e-6
-            whole += certain
-            if certain or reading.threshold == 0.5:  # else probabilities; the likeliest give these very answers
-                assert (reading.recovered == made.people[r].sensitive).all()
-    assert 20 < whole < 110
+            n_integral += certain
+            if certain or decoded.threshold == 0.5:  # else probabilities; the likeliest give these very answers
+                assert (decoded.recovered == drawn_trials.people[r].sensitive).all()
+    assert 20 < n_integral < 110
 
 
 @pytest.mark.parametrize("mechanism", [Exact(), Rounded(6)], ids=str)
 @pytest.mark.parametrize("design", ["jitter", "targeted"])
 def test_one_answer_about_few_people_is_read_by_all_groups_that_would_give_it(mechanism, design: str):
-    made = trials(design, n=16, repeats=20)
-    limit = made.ceiling(1, mechanism)
+    drawn_trials = trials(design, n=16, repeats=20)
+    limit = drawn_trials.ceiling(1, mechanism)
     assert limit is not None and limit > 0.9
     for decoder in ("strongest", "without_prior"):
-        assert leaked(made, 1, mechanism, decoder) == pytest.approx(limit, abs=0.05)
+        assert leaked(drawn_trials, 1, mechanism, decoder) == pytest.approx(limit, abs=0.05)
 
 
 def test_vectors_that_fit_coarse_answers_are_no_certainty(monkeypatch: pytest.MonkeyPatch):
@@ -73,44 +75,46 @@ def test_vectors_that_fit_coarse_answers_are_no_certainty(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         "core.studies.bias_queries.guarantees.MOST_CELLS", 0
     )  # as if there were too many people to sum over
-    few, alike = trials("random_binary", repeats=10), trials(n=20, n_disadvantaged=80, repeats=40)
-    for told in (few.ask(2, Exact()), alike.ask(8, Rounded(1))):
-        for reading in read_answers(told, "strongest"):
-            assert reading.values.min() > 0 and reading.values.max() < 1
+    few, similar = trials("random_binary", repeats=10), trials(n=20, n_disadvantaged=80, repeats=40)
+    for queries in (few.ask(2, Exact()), similar.ask(8, Rounded(1))):
+        for decoded in read_answers(queries, "strongest"):
+            assert decoded.values.min() > 0 and decoded.values.max() < 1
 
 
-@pytest.mark.parametrize(("mechanism", "apart"), [(Exact(), 0.0), (Rounded(2), 0.001)])
+@pytest.mark.parametrize(("mechanism", "gap"), [(Exact(), 0.0), (Rounded(2), 0.001)])
 @pytest.mark.parametrize("cells", [0, MOST_CELLS])
 def test_answers_about_people_with_the_same_scores_tell_how_many_they_are_and_not_who(
-    mechanism, apart: float, cells: int, monkeypatch: pytest.MonkeyPatch
+    mechanism, gap: float, cells: int, monkeypatch: pytest.MonkeyPatch
 ):
     """Three people are told apart; of five whose scores are the same, or nearly for rounded answers, two are found."""
     monkeypatch.setattr("core.studies.bias_queries.guarantees.MOST_CELLS", cells)
-    scores = np.array([[0.13, 0.39, 0.97, *[apart] * 4, 0.0], [0.83, 0.29, 0.51, 1, 1, 1, 1, 1]])
+    scores = np.array([[0.13, 0.39, 0.97, *[gap] * 4, 0.0], [0.83, 0.29, 0.51, 1, 1, 1, 1, 1]])
     truth, prior = np.array([0, 1, 1, 0, 1, 1, 1, 0]), np.array([0.5, 0.5, 0.5, 0.3, 0.6, 0.7, 0.8, 0.9])
     scores = np.vstack([scores, [0.5, 0.9, 0.2, 0, 0, 0, 0, 0], [0.1, 0.3, 0.9, 0, 0, 0, 0, 0]])
-    given = answered("jitter", mechanism, scores, mechanism.draws(scores, truth, rng=None, draws=1)[0], prior, (5, 3))
-    strongest, without = (read_answers(given, decoder)[0] for decoder in ("strongest", "without_prior"))
+    queries = answered("jitter", mechanism, scores, mechanism.draws(scores, truth, rng=None, draws=1)[0], prior, (5, 3))
+    strongest, without = (read_answers(queries, decoder)[0] for decoder in ("strongest", "without_prior"))
     assert without.values == pytest.approx([1, 0, 0, *[0.4] * 5]) and without.threshold == pytest.approx(3 / 8)
     assert without.recovered.tolist() == [0, 1, 1, 0, 0, 0, 0, 0]
-    known = (prior_given_sizes if cells else counted)(prior[np.newaxis, 3:], 3)[0]
-    assert strongest.values == pytest.approx([1, 0, 0, *(1 - known)])
-    assert strongest.recovered.tolist() == [0, 1, 1, *(known > 5 / 8)]
+    chances = (prior_given_sizes if cells else counted)(prior[np.newaxis, 3:], 3)[0]
+    assert strongest.values == pytest.approx([1, 0, 0, *(1 - chances)])
+    assert strongest.recovered.tolist() == [0, 1, 1, *(chances > 5 / 8)]
 
 
 @pytest.mark.parametrize(("mechanism", "scale"), [(Exact(), 0.03 * (1 / 28 + 1 / 12)), (Rounded(1), 0.05)])
 def test_answers_without_noise_are_read_as_noisy_by_their_rounding_or_a_share_of_one_person(mechanism, scale: float):
-    made = trials()
-    given, sizes = made.ask(4, mechanism, [0]), {"n_advantaged": 28, "n_disadvantaged": 12}
+    drawn_trials = trials()
+    queries, sizes = drawn_trials.ask(4, mechanism, [0]), {"n_advantaged": 28, "n_disadvantaged": 12}
     noisy = LaplaceGlobal(global_sensitivity(N, 4) / scale)
-    found, same = (decode_noisy(given.scores[0], given.answers[0], law, **sizes) for law in (mechanism, noisy))
-    assert (made.n_advantaged, made.n_disadvantaged) == (28, 12) and found == pytest.approx(same, abs=1e-9)
+    chances, same = (decode_noisy(queries.scores[0], queries.answers[0], law, **sizes) for law in (mechanism, noisy))
+    assert (drawn_trials.n_advantaged, drawn_trials.n_disadvantaged) == (28, 12) and chances == pytest.approx(
+        same, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("mechanism", SIGNED, ids=str)
 def test_who_knows_more_recovers_more(mechanism):
-    made = trials(repeats=30)
-    strongest, without, published = (leaked(made, 20, mechanism, decoder) for decoder in DECODERS)
+    drawn_trials = trials(repeats=30)
+    strongest, without, published = (leaked(drawn_trials, 20, mechanism, decoder) for decoder in DECODERS)
     assert strongest > without - 0.01 and without > published - 0.03
     assert published > 0.4
 
@@ -118,20 +122,20 @@ def test_who_knows_more_recovers_more(mechanism):
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("design", [*DESIGNS, "single"])
 def test_without_answers_there_is_the_prior_or_nothing(design: str, decoder: str):
-    made = trials(design)
-    share = made.n_advantaged / N
-    for people, reading in zip(made.people, read_answers(made.ask(0, Exact()), decoder), strict=True):
+    drawn_trials = trials(design)
+    share = drawn_trials.n_advantaged / N
+    for people, decoded in zip(drawn_trials.people, read_answers(drawn_trials.ask(0, Exact()), decoder), strict=True):
         if decoder == "strongest":  # the sizes are known, too
-            known = counted(people.prior[np.newaxis], made.n_advantaged)[0]
-            assert (reading.recovered == (known > share)).all()
-            assert reading.values == pytest.approx(1 - known)
+            chances = counted(people.prior[np.newaxis], drawn_trials.n_advantaged)[0]
+            assert (decoded.recovered == (chances > share)).all()
+            assert decoded.values == pytest.approx(1 - chances)
         else:
-            assert reading.recovered.all() and leakage(people.sensitive, reading.recovered) == 0.5
+            assert decoded.recovered.all() and leakage(people.sensitive, decoded.recovered) == 0.5
 
 
 def test_answers_that_say_nothing_add_nothing_to_what_the_features_and_the_sizes_say():
-    made = Trials(pool(4000, 1200), Asking(n=20, repeats=400, seed=5), most=3)
-    assert made.leak(3, LaplaceGlobal(0.001), "strongest").gain.value == pytest.approx(0.0, abs=0.004)
+    drawn_trials = Trials(pool(4000, 1200), Asking(n=20, repeats=400, seed=5), most=3)
+    assert drawn_trials.leak(3, LaplaceGlobal(0.001), "strongest").gain.value == pytest.approx(0.0, abs=0.004)
 
 
 def answered(design: str, mechanism, scores, answers, prior, sizes: tuple[int, int]) -> AnsweredQueries:
@@ -161,34 +165,38 @@ def flipped(base: list[float], m: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_people_nobody_asked_about_keep_what_was_known_of_them():
     scores, gaps = flipped([0.2, 0.8, 0.4, 0.5, 0.3, 0.6], 4)
-    (found,) = read_answers(answered("targeted", Exact(), scores, gaps, PRIOR, (3, 3)), "published")
-    assert found.recovered.tolist() == [0, 0, 1, 1, 1, 1]  # a score of a half hides its person
-    assert found.values[[3, 4, 5]].tolist() == [0, 0, 0]
+    (decoded_answers,) = read_answers(answered("targeted", Exact(), scores, gaps, PRIOR, (3, 3)), "published")
+    assert decoded_answers.recovered.tolist() == [0, 0, 1, 1, 1, 1]  # a score of a half hides its person
+    assert decoded_answers.values[[3, 4, 5]].tolist() == [0, 0, 0]
     scores, gaps = flipped([0.2, 0.8, 0.4, 0.5, 0.3, 0.9], 3)
     for decoder in ("strongest", "without_prior"):  # the first answer tells of the others together
-        (found,) = read_answers(answered("targeted", Exact(), scores, gaps, [0.5] * 6, (3, 3)), decoder)
-        assert found.recovered.tolist() == [0, 0, 1, 0, 1, 1] and found.values[:3].tolist() == [1, 1, 0]
-    given = answered("single", Exact(absolute=True), np.eye(6)[:2], [0.5, 0.25], PRIOR, (4, 2))
-    strongest, without = (read_answers(given, decoder)[0] for decoder in ("strongest", "without_prior"))
+        (decoded_answers,) = read_answers(answered("targeted", Exact(), scores, gaps, [0.5] * 6, (3, 3)), decoder)
+        assert decoded_answers.recovered.tolist() == [0, 0, 1, 0, 1, 1] and decoded_answers.values[:3].tolist() == [
+            1,
+            1,
+            0,
+        ]
+    queries = answered("single", Exact(absolute=True), np.eye(6)[:2], [0.5, 0.25], PRIOR, (4, 2))
+    strongest, without = (read_answers(queries, decoder)[0] for decoder in ("strongest", "without_prior"))
     assert strongest.recovered.tolist() == [0, 1, 1, 0, 1, 0]
     assert without.recovered.tolist() == [0, 1, 1, 1, 1, 1]
     assert strongest.values[2:] == pytest.approx(1 - counted(np.array([PRIOR[2:]]), 3)[0])
-    made = trials("bits", n=120)
-    assert made.numbers == (0, 1, 2, 3)
-    people, reading = made.reading(1, Exact(), "strongest")
-    assert (reading.recovered[:50] == people.sensitive[:50]).all()
-    left = made.n_advantaged - people.sensitive[:50].sum()
-    assert reading.values[50:] == pytest.approx(1 - counted(people.prior[np.newaxis, 50:], left)[0])
-    _, without = made.reading(1, Exact(), "without_prior")
+    drawn_trials = trials("bits", n=120)
+    assert drawn_trials.numbers == (0, 1, 2, 3)
+    people, decoded = drawn_trials.reading(1, Exact(), "strongest")
+    assert (decoded.recovered[:50] == people.sensitive[:50]).all()
+    left = drawn_trials.n_advantaged - people.sensitive[:50].sum()
+    assert decoded.values[50:] == pytest.approx(1 - counted(people.prior[np.newaxis, 50:], left)[0])
+    _, without = drawn_trials.reading(1, Exact(), "without_prior")
     assert (without.recovered[50:] == 1).all()
 
 
 def test_absolute_gaps_of_groups_of_one_size_say_nothing():
-    made = trials("single", n_disadvantaged=200)
-    assert made.n_advantaged == made.n_disadvantaged
+    drawn_trials = trials("single", n_disadvantaged=200)
+    assert drawn_trials.n_advantaged == drawn_trials.n_disadvantaged
     mechanism = Exact(absolute=True)
-    assert leaked(made, N, mechanism, "strongest") == leaked(made, 0, mechanism, "strongest")
-    assert leaked(made, N, mechanism, "published") == 0.5
+    assert leaked(drawn_trials, N, mechanism, "strongest") == leaked(drawn_trials, 0, mechanism, "strongest")
+    assert leaked(drawn_trials, N, mechanism, "published") == 0.5
 
 
 def of_a_hundred(repeats: int) -> Trials:
@@ -199,16 +207,16 @@ def of_a_hundred(repeats: int) -> Trials:
 
 def test_the_reference_leakages():
     """n = 100, m = 40, ε = 100, random binary questions, Cauchy: 65 % without prior, 75 % with the prior of race."""
-    made, mechanism = of_a_hundred(100), SmoothCauchy(100.0)
-    assert leaked(made, 40, mechanism, "without_prior") == pytest.approx(0.65, abs=0.03)
-    assert leaked(made, 0, mechanism, "strongest") == pytest.approx(0.69, abs=0.02)
-    assert leaked(made, 40, mechanism, "strongest") == pytest.approx(0.75, abs=0.03)
+    drawn_trials, mechanism = of_a_hundred(100), SmoothCauchy(100.0)
+    assert leaked(drawn_trials, 40, mechanism, "without_prior") == pytest.approx(0.65, abs=0.03)
+    assert leaked(drawn_trials, 0, mechanism, "strongest") == pytest.approx(0.69, abs=0.02)
+    assert leaked(drawn_trials, 40, mechanism, "strongest") == pytest.approx(0.75, abs=0.03)
 
 
 def test_fine_answers_tell_everything():
-    made = of_a_hundred(20)
+    drawn_trials = of_a_hundred(20)
     for mechanism in (Exact(), Rounded(3), LaplaceGlobal(1e5), SmoothCauchy(1e6), NoisySums(1e4)):
-        assert leaked(made, 60, mechanism, "without_prior") > 0.98
+        assert leaked(drawn_trials, 60, mechanism, "without_prior") > 0.98
 
 
 @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
@@ -216,18 +224,18 @@ def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
     rng, (n1, n0) = np.random.default_rng(9), (90, 10)
     mechanism, h, prior = make(2000.0, absolute=True), np.eye(100), rng.uniform(0.02, 0.98, 100)
     y = mechanism.answer(h, attribute(100, n0), rng=rng)
-    found = decode_noisy(h, y, mechanism, prior=prior, n_advantaged=n1, n_disadvantaged=n0)
-    one, other = ((y - 1 / size) / mechanism.scale(n1, n0, 100) for size in (n1, n0))
+    chances = decode_noisy(h, y, mechanism, prior=prior, n_advantaged=n1, n_disadvantaged=n0)
+    first, second = ((y - 1 / size) / mechanism.scale(n1, n0, 100) for size in (n1, n0))
     law = {LaplaceGlobal: lambda x: np.exp(-np.abs(x)), SmoothCauchy: lambda x: 1 / (1 + x**2)}[make]
-    assert found == pytest.approx(prior * law(one) / (prior * law(one) + (1 - prior) * law(other)), abs=1e-9)
+    assert chances == pytest.approx(prior * law(first) / (prior * law(first) + (1 - prior) * law(second)), abs=1e-9)
 
 
 @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
 def test_without_noise_an_absolute_gap_of_one_person_is_certain(make):
     a, mechanism = attribute(9, 4), make(np.inf, absolute=True)
     y = mechanism.answer(np.eye(9), a, rng=np.random.default_rng(0))
-    found = decode_noisy(np.eye(9), y, mechanism, n_advantaged=5, n_disadvantaged=4)
-    assert found == pytest.approx(a, abs=1e-9)
+    chances = decode_noisy(np.eye(9), y, mechanism, n_advantaged=5, n_disadvantaged=4)
+    assert chances == pytest.approx(a, abs=1e-9)
 
 
 NOISES = {
@@ -239,12 +247,12 @@ NOISES = {
 def exact(rows, target, *, noise: str, scale, n_ones: int, prior) -> np.ndarray:
     """Return P(z = 1), shape (R, n), by going through all vectors with that many ones."""
     log_law, _ = NOISES[noise]
-    every, found = with_ones(rows.shape[2], n_ones), []
+    every, posteriors = with_ones(rows.shape[2], n_ones), []
     for g, y, p in zip(rows, target, prior, strict=True):
         weight = log_law((y - every @ g.T) / scale).sum(axis=1) + every @ (np.log(p) - np.log1p(-p))
         law = np.exp(weight - weight.max())
-        found.append(law @ every / law.sum())
-    return np.array(found)
+        posteriors.append(law @ every / law.sum())
+    return np.array(posteriors)
 
 
 def rows_of(noise: str, scale: float, *, repeats: int, m: int, n: int, ones: int, seed: int = 0, strength: float = 1.0):
@@ -267,8 +275,8 @@ def shifted(case) -> np.ndarray:
     return counted(propagate(**case), case["n_ones"])
 
 
-def balanced(found: np.ndarray, truth: np.ndarray, share: float) -> float:
-    guess = found > share
+def balanced(chances: np.ndarray, truth: np.ndarray, share: float) -> float:
+    guess = chances > share
     return float((guess[truth == 1].mean() + (~guess)[truth == 0].mean()) / 2)
 
 
@@ -278,19 +286,19 @@ def test_close_to_the_exact_posterior(noise: str, scale: float, informed: bool):
     case, truth = rows_of(noise, scale, repeats=60, m=5, n=10, ones=3)
     if not informed:
         case["prior"] = np.full_like(case["prior"], 0.3)
-    found, right = shifted(case), exact(**case)
+    approximate, right = shifted(case), exact(**case)
     before = exact(**(case | {"scale": 1e9}))  # what the number of ones alone makes of the prior
-    assert np.abs(found - right).mean() < 0.01 + 0.35 * np.abs(before - right).mean()
-    assert balanced(found, truth, 0.3) > balanced(right, truth, 0.3) - 0.02
-    assert found.shape == truth.shape and (found > 0).all() and (found < 1).all()
+    assert np.abs(approximate - right).mean() < 0.01 + 0.35 * np.abs(before - right).mean()
+    assert balanced(approximate, truth, 0.3) > balanced(right, truth, 0.3) - 0.02
+    assert approximate.shape == truth.shape and (approximate > 0).all() and (approximate < 1).all()
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.sampled_from(sorted(NOISES)), st.floats(1e-4, 1e4), st.integers(0, 10_000))
 def test_the_unit_of_the_answers_does_not_matter(noise: str, unit: float, seed: int):
     case, _ = rows_of(noise, 0.2, repeats=2, m=6, n=15, ones=5, seed=seed)
-    other = case | {"rows": case["rows"] * unit, "target": case["target"] * unit, "scale": case["scale"] * unit}
-    assert propagate(**other) == pytest.approx(propagate(**case), abs=1e-6)
+    rescaled = case | {"rows": case["rows"] * unit, "target": case["target"] * unit, "scale": case["scale"] * unit}
+    assert propagate(**rescaled) == pytest.approx(propagate(**case), abs=1e-6)
 
 
 @settings(max_examples=25, deadline=None)

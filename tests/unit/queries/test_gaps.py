@@ -51,10 +51,10 @@ def by_size(n: int, *, absolute: bool) -> dict[int, float]:
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("n", SIZES)
 def test_local_and_global_are_what_brute_force_finds(n: int, absolute: bool):
-    found = by_size(n, absolute=absolute)
-    for n0, value in found.items():
+    sensitivities = by_size(n, absolute=absolute)
+    for n0, value in sensitivities.items():
         assert local_sensitivity(n - n0, n0, 3, absolute=absolute) == pytest.approx(3 * value, rel=1e-9)
-    assert global_sensitivity(n, 3, absolute=absolute) == pytest.approx(3 * max(found.values()), rel=1e-9)
+    assert global_sensitivity(n, 3, absolute=absolute) == pytest.approx(3 * max(sensitivities.values()), rel=1e-9)
 
 
 @pytest.mark.parametrize("absolute", [False, True])

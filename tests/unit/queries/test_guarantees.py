@@ -73,14 +73,14 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, 
         sum(c * ((g == 1)[a == 1].mean() + (g == 0)[a == 0].mean()) / 2 for a, c in zip(groups, chance, strict=True))
         for g in (np.array(guess) for guess in itertools.product((0, 1), repeat=n))
     )
-    told: dict[str, Any] = {"half_width": half_width, "absolute": absolute}
-    found = exact_accuracy_limit(scores[None], answers[None], prior[None], n_advantaged, **told)
-    assert found == pytest.approx(best / chance.sum(), abs=1e-9)
+    options: dict[str, Any] = {"half_width": half_width, "absolute": absolute}
+    limit = exact_accuracy_limit(scores[None], answers[None], prior[None], n_advantaged, **options)
+    assert limit == pytest.approx(best / chance.sum(), abs=1e-9)
     assert (
-        exact_accuracy_limit(scores[None], answers[None] + 3.0, prior[None], n_advantaged, **told) is None
+        exact_accuracy_limit(scores[None], answers[None] + 3.0, prior[None], n_advantaged, **options) is None
     )  # nothing agrees
     many = np.full((1, 40), 0.5)
-    assert exact_accuracy_limit(np.ones((1, 1, 40)), np.zeros((1, 1)), many, 20, **told) is None
+    assert exact_accuracy_limit(np.ones((1, 1, 40)), np.zeros((1, 1)), many, 20, **options) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.3, 1.0, 2.5, 8.0])
@@ -89,8 +89,8 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, m: int, 
 def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int, delta: float):
     rng = np.random.default_rng(seed)
     prior = rng.beta(*rng.uniform(0.2, 5, 2), size=12)
-    found = accuracy_limit_with_prior(prior[np.newaxis], epsilon, delta)
-    assert found == pytest.approx(best_attacker(prior, epsilon, delta), abs=1e-9)
+    limit = accuracy_limit_with_prior(prior[np.newaxis], epsilon, delta)
+    assert limit == pytest.approx(best_attacker(prior, epsilon, delta), abs=1e-9)
 
 
 def test_limits_and_losses_by_hand():
@@ -159,9 +159,9 @@ def given_sizes(prior: np.ndarray, n_advantaged: int) -> list[tuple[np.ndarray, 
 @pytest.mark.parametrize("n_advantaged", [1, 3, 6])
 def test_the_prior_given_the_sizes_by_enumeration(n_advantaged: int):
     prior = np.random.default_rng(n_advantaged).uniform(0.01, 0.99, (4, 7))
-    for p, found in zip(prior, prior_given_sizes(prior, n_advantaged), strict=True):
-        assert found == pytest.approx(sum(a * weight for a, weight in given_sizes(p, n_advantaged)))
-        assert found.sum() == pytest.approx(n_advantaged)
+    for p, chances in zip(prior, prior_given_sizes(prior, n_advantaged), strict=True):
+        assert chances == pytest.approx(sum(a * weight for a, weight in given_sizes(p, n_advantaged)))
+        assert chances.sum() == pytest.approx(n_advantaged)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 3.0])
@@ -192,7 +192,7 @@ def test_published_cauchy_keeps_its_promise_where_it_is_said_to(absolute: bool, 
     mechanism, rng = PrintedCauchy(epsilon, absolute=absolute), np.random.default_rng(n + m)
     broken = 0.0
     for n0 in range(1, n):
-        kept = 3 <= n0 <= n - n0
+        promised = 3 <= n0 <= n - n0
         a = np.array([0] * n0 + [1] * (n - n0))
         for who in (0, n - 1):
             b = a.copy()
@@ -202,7 +202,7 @@ def test_published_cauchy_keeps_its_promise_where_it_is_said_to(absolute: bool, 
             for row in [np.eye(n)[who], a, b, 1 - a, *rng.integers(0, 2, (6, n))]:
                 scores = np.tile(np.asarray(row, dtype=float), (m, 1))
                 lost = max(privacy_loss(mechanism, scores, x, y).epsilon for x, y in ((a, b), (b, a)))
-                if kept:
+                if promised:
                     assert lost <= epsilon * (1 + 1e-9)
                 else:
                     broken = max(broken, lost / epsilon)
@@ -221,11 +221,11 @@ def rows_that_move_most(a, b) -> list[np.ndarray]:
     alone = np.zeros(len(a))
     alone[flipped] = 1.0
     for gap in (v, w):
-        others = np.where(gap > 0, 1.0, 0.0)
-        others[flipped] = 0.0
-        size = others @ gap
+        direction = np.where(gap > 0, 1.0, 0.0)
+        direction[flipped] = 0.0
+        size = direction @ gap
         if size > 0:  # the flipped person, and as much of the others as brings the gap to 0
-            start = alone + others * min(1.0, max(0.0, -(alone @ gap) / size))
+            start = alone + direction * min(1.0, max(0.0, -(alone @ gap) / size))
             rows += [start, 1 - start]
     return [alone, 1 - alone, *rows]
 

@@ -28,8 +28,8 @@ def test_table_1_is_as_printed():
     assert len(TABLE_1) == 16 == len({(row.n, row.m, row.epsilon) for row in TABLE_1})
     for row in TABLE_1:
         printed = [column[EPSILONS.index(row.epsilon)] for column in PRINTED[row.n][row.m]]
-        own = [1000 * row.errors[noise] for noise in ("cauchy", "laplace")]
-        assert [*own, *(100 * row.leakages[noise] for noise in ("cauchy", "laplace"))] == pytest.approx(printed)
+        computed = [1000 * row.errors[noise] for noise in ("cauchy", "laplace")]
+        assert [*computed, *(100 * row.leakages[noise] for noise in ("cauchy", "laplace"))] == pytest.approx(printed)
 
 
 def test_its_noisy_errors_are_not_those_of_its_formulas():
@@ -50,7 +50,7 @@ def test_a_row_orders_the_attacks_by_what_they_know():
     row = noiseless_row(pool(), 50, 18, repeats=6, seed=1)
     values = {attack: row.leakages[attack].value for attack in NOISELESS_ATTACKS}
     assert values["box_with_prior"] >= values["box"] >= values["nonnegative"] - 0.05 >= values["l1"] - 0.05
-    assert values["l1"] > 0.5 and all(found.n == 6 for found in row.leakages.values())
+    assert values["l1"] > 0.5 and all(estimate.n == 6 for estimate in row.leakages.values())
     assert row.bits_complete and row.bits_questions == 1
     assert 0.4 < row.prior.value < values["box_with_prior"] and row.prior.n == 6
     assert all(row.complete[a] == 1 for a in NOISELESS_ATTACKS if row.leakages[a].value == 1)

@@ -18,7 +18,7 @@ from core.studies.bias_queries.reveal import (
     reveal_bits,
     solve_program,
 )
-from tests.unit.queries.people import asked, attribute, sizes, vectors
+from tests.unit.queries.people import attribute, scores_and_gaps, sizes, vectors
 
 
 def flip_answers(base: np.ndarray, a: np.ndarray) -> np.ndarray:
@@ -31,29 +31,29 @@ def test_two_questions_that_differ_for_one_person(n_disadvantaged: int):
     a = attribute(10, n_disadvantaged)
     base = np.random.default_rng(3).random(10)
     for j, step in itertools.product(range(10), (0.3, -0.3)):
-        other = base.copy()
-        other[j] = base[j] + step if 0 <= base[j] + step <= 1 else base[j] - step
-        answers = statistical_parity_gap([base, other], a)
-        assert reveal_double(tuple(answers), (base[j], other[j])) == a[j]
+        changed = base.copy()
+        changed[j] = base[j] + step if 0 <= base[j] + step <= 1 else base[j] - step
+        answers = statistical_parity_gap([base, changed], a)
+        assert reveal_double(tuple(answers), (base[j], changed[j])) == a[j]
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, pytest.param(6, marks=pytest.mark.long)])
-def test_without_the_last_answer_nobody_is_lost_whom_the_answers_tell_apart(n: int):
+def test_flips_without_the_last_answer(n: int):
     rng = np.random.default_rng(n)
     bases = [*itertools.product((0.0, 1.0), repeat=n), *rng.random((20, n)), *rng.choice([0.2, 0.5, 1.0], (20, n))]
     for base in map(np.asarray, bases):
-        told = [flip_answers(base, a)[:-1] for a in vectors(n)]
-        answers = {tuple(np.round(one, 9)) for one in told}
-        found = [recover_flips(base, one) for one in told]
-        open_questions = [one.status == "undetermined" for one in found]
+        answer_lists = [flip_answers(base, a)[:-1] for a in vectors(n)]
+        answers = {tuple(np.round(gaps, 9)) for gaps in answer_lists}
+        recoveries = [recover_flips(base, gaps) for gaps in answer_lists]
+        open_questions = [recovery.status == "undetermined" for recovery in recoveries]
         if len(answers) == 2**n - 2 and not all(open_questions):
-            right = [(one.recovered == a).all() for one, a in zip(found, vectors(n), strict=True)]
+            right = [(recovery.recovered == a).all() for recovery, a in zip(recoveries, vectors(n), strict=True)]
             assert all(right)
         assert all(open_questions) == any(open_questions)  # a matter of the base scores alone
 
 
 @pytest.mark.parametrize("base", [(0.2, 0.6), (0.5, 0.1), (1.0, 1.0), (0.0, 1.0)])
-def test_two_people_are_told_apart_unless_their_scores_sum_to_one(base: tuple[float, float]):
+def test_two_people_and_the_sum_of_their_scores(base: tuple[float, float]):
     for a in vectors(2):
         answers = flip_answers(np.array(base), a)
         if sum(base) == 1:
@@ -62,13 +62,13 @@ def test_two_people_are_told_apart_unless_their_scores_sum_to_one(base: tuple[fl
             assert (recover_flips(base, answers).recovered == a).all()
 
 
-@pytest.mark.parametrize("others", [(1, 0, 1), (0, 0, 1)])
-def test_several_hidden_people_get_what_most_of_them_are(others: tuple[int, int, int]):
-    base, a = np.array([0.5, 0.5, 0.5, 0.1, 0.9, 0.3]), np.array([*others, 1, 0, 1])
-    found = recover_flips(base, flip_answers(base, a))
-    assert found.threshold == pytest.approx((1 / a.sum() + 1 / (6 - a.sum())) / 2)
-    assert found.recovered.tolist() == [round(np.mean(others))] * 3 + [1, 0, 1]
-    assert found.reason == "3 people have a score of 1/2, which hides them."
+@pytest.mark.parametrize("hidden", [(1, 0, 1), (0, 0, 1)])
+def test_several_hidden_people_get_what_most_of_them_are(hidden: tuple[int, int, int]):
+    base, a = np.array([0.5, 0.5, 0.5, 0.1, 0.9, 0.3]), np.array([*hidden, 1, 0, 1])
+    recovery = recover_flips(base, flip_answers(base, a))
+    assert recovery.threshold == pytest.approx((1 / a.sum() + 1 / (6 - a.sum())) / 2)
+    assert recovery.recovered.tolist() == [round(np.mean(hidden))] * 3 + [1, 0, 1]
+    assert recovery.reason == "3 people have a score of 1/2, which hides them."
 
 
 def bit_answers(a: np.ndarray, m: int | None = None) -> np.ndarray:
@@ -81,9 +81,9 @@ def test_everybody_is_revealed_whatever_the_sizes(n: int):
     rng = np.random.default_rng(n)
     for seed in range(60):
         a = attribute(n, int(rng.integers(1, n)), seed)
-        told = bit_answers(a)
-        assert told.size == -(-n // 50)
-        assert (reveal_bits(told, n, **sizes(a)) == a).all(), (seed, sizes(a))
+        answers = bit_answers(a)
+        assert answers.size == -(-n // 50)
+        assert (reveal_bits(answers, n, **sizes(a)) == a).all(), (seed, sizes(a))
 
 
 @pytest.mark.parametrize(("n", "n_disadvantaged", "seed"), [(51, 48, 98), (100, 76, 178), (100, 88, 229)])
@@ -98,8 +98,8 @@ def test_rounding_inside_the_answer_is_undone(n: int, n_disadvantaged: int, seed
 
 def test_people_nobody_asked_about_get_the_larger_group():
     a = attribute(120, 30)
-    found = reveal_bits(bit_answers(a, 2), 120, **sizes(a))
-    assert (found[:100] == a[:100]).all() and (found[100:] == 1).all()
+    recovered = reveal_bits(bit_answers(a, 2), 120, **sizes(a))
+    assert (recovered[:100] == a[:100]).all() and (recovered[100:] == 1).all()
     a = 1 - a
     assert (reveal_bits(bit_answers(a, 1), 120, **sizes(a))[50:] == 0).all()
 
@@ -119,12 +119,12 @@ class Team:
 def test_everybody_is_parted_with_n_questions(n: int):
     for a in vectors(n):  # among them three times as many of one as of the other, and as many
         team = Team(a)
-        found = partition_absolute(team, n)
+        parts = partition_absolute(team, n)
         assert team.asked == n
-        assert (found == a).all() or (found == 1 - a).all()
-        assert found.mean() >= 0.5  # 1 is the larger group,
+        assert (parts == a).all() or (parts == 1 - a).all()
+        assert parts.mean() >= 0.5  # 1 is the larger group,
         if a.mean() == 0.5:
-            assert found[0] == 1  # or the first person's
+            assert parts[0] == 1  # or the first person's
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_everybody_is_parted_with_n_questions(n: int):
         (lambda: partition_absolute(lambda _: [0.5, 0.5], 4), r"ask must return one answer .* 1 questions, got 2\."),
     ],
 )
-def test_what_cannot_be_read_is_told(call, message: str):
+def test_unreadable_input(call, message: str):
     with pytest.raises(InputError, match=message):
         call()
 
@@ -146,17 +146,17 @@ def test_box_with_prior_is_the_most_probable_vector(seed: int):
     """Against brute force over all vectors: the program's optimum is never less likely, and equal when it is whole."""
     rng = np.random.default_rng(seed)
     a = attribute(10, 4, seed)
-    scores, answers = asked(a, 3, seed=seed)
+    scores, answers = scores_and_gaps(a, 3, seed=seed)
     prior = rng.uniform(0.05, 0.95, 10)
-    told = np.round(answers, 2)
+    rounded = np.round(answers, 2)
     fitting = [
         v
         for v in vectors(10)
-        if v.sum() == 6 and (np.abs(statistical_parity_gap(scores, v) - told) <= 0.005 + 1e-12).all()
+        if v.sum() == 6 and (np.abs(statistical_parity_gap(scores, v) - rounded) <= 0.005 + 1e-12).all()
     ]
     best = max(np.log(prior[v == 1]).sum() + np.log(1 - prior[v == 0]).sum() for v in fitting)
-    found = recover_compressed(scores, told, method="box", prior=prior, slack=0.005, **sizes(a))
-    x = found.values / (2 * found.threshold)
+    recovery = recover_compressed(scores, rounded, method="box", prior=prior, slack=0.005, **sizes(a))
+    x = recovery.values / (2 * recovery.threshold)
     reached = float(((1 - x) * np.log(prior) + x * np.log(1 - prior)).sum())
     assert reached >= best - 1e-6
     if np.abs(x - np.round(x)).max() < 1e-6:
@@ -165,45 +165,45 @@ def test_box_with_prior_is_the_most_probable_vector(seed: int):
 
 def test_rounded_answers_contradict_each_other_without_slack():
     a = attribute(20, 5)
-    scores, answers = asked(a, 40)
-    found = recover_compressed(scores, np.round(answers, 2), method="box", **sizes(a))
-    assert found.status == "infeasible" and found.values is None and found.threshold is None
-    assert found.reason == "No attributes explain every answer."
-    assert (found.recovered == 1).all()  # the larger group
+    scores, answers = scores_and_gaps(a, 40)
+    recovery = recover_compressed(scores, np.round(answers, 2), method="box", **sizes(a))
+    assert recovery.status == "infeasible" and recovery.values is None and recovery.threshold is None
+    assert recovery.reason == "No attributes explain every answer."
+    assert (recovery.recovered == 1).all()  # the larger group
     prior = np.linspace(0.3, 0.9, a.size)
-    found = recover_compressed(scores, np.round(answers, 2), method="box", prior=prior, **sizes(a))
-    assert found.recovered.tolist() == (prior >= a.mean()).tolist()
+    recovery = recover_compressed(scores, np.round(answers, 2), method="box", prior=prior, **sizes(a))
+    assert recovery.recovered.tolist() == (prior >= a.mean()).tolist()
 
 
-def test_unknown_sizes_are_found():
+def test_unknown_sizes():
     for n_disadvantaged in (1, 7, 30):
         a = attribute(100, n_disadvantaged)
-        scores, answers = asked(a, 80)
-        found = recover_compressed(scores, answers, method="sizes_unknown")
-        assert found.threshold == pytest.approx((1 / n_disadvantaged + 1 / (100 - n_disadvantaged)) / 2)
-        assert (found.recovered == a).all()
+        scores, answers = scores_and_gaps(a, 80)
+        recovery = recover_compressed(scores, answers, method="sizes_unknown")
+        assert recovery.threshold == pytest.approx((1 / n_disadvantaged + 1 / (100 - n_disadvantaged)) / 2)
+        assert (recovery.recovered == a).all()
 
 
 COST, MATRIX, RIGHT = np.ones(3), np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]), np.array([1.0, 1.0])
 
 
-def test_a_program_that_is_not_solved_and_a_wrong_solution_are_told(monkeypatch: pytest.MonkeyPatch):
+def test_an_unsolved_program_and_a_wrong_solution(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(0)
     matrix = rng.random((150, 600))
     right = matrix @ (rng.random(600) < 0.1)
-    found = solve_program(np.ones(600), matrix, right, right, time_limit=1e-3)
-    assert found.x is None and found.status == "not_solved" and found.reason.startswith("The solver stopped: ")
+    solved = solve_program(np.ones(600), matrix, right, right, time_limit=1e-3)
+    assert solved.x is None and solved.status == "not_solved" and solved.reason.startswith("The solver stopped: ")
     real = scipy.optimize.milp
 
     def lying(*args, **keywords):
-        found = real(*args, **keywords)
-        found.x = found.x + 0.01
-        return found
+        solution = real(*args, **keywords)
+        solution.x = solution.x + 0.01
+        return solution
 
     monkeypatch.setattr(scipy.optimize, "milp", lying)
-    found = solve_program(COST, MATRIX, RIGHT, RIGHT)
-    assert found.x is None and found.status == "not_solved"
-    assert found.reason == "The solver's solution does not meet the answers."
+    solved = solve_program(COST, MATRIX, RIGHT, RIGHT)
+    assert solved.x is None and solved.status == "not_solved"
+    assert solved.reason == "The solver's solution does not meet the answers."
 
 
 def test_a_program_leaves_other_threads_warnings_alone(monkeypatch: pytest.MonkeyPatch) -> None:

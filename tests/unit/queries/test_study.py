@@ -57,46 +57,46 @@ def three() -> Subject:
 
 
 def result(subject: Subject, settings: PlannedAnswers) -> AnswersLeak:
-    *_, found = STUDY.run(subject, settings)
-    return found
+    *_, leak = STUDY.run(subject, settings)
+    return leak
 
 
 def done(check: str, subject: Subject, settings: PlannedAnswers) -> Measurement:
-    found = STUDY.checks(result(subject, settings), settings)[check]
-    assert found.outcome == "done" and found.reason == "" and found.check == check
-    assert found.attacked.endswith(".") and found.knows.endswith(".")
-    assert found.assumptions and all(told.endswith(".") for told in found.assumptions)
-    assert bool(found.control_name) == (found.control is not None)
-    return found
+    measurement = STUDY.checks(result(subject, settings), settings)[check]
+    assert measurement.outcome == "done" and measurement.reason == "" and measurement.check == check
+    assert measurement.attacked.endswith(".") and measurement.knows.endswith(".")
+    assert measurement.assumptions and all(assumption.endswith(".") for assumption in measurement.assumptions)
+    assert bool(measurement.control_name) == (measurement.control is not None)
+    return measurement
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_before_the_first_answer_nothing_leaks_and_errors_are_those_of_one(two: Subject, noise: str):
+def test_nothing_leaks_before_the_first_answer(two: Subject, noise: str):
     trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=2, seed=7), most=2)
-    none, one = (answers_leak(trials, m, Answering(noise=noise), attribute="origin") for m in (0, 1))
-    assert none.errors == one.errors and none.ceiling is None
-    assert none.leaks[0].leakage == none.prior == one.prior
+    none, single = (answers_leak(trials, m, Answering(noise=noise), attribute="origin") for m in (0, 1))
+    assert none.errors == single.errors and none.ceiling is None
+    assert none.leaks[0].leakage == none.prior == single.prior
 
 
 def test_the_gain_is_paired_by_draw_and_draws_that_agree_are_not_certain(two: Subject):
-    found = done("answers_excess", two, SUMS)
+    measured = done("answers_excess", two, SUMS)
     trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
     prior = np.array(trials.leakages(0, NoisySums(0.5), "strongest"))
-    excess = [mean_over_repeats(np.array(trials.leakages(6, NoisySums(0.5), each)) - prior) for each in DECODERS]
-    assert found.estimate is not None and found.freedom == 3 and found.basis == "measured"
-    assert found.estimate.value == max(each.value for each in excess)
-    assert found.estimate.high == strongest({str(i): each for i, each in enumerate(excess)}, freedom=3)[1].high
-    assert found.control is not None and found.control.value == pytest.approx(prior.mean())
+    excess = [mean_over_repeats(np.array(trials.leakages(6, NoisySums(0.5), decoder)) - prior) for decoder in DECODERS]
+    assert measured.estimate is not None and measured.freedom == 3 and measured.basis == "measured"
+    assert measured.estimate.value == max(mean.value for mean in excess)
+    assert measured.estimate.high == strongest({str(i): mean for i, mean in enumerate(excess)}, freedom=3)[1].high
+    assert measured.control is not None and measured.control.value == pytest.approx(prior.mean())
     (rows,) = STUDY.tables(result(two, SUMS), SUMS).values()
     assert [row["answers"] for row in rows] == [0, 6, 6, 6]
-    assert rows[0]["balanced accuracy"] == share(found.control)
+    assert rows[0]["balanced accuracy"] == share(measured.control)
     # answers that move nobody: every draw has the same excess, and one person more or less is still possible
     trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
     leaks = tuple(trials.leak_of(6, decoder, [0.75] * 4, [0.75] * 4) for decoder in DECODERS)
-    found = answers_excess(replace(result(two, SUMS), leaks=leaks), SUMS).estimate
+    measured = answers_excess(replace(result(two, SUMS), leaks=leaks), SUMS).estimate
     one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)
-    assert found is not None and found.value == 0.0 and found.low < 0.0
-    assert found.high == pytest.approx(one_person * (1 - 0.025**0.25))
+    assert measured is not None and measured.value == 0.0 and measured.low < 0.0
+    assert measured.high == pytest.approx(one_person * (1 - 0.025**0.25))
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_the_gain_is_paired_by_draw_and_draws_that_agree_are_not_certain(two: Su
     [("noisy_sums", math.e / (1 + math.e)), ("laplace", math.e / (1 + math.e)), ("exact", 1.0), ("rounded", 1.0)],
 )
 def test_the_bound_on_one_person_follows_from_the_budget(two: Subject, mechanism: str, value: float):
-    found = done("targeted_leakage", two, replace(SUMS, mechanism=mechanism))
-    assert found.basis == "declared" and found.estimate is not None
-    assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
+    measurement = done("targeted_leakage", two, replace(SUMS, mechanism=mechanism))
+    assert measurement.basis == "declared" and measurement.estimate is not None
+    assert measurement.estimate.value == pytest.approx(value) and measurement.estimate.low == measurement.estimate.high
 
 
 def test_of_three_groups_the_largest_stands_against_everybody_else(two: Subject, three: Subject):
@@ -116,10 +116,14 @@ def test_of_three_groups_the_largest_stands_against_everybody_else(two: Subject,
     assert dataset.group_names == ("everybody else", three.dataset.group_names[largest])
     assert (dataset.sensitive == (three.dataset.sensitive == largest)).all()
     assert (dataset.features == three.dataset.features).all() and two_sided(two.dataset) is two.dataset
-    found = done("answers_excess", three, EXACT)
-    assert found.estimate is not None and found.estimate.value > 0.05  # six exact answers about forty people
-    assert f"Whether the region is {dataset.group_names[1]}, of 40 test people" in found.attacked
-    assert any(f"of 3 the largest, {dataset.group_names[1]}, stands" in told for told in found.assumptions)
+    measurement = done("answers_excess", three, EXACT)
+    assert (
+        measurement.estimate is not None and measurement.estimate.value > 0.05
+    )  # six exact answers about forty people
+    assert f"Whether the region is {dataset.group_names[1]}, of 40 test people" in measurement.attacked
+    assert any(
+        f"of 3 the largest, {dataset.group_names[1]}, stands" in assumption for assumption in measurement.assumptions
+    )
     pool = query_pool(three.config, dataset, three.model, three.splits)
     assert pool.people.n == three.splits.test.size  # asked about nobody the model was trained on
     assert (pool.people.base == three.model.scores[three.splits.test]).all()
@@ -131,11 +135,15 @@ def test_no_answers_are_a_statement(scores: bool, three: Subject):
     model = three.model if scores else replace(three.model, scores_given=False)
     subject, none = replace(three, model=model), PlannedAnswers()
     excess, aimed = done("answers_excess", subject, none), done("targeted_leakage", subject, none)
-    for found, value in ((excess, 0.0), (aimed, 0.5)):
-        assert found.basis == "declared" and found.estimate is not None
-        assert (found.estimate.value, found.estimate.low, found.estimate.high) == (value, value, value)
-        assert found.attacked == "Nothing: no answers to bias queries are planned."
-        assert "was not measured" in found.assumptions[0]
+    for measurement, value in ((excess, 0.0), (aimed, 0.5)):
+        assert measurement.basis == "declared" and measurement.estimate is not None
+        assert (measurement.estimate.value, measurement.estimate.low, measurement.estimate.high) == (
+            value,
+            value,
+            value,
+        )
+        assert measurement.attacked == "Nothing: no answers to bias queries are planned."
+        assert "was not measured" in measurement.assumptions[0]
     assert excess.control is None and aimed.control is not None and aimed.control.value == 0.5
     assert not STUDY.tables(result(subject, none), none)
 
@@ -144,12 +152,12 @@ def test_no_answers_are_a_statement(scores: bool, three: Subject):
 def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, change: str, reason: str):
     model = replace(two.model, scores_given=change != "labels")
     settings = replace(SUMS, people=40 if change == "labels" else 5_000)
-    found = result(replace(two, model=model), settings)
-    checks = STUDY.checks(found, settings)
+    leak = result(replace(two, model=model), settings)
+    checks = STUDY.checks(leak, settings)
     assert checks["answers_excess"].outcome == "not_run" and reason in checks["answers_excess"].reason
     assert checks["targeted_leakage"].outcome == "done"
-    assert STUDY.findings(found, settings)[0].point == found.reason
-    assert STUDY.tables(found, settings) == {"Planned answers": ({"not made": found.reason},)}
+    assert STUDY.findings(leak, settings)[0].point == leak.reason
+    assert STUDY.tables(leak, settings) == {"Planned answers": ({"not made": leak.reason},)}
 
 
 # --- the finding: the interval decides, and a balanced accuracy is called so
@@ -170,31 +178,31 @@ def leaked(value: float, gain: float, half: float, *, m: int = 25, complete: flo
 @pytest.mark.parametrize("half", [0.001, 0.02, 0.2])
 @pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
 def test_the_interval_decides_whether_answers_add_anything(gain: float, half: float, noise: str):
-    found = leaked(0.65 + gain, gain, half)
-    (told,) = findings(found, Answering(noise=noise))
-    nothing = "no statistically significant effect" in told.point
+    leak = leaked(0.65 + gain, gain, half)
+    (finding,) = findings(leak, Answering(noise=noise))
+    nothing = "no statistically significant effect" in finding.point
     assert nothing == (gain - half <= 0)
-    reached = f"{percent(found.best.leakage)} balanced accuracy, a gain of {points(gain)}"
-    assert nothing or f"{reached} over features alone ({percent(found.prior)})." in told.point
-    assert "balanced accuracy (95% CI" in told.evidence and "random guessing 50%" in told.evidence
+    reached = f"{percent(leak.best.leakage)} balanced accuracy, a gain of {points(gain)}"
+    assert nothing or f"{reached} over features alone ({percent(leak.prior)})." in finding.point
+    assert "balanced accuracy (95% CI" in finding.evidence and "random guessing 50%" in finding.evidence
     private = noise in ("cauchy", "noisy_sums")
-    assert ("targeted query with the whole budget reveals" in told.so_what) == private
-    assert any(words in told.so_what for words in ("one solution", "guarantees nothing")) != private
-    assert "query desk" in told.to_do
+    assert ("targeted query with the whole budget reveals" in finding.so_what) == private
+    assert any(phrase in finding.so_what for phrase in ("one solution", "guarantees nothing")) != private
+    assert "query desk" in finding.to_do
 
 
 @pytest.mark.parametrize(("gain", "useless"), [(0.01, True), (0.081, False)])
 def test_answers_that_leak_are_not_called_useless(gain: float, useless: bool):
-    (told,) = findings(leaked(0.6, gain, 0.02, error=1.05), Answering(noise="laplace", epsilon=1.1))
-    assert ("useless" in told.point) == useless == ("raise ε" in told.to_do)
-    assert ("a gain of +8.1 points" in told.point) != useless
+    (finding,) = findings(leaked(0.6, gain, 0.02, error=1.05), Answering(noise="laplace", epsilon=1.1))
+    assert ("useless" in finding.point) == useless == ("raise ε" in finding.to_do)
+    assert ("a gain of +8.1 points" in finding.point) != useless
 
 
 @pytest.mark.parametrize(("gain", "clear"), [(0.022, False), (0.03, True)])
 def test_the_finding_on_the_best_of_several_decoders_is_that_of_the_check(gain: float, clear: bool):
-    found = leaked(0.65, gain, 0.02)
-    (own,) = found.leaks
-    tried = replace(found, leaks=tuple(replace(own, decoder=decoder) for decoder in DECODERS))
-    (told,) = findings(tried, Answering(noise="cauchy"))
-    assert ("a gain of" in told.point) == (answers_excess(tried, SUMS).estimate.low > 0) == clear
-    assert "a gain of" in findings(found, Answering(noise="cauchy"))[0].point
+    leak = leaked(0.65, gain, 0.02)
+    (decoder_leak,) = leak.leaks
+    tried = replace(leak, leaks=tuple(replace(decoder_leak, decoder=decoder) for decoder in DECODERS))
+    (finding,) = findings(tried, Answering(noise="cauchy"))
+    assert ("a gain of" in finding.point) == (answers_excess(tried, SUMS).estimate.low > 0) == clear
+    assert "a gain of" in findings(leak, Answering(noise="cauchy"))[0].point

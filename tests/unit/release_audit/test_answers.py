@@ -77,7 +77,7 @@ def test_one_missing_answer_is_one_sentence_with_its_key(monkeypatch: pytest.Mon
     )
 
 
-def test_several_missing_answers_are_a_line_each(monkeypatch: pytest.MonkeyPatch):
+def test_several_missing_answers(monkeypatch: pytest.MonkeyPatch):
     answering(monkeypatch, FAVOUR, REVERSED, NOTE)
     with pytest.raises(InputError) as caught:
         require_answers(samples.table(100), samples.ROLES)
@@ -85,7 +85,7 @@ def test_several_missing_answers_are_a_line_each(monkeypatch: pytest.MonkeyPatch
     assert lines == ["2 answers are missing before an audit:", answer_line(FAVOUR), answer_line(REVERSED)]
 
 
-def test_an_audit_keeps_the_facts_that_block_nothing_and_refuses_the_others(monkeypatch: pytest.MonkeyPatch):
+def test_an_audit_keeps_the_facts_that_block_nothing(monkeypatch: pytest.MonkeyPatch):
     table = samples.table(300)
     answering(monkeypatch, ANSWER, NOTE)
     assert input_facts(audited_of(PLAN, table)) == (ANSWER, NOTE)
@@ -94,7 +94,7 @@ def test_an_audit_keeps_the_facts_that_block_nothing_and_refuses_the_others(monk
         run_audit(PLAN, table, default_policy())
 
 
-def test_the_command_ends_in_3_with_a_line_for_each(
+def test_the_command_ends_in_3_with_a_line_for_each_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     samples.frame(300).to_csv(tmp_path / "table.csv", index=False)
@@ -122,9 +122,9 @@ def test_open_questions_are_commented_keys_of_a_plan():
     lines = text.splitlines()
     assert "# favourable =   (required)" in lines
     assert f"# Blocking: {FAVOUR.text}" in lines and f"# Blocking: {REVERSED.text}" in lines
-    place = lines.index('positive = "yes"')
-    assert '# positive = "no"   (It predicts no)' in lines[:place]
-    assert '# confirmed = ["reversed_score"]   (It is right so)' in lines[:place]
+    position = lines.index('positive = "yes"')
+    assert '# positive = "no"   (It predicts no)' in lines[:position]
+    assert '# confirmed = ["reversed_score"]   (It is right so)' in lines[:position]
     assert not any(line.startswith("favourable") for line in lines)
     assert read_plan(text).config.roles == roles
 
@@ -134,7 +134,7 @@ def test_what_changes_another_table_of_a_plan_says_so():
     assert 'data.score = "risk_score" and model.threshold = "0.4"' in line
 
 
-def test_a_terminal_has_the_same_words():
+def test_a_terminal_line():
     assert terminal_line(NOTE) == f"Note: {NOTE.text}"
     assert terminal_line(ANSWER) == f"Question: {ANSWER.text} (data.score)"
     assert terminal_line(REVERSED) == f"Blocking: {REVERSED.text} (data.positive)"

@@ -70,10 +70,10 @@ SMALL = replace(
 def test_a_false_promise_is_told_to_the_auditor_alone(reports: Reports):
     """How false it is tells the unfairness on the training records, which no public summary tells."""
     inside = reports.document
-    found = {m["check"]: m for m in inside["measurements"]}["correction_gain"]
-    true = found["details"]["disclosed tolerance used"]
+    measurement = {m["check"]: m for m in inside["measurements"]}["correction_gain"]
+    true = measurement["details"]["disclosed tolerance used"]
     assert true - 0.001 < inside["model"]["achieved"] <= true and inside["model"]["achieved"] > 0.05
-    assert found["attacked"].startswith(
+    assert measurement["attacked"].startswith(
         f"The disclosed tolerance 0.05 does not hold; the attackers used {true:g}, which does. "
     )
     assert "Correction with a true tolerance" in {table["title"] for table in inside["tables"]}
@@ -89,17 +89,17 @@ def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
         default_policy(),
         report=lambda done, total: steps.append((done, total)),
     )
-    first, second = (json.dumps({**one.to_dict(), "times": None}) for one in (audit, again))
+    first, second = (json.dumps({**run.to_dict(), "times": None}) for run in (audit, again))
     assert first == second
     total = audit_steps(SMALL)
     assert steps[0] == (0, total) and steps[-1] == (total, total)
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
-    other = audited_of(replace(SMALL, config=replace(SMALL.config, seed=8)), samples.table(1500))
-    assert model_summary(other).fingerprint != audit.model.fingerprint
+    reseeded = audited_of(replace(SMALL, config=replace(SMALL.config, seed=8)), samples.table(1500))
+    assert model_summary(reseeded).fingerprint != audit.model.fingerprint
 
 
 @pytest.fixture
-def asked(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def command(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command for "ours.toml"; the measurements are made once, and each policy judges them."""
 
     def rejudged(plan: AuditPlan, table: object, policy: Policy, **_: object) -> ReleaseAudit:
@@ -121,7 +121,7 @@ def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("policy", "code", "words"),
+    ("policy", "code", "phrase"),
     [
         (limits(unfairness=0.9, targeted_leakage=0.99), 0, "Pass"),
         (limits(unfairness=0.9, targeted_leakage=0.6), 1, "Fail"),
@@ -129,28 +129,28 @@ def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         (limits(unfairness=0.9, attriguard_cost=3.0), 2, "AttriGuard is not planned."),
     ],
 )
-def test_exit_codes(policy: Policy, code: int, words: str, asked: list[str], tmp_path: Path, capsys: Capture):
+def test_exit_codes(policy: Policy, code: int, phrase: str, command: list[str], tmp_path: Path, capsys: Capture):
     (tmp_path / "ours.toml").write_text(policy_text(policy), encoding="utf-8")
-    assert main(asked) == code
-    told = capsys.readouterr()
-    assert words in told.out and told.out.startswith(
+    assert main(command) == code
+    output = capsys.readouterr()
+    assert phrase in output.out and output.out.startswith(
         "Do not release" if code else "Both limits of the policy are kept."
     )
-    assert "policy: P, version 1" in told.out
-    assert ": The disclosed tolerance 0.05 does not hold; the attackers used 0." in told.out
+    assert "policy: P, version 1" in output.out
+    assert ": The disclosed tolerance 0.05 does not hold; the attackers used 0." in output.out
 
 
 def test_a_folder_that_is_taken_is_written_to_by_force_and_only_over_reports(
-    asked: list[str], tmp_path: Path, capsys: Capture
+    command: list[str], tmp_path: Path, capsys: Capture
 ):
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
-    assert main(asked) == 0
-    assert main(asked) == 3
+    assert main(command) == 0
+    assert main(command) == 3
     assert "--force replaces an earlier report" in capsys.readouterr().err
-    assert main([*asked, "--force", "--policy", "default"]) == 1  # epsilon 1 lets one person be told at 88%
+    assert main([*command, "--force", "--policy", "default"]) == 1  # epsilon 1 lets one person be told at 88%
     assert "policy: FairLeak default" in capsys.readouterr().out
     (tmp_path / "out" / "internal" / "mine.txt").write_text("keep me")
-    assert main([*asked, "--force"]) == 3
+    assert main([*command, "--force"]) == 3
     assert "with 'internal/mine.txt'" in capsys.readouterr().err
     assert (tmp_path / "out" / "internal" / "mine.txt").read_text() == "keep me"
 
@@ -169,16 +169,16 @@ def test_a_failed_self_test_blocks_the_release(
     monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
     assert main([*small_demo, str(tmp_path / "out")]) == 2
-    told = capsys.readouterr().out
-    assert told.startswith("Do not release yet: the self-test failed, as the attack missed a planted leak, ")
-    assert "\nIt failed for “Members caught”: " in told
+    output = capsys.readouterr().out
+    assert output.startswith("Do not release yet: the self-test failed, as the attack missed a planted leak, ")
+    assert "\nIt failed for “Members caught”: " in output
     report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
     assert from_json(report)["verdict"]["overall"] == "inconclusive"
     assert main([*small_demo, str(tmp_path / "without"), "--no-self-test"]) == 0
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["audit", "nowhere.toml", "--out", "out"], "PLAN must be a file that can be read, got 'nowhere.toml'"),
         (["audit", "plan.toml"], "the following arguments are required: --out"),
@@ -202,24 +202,24 @@ def test_a_failed_self_test_blocks_the_release(
     ],
 )
 def test_unusable_input_is_one_sentence(
-    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):
     monkeypatch.chdir(tmp_path)
     samples.frame(200).to_csv(tmp_path / "people2.csv", index=False)
     samples.frame(200).drop(columns=["hired", "town"]).to_csv(tmp_path / "unlabelled.csv", index=False)
     samples.frame(200).rename(columns={"origin": "colour"}).to_csv(tmp_path / "nobody.csv", index=False)
     (tmp_path / "link.csv").symlink_to("/etc/hostname")
-    own = '[data]\nfile = "{}"\nlabel = "{}"\npositive = "yes"\nfavourable = "yes"\n'
-    own += 'sensitive = "origin"\ngroup = ["north"]\n'
+    template = '[data]\nfile = "{}"\nlabel = "{}"\npositive = "yes"\nfavourable = "yes"\n'
+    template += 'sensitive = "origin"\ngroup = ["north"]\n'
     for name, text in {
         "plan": '[data]\ndataset = "demo"',
         "empty": "",
-        "missing": own.format("people.csv", "hired"),
-        "leaving": own.format("link.csv", "hired"),
+        "missing": template.format("people.csv", "hired"),
+        "leaving": template.format("link.csv", "hired"),
         "policy": 'policy = "absent.toml"\n[data]\ndataset = "demo"',
     }.items():
         (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
-    assert words in refused(capsys, *arguments, *(["--no-self-test"] if arguments[0] == "audit" else []))
+    assert message in refused(capsys, *arguments, *(["--no-self-test"] if arguments[0] == "audit" else []))
     assert not (tmp_path / "out").exists()
 
 
@@ -233,14 +233,14 @@ Init = Callable[..., tuple[AuditPlan, str, str]]
 def init(tmp_path: Path, capsys: Capture) -> Init:
     """Write people and perhaps a model of them, and return the plan for them, as it is printed, and the notes."""
 
-    def of(people: pd.DataFrame, *words: str, model: object = None) -> tuple[AuditPlan, str, str]:
+    def of(people: pd.DataFrame, *arguments: str, model: object = None) -> tuple[AuditPlan, str, str]:
         people.to_csv(tmp_path / "people.csv", index=False)
         if model is not None:
             (tmp_path / "model.skops").write_bytes(skops.io.dumps(model))
-            words = (*words, "--model", str(tmp_path / "model.skops"))
-        assert main(["init", "--file", str(tmp_path / "people.csv"), *words]) == 0
-        told = capsys.readouterr()
-        return read_plan(told.out), told.out, told.err
+            arguments = (*arguments, "--model", str(tmp_path / "model.skops"))
+        assert main(["init", "--file", str(tmp_path / "people.csv"), *arguments]) == 0
+        output = capsys.readouterr()
+        return read_plan(output.out), output.out, output.err
 
     return of
 
@@ -292,8 +292,8 @@ def test_a_model_that_answers_with_words_is_asked_for_the_labels_word(init: Init
     assert dataset_of(plan, table, model_file=load_model(plan, folder=tmp_path)).n == table.frame.shape[0]
     text = text.replace('kind = "file"', 'kind = "file"\npositive = "maybe"')
     (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
-    said = refused(capsys, "audit", tmp_path / "plan.toml", "--out", tmp_path / "out")
-    assert "one of the model's ('no', 'yes'), got 'maybe'" in said and "model.positive" in said
+    message = refused(capsys, "audit", tmp_path / "plan.toml", "--out", tmp_path / "out")
+    assert "one of the model's ('no', 'yes'), got 'maybe'" in message and "model.positive" in message
 
 
 @pytest.mark.parametrize(
@@ -321,9 +321,9 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
     assert plan.policy == "" and 'policy = "predictions"' in notes
     (tmp_path / "plan.toml").write_text(text.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
     monkeypatch.setattr("core.auditing.run.CHECKS", ("unfairness",))
-    asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test", "--force"]
+    command = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test", "--force"]
     for more, policy in (([], predictions_policy()), (["--policy", "default"], default_policy())):
-        main([*asked, *more])
+        main([*command, *more])
         assert f"policy: {policy.name}, version" in capsys.readouterr().out
         report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
         assert from_json(report)["policy"]["name"] == policy.name
@@ -335,9 +335,9 @@ def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path: Path,
     table, plan = tmp_path / "data" / "people.csv", tmp_path / "plan.toml"
     samples.frame(300).to_csv(table, index=False)
     assert main(["init", "--file", str(table), "-o", str(plan)]) == 0
-    found = read_plan(plan.read_text(encoding="utf-8"))
-    assert found.data.file == "data/people.csv"
-    assert len(load_table(found, folder=tmp_path, data_folder=None, cache_folder=None).frame) == 300
+    written_plan = read_plan(plan.read_text(encoding="utf-8"))
+    assert written_plan.data.file == "data/people.csv"
+    assert len(load_table(written_plan, folder=tmp_path, data_folder=None, cache_folder=None).frame) == 300
     capsys.readouterr()
     elsewhere = tmp_path / "plans" / "plan.toml"
     assert main(["init", "--file", str(table), "-o", str(elsewhere)]) == 3

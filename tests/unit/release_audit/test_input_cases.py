@@ -164,8 +164,8 @@ def test_the_same_people_and_model_leak_the_same_however_the_label_is_written():
     values = {}
     for case in ("weak_letters", "weak_words"):
         audited = audited_of(suggestion_of(case).plan, table_of(case))
-        found = [measured(check, audited) for check in ("membership_auc", "membership_advantage")]
-        values[case] = [measurement.estimate and measurement.estimate.value for measurement in found]
+        measurements = [measured(check, audited) for check in ("membership_auc", "membership_advantage")]
+        values[case] = [measurement.estimate and measurement.estimate.value for measurement in measurements]
     assert values["weak_letters"] == values["weak_words"]
     auc, advantage = values["weak_words"]
     assert auc is not None and auc > 0.55 and advantage is not None and advantage > 0.1

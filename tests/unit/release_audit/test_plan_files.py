@@ -32,7 +32,7 @@ from core.studies.config import AuditConfig
 from core.studies.model_card import STATISTICS, ReleaseSettings
 
 DEMO = '[data]\ndataset = "demo"\n'
-OWN = (
+PEOPLE_PLAN = (
     '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nfavourable = "yes"\n'
     'sensitive = "origin"\ngroup = ["north"]\n'
 )
@@ -150,12 +150,12 @@ def typed(models: st.SearchStrategy[str]) -> st.SearchStrategy[dict]:
     def spanned(values: st.SearchStrategy[float]) -> st.SearchStrategy:
         return values | st.tuples(values, values).map(lambda pair: (min(pair), max(pair)))
 
-    one = st.one_of(
+    entry = st.one_of(
         st.tuples(st.tuples(models, st.sampled_from(["sp_gap", "tpr_gap", "fpr_gap"])), spanned(GAPS)),
         st.tuples(st.tuples(models, st.sampled_from(["sp_rate_1", "tpr_rate_0"])), spanned(RATES)),
         st.tuples(st.tuples(st.just(""), st.sampled_from(["size", "size_label_1"])), st.integers(0, 10**6).map(float)),
     )
-    return st.lists(one, max_size=3).map(dict)
+    return st.lists(entry, max_size=3).map(dict)
 
 
 @st.composite

@@ -67,25 +67,25 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     if isinstance(value, dict):
         return [leaf for key, item in value.items() for leaf in leaves(item, (*path, key))]
     if isinstance(value, list):
-        return [leaf for place, item in enumerate(value) for leaf in leaves(item, (*path, place))]
+        return [leaf for index, item in enumerate(value) for leaf in leaves(item, (*path, index))]
     return [path]
 
 
-def changed(told: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+def changed(document: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
     """Return the report with one value changed."""
-    made = copy.deepcopy(told)
-    inside: Any = made
+    copied = copy.deepcopy(document)
+    inside: Any = copied
     for key in path[:-1]:
         inside = inside[key]
     inside[path[-1]] = value
-    return made
+    return copied
 
 
-def at(told: Any, path: tuple[Any, ...]) -> Any:
+def at(value: Any, path: tuple[Any, ...]) -> Any:
     """Return one value."""
     for key in path:
-        told = told[key]
-    return told
+        value = value[key]
+    return value
 
 
 def elsewhere() -> dict[str, Any]:
@@ -103,16 +103,16 @@ COMPARED = [
 SENTENCES = [path for path in COMPARED if isinstance(at(report(), path), str) and " " in at(report(), path)]
 
 
-def test_a_run_is_the_same_as_itself_whenever_and_wherever_it_was_made() -> None:
-    found = compare_runs(report(), report())
-    assert found.same and (found.changes, found.environment) == ((), ())
+def test_a_run_is_the_same_as_its_repetition() -> None:
+    comparison = compare_runs(report(), report())
+    assert comparison.same and (comparison.changes, comparison.environment) == ((), ())
     later = changed(changed(report(), ("times", "seconds"), 99.0), ("fingerprint",), "2" * 64)
-    assert compare_runs(report(), later) == found
-    other = changed(elsewhere(), ("provenance", "packages", "numpy"), "2.5.0")
-    del other["provenance"]["packages"]["scipy"]
-    found = compare_runs(report(), other)
-    assert found.same and found.changes == ()
-    assert {one.path: (one.before, one.now) for one in found.environment} == {
+    assert compare_runs(report(), later) == comparison
+    newer = changed(elsewhere(), ("provenance", "packages", "numpy"), "2.5.0")
+    del newer["provenance"]["packages"]["scipy"]
+    comparison = compare_runs(report(), newer)
+    assert comparison.same and comparison.changes == ()
+    assert {change.path: (change.before, change.now) for change in comparison.environment} == {
         "provenance.platform": ("Linux x86_64", "Darwin arm64"),
         "provenance.packages.numpy": ("2.4.6", "2.5.0"),
         "provenance.packages.scipy": ("1.17.1", "(absent)"),
@@ -126,11 +126,11 @@ def test_every_number_and_status_counts(path: Any) -> None:
     if isinstance(before, bool):
         now = not before
     for old in (report(), elsewhere()):
-        found = compare_runs(report(), changed(old, path, now))
+        comparison = compare_runs(report(), changed(old, path, now))
         if path == ("model", "fingerprint") and old != report():
-            assert found.same
+            assert comparison.same
         else:
-            assert not found.same and len(found.changes) == 1
+            assert not comparison.same and len(comparison.changes) == 1
 
 
 @pytest.mark.parametrize("path", SENTENCES, ids=str)
@@ -141,9 +141,11 @@ def test_sentences_do_not_count(path: Any) -> None:
 @pytest.mark.parametrize(("factor", "same"), [(1 + 1e-9, True), (1 - 1e-12, True), (1 + 2e-5, False)])
 def test_numbers_count_to_six_digits(factor: float, same: bool) -> None:
     path = ("measurements", 0, "estimate", "high")
-    found = compare_runs(report(), changed(report(), path, 0.039 * factor))
-    assert found.same == same
-    assert [one.path for one in found.changes] == ([] if same else ["measurements[correction_gain].estimate.high"])
+    comparison = compare_runs(report(), changed(report(), path, 0.039 * factor))
+    assert comparison.same == same
+    assert [change.path for change in comparison.changes] == (
+        [] if same else ["measurements[correction_gain].estimate.high"]
+    )
     assert compare_runs(report(), changed(report(), ("data", "n"), 12000.0)).same
 
 
@@ -151,10 +153,12 @@ def test_parts_that_only_one_document_has_and_longer_lists_are_changes() -> None
     less = report()
     del less["model"]["notes"]
     less["measurements"].pop()
-    changes = {one.path: (one.before, one.now) for one in compare_runs(report(), less).changes}
+    changes = {change.path: (change.before, change.now) for change in compare_runs(report(), less).changes}
     assert changes == {"measurements": (4, 3), "model.notes": ("['']", "(absent)")}
     nothing = changed(report(), ("measurements", 0, "estimate"), None)
-    assert [one.path for one in compare_runs(report(), nothing).changes] == ["measurements[correction_gain].estimate"]
+    assert [change.path for change in compare_runs(report(), nothing).changes] == [
+        "measurements[correction_gain].estimate"
+    ]
 
 
 def test_items_are_called_by_names_that_differ() -> None:
@@ -162,7 +166,7 @@ def test_items_are_called_by_names_that_differ() -> None:
         first = {"check": "a", "n": 1}
         old = {"check": second, "n": 2}
         changes = changed_values({"rows": [first, old]}, {"rows": [first, old | {"n": 3}]})
-        assert [(one.path, one.before, one.now) for one in changes] == [(path, 2, 3)]
+        assert [(change.path, change.before, change.now) for change in changes] == [(path, 2, 3)]
 
 
 # The command
@@ -176,13 +180,13 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table, and the report of an audit of it."""
-    made = tmp_path_factory.mktemp("replay")
-    people("safe", 400).to_csv(made / "renamed.csv", index=False)
-    table = read_table((made / "renamed.csv").read_bytes(), "safe.csv")
-    (made / "report.json").write_text(
+    directory = tmp_path_factory.mktemp("replay")
+    people("safe", 400).to_csv(directory / "renamed.csv", index=False)
+    table = read_table((directory / "renamed.csv").read_bytes(), "safe.csv")
+    (directory / "report.json").write_text(
         to_json(Reports(run_audit(PLAN, table, default_policy())).document), encoding="utf-8"
     )
-    return made
+    return directory
 
 
 def replayed(report: Path, *further: str | Path) -> int:
@@ -190,52 +194,52 @@ def replayed(report: Path, *further: str | Path) -> int:
 
 
 def altered(folder: Path, change: Any) -> Path:
-    told = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    change(told)
-    (folder / "changed.json").write_text(json.dumps(told), encoding="utf-8")
+    document = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    change(document)
+    (folder / "changed.json").write_text(json.dumps(document), encoding="utf-8")
     return folder / "changed.json"
 
 
 def test_replay_prints_changed_numbers(folder: Path, capsys: Capture) -> None:
-    def change(told: dict[str, Any]) -> None:
-        told["measurements"][0]["estimate"]["value"] += 0.01
-        told["provenance"]["packages"]["numpy"] = "1.0"
+    def change(document: dict[str, Any]) -> None:
+        document["measurements"][0]["estimate"]["value"] += 0.01
+        document["provenance"]["packages"]["numpy"] = "1.0"
 
     assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == 1
-    said = capsys.readouterr().out
-    assert said.startswith("Not the same: the run has the fingerprint ") and "; 1 of its values differ." in said
-    assert "measurements[attribute_excess].estimate.value" in said
-    assert "Run on something else than the report: packages.numpy 1.0, now " in said
+    output = capsys.readouterr().out
+    assert output.startswith("Not the same: the run has the fingerprint ") and "; 1 of its values differ." in output
+    assert "measurements[attribute_excess].estimate.value" in output
+    assert "Run on something else than the report: packages.numpy 1.0, now " in output
 
-    def change(told: dict[str, Any]) -> None:
-        told["verdict"]["checks"][0]["why"] = "The interval is within the limit."
+    def change(document: dict[str, Any]) -> None:
+        document["verdict"]["checks"][0]["why"] = "The interval is within the limit."
 
     assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == 0
-    said = capsys.readouterr().out
-    assert said.startswith("The same: the run has the fingerprint ") and said.count("\n") == 1
+    output = capsys.readouterr().out
+    assert output.startswith("The same: the run has the fingerprint ") and output.count("\n") == 1
 
-    def change(told: dict[str, Any]) -> None:
-        told["findings"].append({**told["findings"][0], "study": "choose"})
+    def change(document: dict[str, Any]) -> None:
+        document["findings"].append({**document["findings"][0], "study": "choose"})
         chosen = {"kind": "chosen_on_these_records", "text": "Picked.", "count": None, "total": None}
-        told["caveats"].insert(0, chosen)
+        document["caveats"].insert(0, chosen)
 
     assert replayed(altered(folder, change), "--file", folder / "renamed.csv") == 0
-    said = capsys.readouterr().out
-    assert said.startswith("The same: ") and "How the model was chosen was not run again" in said
+    output = capsys.readouterr().out
+    assert output.startswith("The same: ") and "How the model was chosen was not run again" in output
     for part in ("findings", "caveats"):
-        cut = altered(folder, lambda told, part=part: told.pop(part))
+        cut = altered(folder, lambda document, part=part: document.pop(part))
         assert f"there must be a key '{part}'" in refused(capsys, "report", "replay", cut)
 
 
 def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: Path, capsys: Capture) -> None:
-    other = people("safe", 400)
-    other.loc[5, "age"] += 1
-    other.to_csv(folder / "other.csv", index=False)
+    changed_table = people("safe", 400)
+    changed_table.loc[5, "age"] += 1
+    changed_table.to_csv(folder / "other.csv", index=False)
     (folder / "text.json").write_text("nothing", encoding="utf-8")
     table = ("--file", folder / "renamed.csv")
 
-    def of_others(told: dict[str, Any]) -> None:
-        told["kind"] = "fairleak public summary"
+    def as_summary(document: dict[str, Any]) -> None:
+        document["kind"] = "fairleak public summary"
 
     cases: list[tuple[tuple[Any, ...], str]] = [
         ((folder / "report.json", "--file", folder / "other.csv"), "The table must be the one the report is about"),
@@ -245,29 +249,35 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
         ((folder / "none.json",), "REPORT must be a file that can be read"),
         ((folder / "text.json",), "REPORT must be the report.json of an internal report, got 'text.json'"),
         ((folder / "renamed.csv",), "REPORT must be the report.json of an internal report, got 'renamed.csv'"),
-        ((altered(folder, of_others), *table), "must be an internal report, got a public summary"),
+        ((altered(folder, as_summary), *table), "must be an internal report, got a public summary"),
     ]
     for arguments, sentence in cases:
         assert sentence in refused(capsys, "report", "replay", *arguments)
 
 
 def test_the_plan_comes_back_from_the_report(folder: Path) -> None:
-    told = from_json((folder / "report.json").read_text(encoding="utf-8"))
-    assert plan_of(told) == PLAN
-    for plan in (None, {}, {**told["plan"], "schema": 2}, {**told["plan"], "extra": 1}, {**told["plan"], "model": 5}):
+    document = from_json((folder / "report.json").read_text(encoding="utf-8"))
+    assert plan_of(document) == PLAN
+    for plan in (
+        None,
+        {},
+        {**document["plan"], "schema": 2},
+        {**document["plan"], "extra": 1},
+        {**document["plan"], "model": 5},
+    ):
         with pytest.raises(InputError, match=r"^The report's plan must be"):
-            plan_of({**told, "plan": plan})
-    broken = {**told["plan"], "config": {**told["plan"]["config"], "tolerance": 7}}
+            plan_of({**document, "plan": plan})
+    broken = {**document["plan"], "config": {**document["plan"]["config"], "tolerance": 7}}
     with pytest.raises(InputError, match="tolerance"):
-        plan_of({**told, "plan": broken})
-    assert replace(plan_of(told), title="x") != PLAN
+        plan_of({**document, "plan": broken})
+    assert replace(plan_of(document), title="x") != PLAN
 
 
 def test_a_plan_that_no_file_could_say_is_refused(folder: Path) -> None:
     """A report may have been written by anybody: its plan keeps the rules of a plan file."""
-    told = from_json((folder / "report.json").read_text(encoding="utf-8"))
-    plan = told["plan"]
-    for title, key, value, words in (
+    document = from_json((folder / "report.json").read_text(encoding="utf-8"))
+    plan = document["plan"]
+    for title, key, value, phrase in (
         ("data", "file", "../people.csv", "data.file"),
         ("answers", "questions", 10**9, "questions must"),
         ("membership", "shadows", 10**9, "shadows must"),
@@ -275,7 +285,7 @@ def test_a_plan_that_no_file_could_say_is_refused(folder: Path) -> None:
         ("model", "file", "m.onnx", "contradict"),
     ):
         with pytest.raises(InputError) as caught:
-            plan_of({**told, "plan": {**plan, title: {**plan[title], key: value}}})
-        assert str(caught.value).startswith("The report's plan") and words in str(caught.value)
+            plan_of({**document, "plan": {**plan, title: {**plan[title], key: value}}})
+        assert str(caught.value).startswith("The report's plan") and phrase in str(caught.value)
     with pytest.raises(InputError, match=r"^The report's plan: title must"):
-        plan_of({**told, "plan": {**plan, "title": "x" * 201}})
+        plan_of({**document, "plan": {**plan, "title": "x" * 201}})

@@ -39,7 +39,7 @@ def measured(value: float, low: float, high: float, check: str = "attribute_exce
     return Measurement(check=check, estimate=Estimate(value=value, low=low, high=high, n=100))
 
 
-class Known(Study[Settings, Any]):
+class FixedVerdicts(Study[Settings, Any]):
     """A study whose verdicts are known: what it is asked about says whether a leak is found."""
 
     name = title = "known"
@@ -63,16 +63,18 @@ def trial(leaks: Callable[[int, bool], bool], share: float = 1.0) -> Trial:
         runs[planted] += 1
         return leaks(runs[planted] - 1, planted), Settings()
 
-    return Known(), Plant(attack="a known one", told="", make=make, limits={"attribute_excess": 0.0}, share=share)
+    return FixedVerdicts(), Plant(
+        attack="a known one", told="", make=make, limits={"attribute_excess": 0.0}, share=share
+    )
 
 
-def named(words: str) -> Trial:
+def trial_of(phrase: str) -> Trial:
     """Return the trial with these words in its name."""
-    (found,) = [one for one in ALL if words in one[1].attack]
-    return found
+    (chosen,) = [candidate for candidate in ALL if phrase in candidate[1].attack]
+    return chosen
 
 
-@pytest.mark.parametrize("tried", ALL, ids=lambda one: one[1].attack)
+@pytest.mark.parametrize("tried", ALL, ids=lambda case: case[1].attack)
 def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial) -> None:
     for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
         assert finds_leak(*tried, seed, True)
@@ -88,11 +90,11 @@ def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none() -> No
 
 
 def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
-    quick = [named("learns a table"), named("answered questions"), named("disclosed constraint")]
-    found = self_test(runs=20, tried=quick)
-    assert all(test.passed and test.detected.value == 1.0 for test in found), found
-    assert [test.false_alarms.n for test in found] == [20, 10, 10]
-    assert self_test(runs=20, tried=quick[:1]) == found[:1]
+    quick = [trial_of("learns a table"), trial_of("answered questions"), trial_of("disclosed constraint")]
+    tests = self_test(runs=20, tried=quick)
+    assert all(test.passed and test.detected.value == 1.0 for test in tests), tests
+    assert [test.false_alarms.n for test in tests] == [20, 10, 10]
+    assert self_test(runs=20, tried=quick[:1]) == tests[:1]
     shares = {self_test(runs=60, seed=seed, tried=quick[:1])[0].false_alarms.value for seed in range(3)}
     assert len(shares) > 1
 
@@ -100,25 +102,25 @@ def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
 @pytest.mark.parametrize("always", [True, False])
 def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "breaks", lambda measurement, limit: always)
-    for test in self_test(runs=10, tried=[named("learns a table"), named("disclosed constraint")]):
+    for test in self_test(runs=10, tried=[trial_of("learns a table"), trial_of("disclosed constraint")]):
         assert not test.passed
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
 
 def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def fixed(fpr: float, false: np.ndarray, true: np.ndarray, *, level: float) -> Estimate:
-        found = members_above(fpr * (false[-1] + 1), false, true)
-        return replace(proportion(float(found), int(true[-1]), level=0.2), level=level)
+        caught = members_above(fpr * (false[-1] + 1), false, true)
+        return replace(proportion(float(caught), int(true[-1]), level=0.2), level=level)
 
     monkeypatch.setattr(sys.modules["core.studies.membership.roc"], "tpr_estimate", fixed)
-    study, plant = named("ties")
+    study, plant = trial_of("ties")
     assert not self_test(runs=10, tried=[(study, replace(plant, share=1.0))])[0].passed
 
 
 def test_rates_bounds_and_the_number_of_runs() -> None:
-    found = self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 4, share=0.25)])[0]
-    assert found.false_alarms == proportion(4, 25) and found.detected == proportion(13, 13)
-    assert not found.passed and found.false_alarms.value > allowed_false_alarms(25) == pytest.approx(0.1372, abs=1e-4)
+    tested = self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 4, share=0.25)])[0]
+    assert tested.false_alarms == proportion(4, 25) and tested.detected == proportion(13, 13)
+    assert not tested.passed and tested.false_alarms.value > allowed_false_alarms(25) == pytest.approx(0.1372, abs=1e-4)
     assert self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 8)])[0].passed  # 8 of 100
     assert not self_test(runs=100, tried=[trial(lambda run, planted: planted and run < 47)])[0].passed
     assert module.passes(proportion(0, 50), proportion(19, 20))
@@ -155,7 +157,7 @@ def test_a_leak_is_called_where_the_interval_lies_beyond_the_limit(
     assert breaks(measurement, limit) == leak
 
 
-def test_the_law_of_the_people_is_the_one_told() -> None:
+def test_the_law_of_the_people() -> None:
     people = draw_people(40_000, np.random.default_rng(0))
     assert people.sensitive.mean() == pytest.approx(SHARE, abs=0.01)
     p = posterior(people)
@@ -173,14 +175,14 @@ def test_the_law_of_the_people_is_the_one_told() -> None:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count how often the test is made, and make it short."""
-    made: list[int] = []
+    calls: list[int] = []
 
     def short(*, report: object) -> tuple[SelfTest, ...]:
-        made.append(1)
+        calls.append(1)
         return self_test(runs=10, tried=[trial(lambda run, planted: planted)])
 
     monkeypatch.setattr(module, "self_test", short)
-    return made
+    return calls
 
 
 def test_it_is_kept_until_anything_it_rests_on_changes(
@@ -197,9 +199,9 @@ def test_it_is_kept_until_anything_it_rests_on_changes(
 
 
 def changed(content: bytes) -> bytes:
-    told = json.loads(content)
-    told["tests"][0]["passed"] = False
-    return json.dumps(told).encode()
+    document = json.loads(content)
+    document["tests"][0]["passed"] = False
+    return json.dumps(document).encode()
 
 
 @pytest.mark.parametrize(
@@ -219,24 +221,24 @@ def test_a_damaged_or_foreign_file_is_written_anew(
 ) -> None:
     first = cached_self_test(tmp_path)
     file = kept_file(tmp_path)
-    whole = file.read_bytes()
-    file.write_bytes(damage(whole))
+    content = file.read_bytes()
+    file.write_bytes(damage(content))
     assert cached_self_test(tmp_path) == first and len(counted) == 2
-    assert file.read_bytes() == whole
+    assert file.read_bytes() == content
 
 
 def test_two_at_once_and_folders_that_cannot_be_written_to(tmp_path: Path, counted: list[int]) -> None:
-    found: list[tuple[SelfTest, ...]] = []
-    workers = [threading.Thread(target=lambda: found.append(cached_self_test(tmp_path))) for _ in range(4)]
+    results: list[tuple[SelfTest, ...]] = []
+    workers = [threading.Thread(target=lambda: results.append(cached_self_test(tmp_path))) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    assert len(found) == 4 and len(set(map(str, found))) == 1
+    assert len(results) == 4 and len(set(map(str, results))) == 1
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
     taken = tmp_path / "file"
     taken.write_text("")
-    assert cached_self_test(taken) == found[0]
+    assert cached_self_test(taken) == results[0]
 
 
 # --------------------------------------------------------------------------------------------- in a process of its own

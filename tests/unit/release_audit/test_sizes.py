@@ -28,7 +28,7 @@ from core.studies.config import AuditConfig
 from core.studies.subject import check_cells
 
 ROLES = Roles(label="hired", positive="yes", favourable="yes", sensitive="sex", group=("F",))
-EACH = replace(ROLES, sensitive="race", group=(), each=True)
+RACES = replace(ROLES, sensitive="race", group=(), each=True)
 AGES = replace(ROLES, sensitive="age", group=(), cuts=(30.0, 40.0, 50.0))
 
 
@@ -58,7 +58,7 @@ def changed(dataset: AuditDataset, config: AuditConfig, problem: SizeProblem) ->
 RATES = {400: {"rate": 0.12}}
 
 
-def test_of_118_people_the_seed_that_works_is_named():
+def test_of_118_people_a_working_seed():
     dataset, config = counted(people(118), ROLES), AuditConfig()
     with pytest.raises(InputError) as caught:
         split(dataset, seed=config.seed)
@@ -83,12 +83,12 @@ def test_the_sentence_of_an_audit_that_cannot_be_made_names_the_remedy():
     assert reason
     error = with_remedy(InputError(reason), dataset, config)
     assert str(error).startswith(reason) and "model.seed = " in str(error)
-    other = InputError("Something else.")
-    assert with_remedy(other, dataset, config) is other
+    unrelated = InputError("Something else.")
+    assert with_remedy(unrelated, dataset, config) is unrelated
 
 
 def test_small_groups_are_taken_together_where_no_seed_or_share_works():
-    dataset = counted(people(400, **RATES[400]), EACH)
+    dataset = counted(people(400, **RATES[400]), RACES)
     config = replace(AuditConfig(), metric="equal_opportunity")
     problem = size_problems(dataset, config, default_policy())[0]
     assert problem.changes["data.group"] == ("a",) and problem.changes["data.each"] is False
@@ -98,15 +98,15 @@ def test_small_groups_are_taken_together_where_no_seed_or_share_works():
 
 def test_groups_too_small_for_the_policy_name_the_share_and_the_groups_that_work():
     config = AuditConfig()
-    dataset = counted(people(3000), EACH)
+    dataset = counted(people(3000), RACES)
     (problem,) = size_problems(dataset, config, default_policy())
     assert not problem.blocks and "of each group" in problem.reason
     fewest = min(cell_count(dataset, split(dataset, seed=config.seed).test))
     assert ("no model of this table can pass" in problem.reason) == (fewest < FEWEST_GROUP_NON_MEMBERS)
     assert ("may stay inconclusive" in problem.reason) == (fewest >= FEWEST_GROUP_NON_MEMBERS)
     assert problem.changes["data.group"] == ("a",) and problem.changes["model.train_share"] < config.train_share
-    other, settings = changed(dataset, config, problem)
-    assert size_problems(other, settings, default_policy()) == ()
+    remedied, settings = changed(dataset, config, problem)
+    assert size_problems(remedied, settings, default_policy()) == ()
 
 
 def test_ranges_are_taken_together_at_the_cut_in_the_middle():
@@ -146,15 +146,15 @@ def test_of_given_predictions_only_their_own_sets_count():
     frame["predicted"] = frame["hired"]
     frame["score"] = np.linspace(0, 1, len(frame))
     config = replace(AuditConfig(), method=GIVEN)
-    given = replace(ROLES, prediction="predicted", score="score")
-    assert size_problems(counted(frame, given), config, default_policy()) == ()  # not run, for want of sets
+    roles = replace(ROLES, prediction="predicted", score="score")
+    assert size_problems(counted(frame, roles), config, default_policy()) == ()  # not run, for want of sets
     frame["set"] = np.where(np.arange(len(frame)) % 2, "train", "test")
-    given = replace(given, sets="set")
-    (problem,) = size_problems(counted(frame, given), config, default_policy())
+    roles = replace(roles, sets="set")
+    (problem,) = size_problems(counted(frame, roles), config, default_policy())
     assert "this model cannot pass" in problem.reason and "model.train_share" not in problem.changes
     required = [limit.check for limit in predictions_policy().limits if limit.if_not_run == "blocks"]
     assert not {"membership_caught", "membership_gap"} & set(required)
-    assert size_problems(counted(frame, given), config, predictions_policy()) == ()
+    assert size_problems(counted(frame, roles), config, predictions_policy()) == ()
 
 
 def test_cells_are_the_people_of_each_set_group_and_label():

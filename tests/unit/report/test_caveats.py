@@ -39,7 +39,7 @@ def test_what_is_decided_about_a_table_is_typed_and_counted():
     answers = {"prediction": "said", "score": "score"}
     label = {"label": "hired", "positive": "yes", "favourable": "yes"}
     data = build_dataset(table(), Roles(sensitive="sex", group=("f",), **label, **answers))
-    found = {caveat.kind: caveat for caveat in data.caveats}
+    by_kind = {caveat.kind: caveat for caveat in data.caveats}
     expected = {
         CaveatKind.TABLE_READING: (None, None),
         CaveatKind.RECORDS_DROPPED: (5, N),
@@ -48,8 +48,8 @@ def test_what_is_decided_about_a_table_is_typed_and_counted():
         CaveatKind.STAND_IN_LABELS: (3, N - 5),
         CaveatKind.VALUES_FILLED: (10, None),
     }
-    assert {kind: (found[kind].count, found[kind].total) for kind in expected} == expected
-    repeated = found[CaveatKind.RECORDS_REPEATED]
+    assert {kind: (by_kind[kind].count, by_kind[kind].total) for kind in expected} == expected
+    repeated = by_kind[CaveatKind.RECORDS_REPEATED]
     assert repeated.total == N - 5 and repeated.count is not None and repeated.count > 100
     assert data.notes == tuple(caveat.text for caveat in data.caveats)
 

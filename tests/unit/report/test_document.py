@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from core.report import report_document, to_json
 from core.report.canonical import parse_json, strict
 from core.report.schema import schema_error
-from core.report.tables import csv_files, shown
+from core.report.tables import cell_text, csv_files
 from tests.report_texts import with_texts
 from tests.samples_report import sample
 
@@ -28,7 +28,7 @@ AUDIT = sample()
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (lambda d: d.update(more=1), "at 'its top' there must be no key 'more'"),
         (lambda d: d["data"].pop("n"), "at 'data' there must be a key 'n'"),
@@ -45,10 +45,10 @@ AUDIT = sample()
         (lambda d: d.update(kind="x"), "must have the kind 'fairleak release audit', got 'x'"),
     ],
 )
-def test_what_is_of_another_form_is_named_with_its_place(change: Callable[[dict[str, Any]], Any], words: str):
-    found = json.loads(to_json(report_document(AUDIT)))
-    change(found)
-    assert words in schema_error(found)
+def test_what_is_of_another_form(change: Callable[[dict[str, Any]], Any], message: str):
+    document = json.loads(to_json(report_document(AUDIT)))
+    change(document)
+    assert message in schema_error(document)
 
 
 def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_json():
@@ -62,20 +62,20 @@ def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_jso
         assert first.pop(differing) != second.pop(differing)
     assert json.dumps(first) == json.dumps(second)
     assert to_json(report_document(AUDIT)) == to_json(report_document(sample()))
-    found = report_document(AUDIT)
-    inside = {name: value for name, value in found.items() if name != "fingerprint"}
+    document = report_document(AUDIT)
+    inside = {name: value for name, value in document.items() if name != "fingerprint"}
     text = json.dumps(inside, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    assert found["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
+    assert document["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_numbers_json_does_not_know():
-    given_ = {"a": math.nan, "b": math.inf, "c": -math.inf, "d": -0.0, "e": 2.0, "f": np.float32(0.5), "g": 1e300}
-    assert strict(given_) == {"a": None, "b": "inf", "c": "-inf", "d": 0, "e": 2, "f": 0.5, "g": 1e300}
+    numbers = {"a": math.nan, "b": math.inf, "c": -math.inf, "d": -0.0, "e": 2.0, "f": np.float32(0.5), "g": 1e300}
+    assert strict(numbers) == {"a": None, "b": "inf", "c": "-inf", "d": 0, "e": 2, "f": 0.5, "g": 1e300}
     assert json.dumps(strict(-0.0)) == "0"
-    found = report_document(AUDIT)
-    assert found["plan"]["config"]["epsilon"] == "inf"
-    assert found["verdict"]["checks"][-1]["p_value"] is None
-    assert found["tables"][-1]["rows"][-1][2] is None
+    document = report_document(AUDIT)
+    assert document["plan"]["config"]["epsilon"] == "inf"
+    assert document["verdict"]["checks"][-1]["p_value"] is None
+    assert document["tables"][-1]["rows"][-1][2] is None
 
 
 @settings(max_examples=60)
@@ -87,7 +87,7 @@ def test_any_text_survives_as_json(text):
     assert not set(written) & set("\u202e\u2066\u200f\u2028\x85\ufeff")
 
 
-def test_every_table_is_a_file_with_a_harmless_name_of_its_own():
+def test_every_table_is_a_file_with_a_harmless_name():
     files = csv_files(report_document(AUDIT))
     assert {"checks.csv", "policy.csv", "groups.csv", "self-test.csv", "provenance.csv"} < set(files)
     assert "table-corrections-over-tolerances.csv" in files
@@ -99,17 +99,17 @@ def test_every_table_is_a_file_with_a_harmless_name_of_its_own():
     names = set(csv_files(report_document(audit)))
     assert len(names) == 5 + 1  # texts that are all the same leave one title
     assert all(name.replace("-", "").replace(".csv", "").isalnum() for name in names)
-    whole = report_document(AUDIT)
-    table = whole["tables"][0] | {"title": "Gains"}
-    names = [name for name in csv_files(whole | {"tables": [table] * 4}) if "gains" in name]
+    document = report_document(AUDIT)
+    table = document["tables"][0] | {"title": "Gains"}
+    names = [name for name in csv_files(document | {"tables": [table] * 4}) if "gains" in name]
     assert names == ["table-gains.csv", "table-gains-2.csv", "table-gains-3.csv", "table-gains-4.csv"]
 
 
 def test_numbers_stay_numbers_and_formulas_become_texts():
     content = csv_files(report_document(AUDIT))["table-table-td-script-alert-x-script-women-img-src-x-o.csv"]
-    found = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")
-    assert found["gain"].tolist()[:2] == [-0.05, 0.5] and found["people"].tolist() == [15375, 4, 120]
-    assert found["attacker"].tolist() == ['\'=HYPERLINK("http://x","y")', "'@SUM(A1)", "' \t+cmd"]
-    assert found["note"].tolist()[0] == "'-1+1"
+    frame = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")
+    assert frame["gain"].tolist()[:2] == [-0.05, 0.5] and frame["people"].tolist() == [15375, 4, 120]
+    assert frame["attacker"].tolist() == ['\'=HYPERLINK("http://x","y")', "'@SUM(A1)", "' \t+cmd"]
+    assert frame["note"].tolist()[0] == "'-1+1"
     assert b"\r\n\"'=HYPERLINK" in content and b",-0.05," in content
-    assert [*map(shown, (12345.6, 2300.7, 999.96, -0.00001))] == ["12,346", "2,301", "1000", "0"]
+    assert [*map(cell_text, (12345.6, 2300.7, 999.96, -0.00001))] == ["12,346", "2,301", "1000", "0"]

@@ -16,29 +16,29 @@ from core.base.errors import InputError
 from core.report import report_document, report_fingerprint, to_json, verify_report
 from core.report.canonical import parse_json
 from core.report.page import to_html
-from tests.judged_report import judged
+from tests.judged_report import judged_audit
 from tests.refusals import refused
 from tests.samples_report import POLICY, sample
 
 RUNS = 20
 
 
-AUDIT = judged()
+AUDIT = judged_audit()
 REPORT = to_json(report_document(AUDIT))
 PAGE = to_html(report_document(AUDIT))
 
 
-def failed(text: str, **told: str) -> set[str]:
-    return {finding.name for finding in verify_report(text, **told).findings if not finding.holds}
+def failed(text: str, **options: str) -> set[str]:
+    return {finding.name for finding in verify_report(text, **options).findings if not finding.holds}
 
 
 def altered(change, *, sealed: bool = False) -> str:
     """Return the report with a change; sealed, with the fingerprint of what it says now."""
-    found = json.loads(REPORT)
-    change(found)
+    document = json.loads(REPORT)
+    change(document)
     if sealed:
-        found["fingerprint"] = report_fingerprint(found)
-    return to_json(found)
+        document["fingerprint"] = report_fingerprint(document)
+    return to_json(document)
 
 
 def forged(change) -> str:
@@ -46,53 +46,53 @@ def forged(change) -> str:
     return altered(change, sealed=True)
 
 
-def row(found: dict[str, Any], check: str) -> dict[str, Any]:
-    return next(row for row in found["verdict"]["checks"] if row["check"] == check)
+def row(document: dict[str, Any], check: str) -> dict[str, Any]:
+    return next(row for row in document["verdict"]["checks"] if row["check"] == check)
 
 
-def measurement(found: dict[str, Any], check: str) -> dict[str, Any]:
-    return next(m for m in found["measurements"] if m["check"] == check)
+def measurement(document: dict[str, Any], check: str) -> dict[str, Any]:
+    return next(m for m in document["measurements"] if m["check"] == check)
 
 
-def estimate(found: dict[str, Any], check: str) -> dict[str, Any]:
-    return measurement(found, check)["estimate"]
+def estimate(document: dict[str, Any], check: str) -> dict[str, Any]:
+    return measurement(document, check)["estimate"]
 
 
-def limit(found: dict[str, Any], check: str) -> dict[str, Any]:
-    return next(limit for limit in found["policy"]["limits"] if limit["check"] == check)
+def limit(document: dict[str, Any], check: str) -> dict[str, Any]:
+    return next(limit for limit in document["policy"]["limits"] if limit["check"] == check)
 
 
-def all_pass(found):
-    found["verdict"].update(overall="pass", headline="All seven required limits of the policy are kept.", detail="")
-    for told in found["verdict"]["checks"]:
-        if told["limit"]:
-            told.update(verdict="pass", blocks=False)
+def all_pass(document):
+    document["verdict"].update(overall="pass", headline="All seven required limits of the policy are kept.", detail="")
+    for check_row in document["verdict"]["checks"]:
+        if check_row["limit"]:
+            check_row.update(verdict="pass", blocks=False)
 
 
 def drop(check):
-    def change(found):
-        found["policy"]["limits"] = [x for x in found["policy"]["limits"] if x["check"] != check]
-        found["verdict"]["checks"] = [x for x in found["verdict"]["checks"] if x["check"] != check]
-        found["measurements"] = [x for x in found["measurements"] if x["check"] != check]
+    def change(document):
+        document["policy"]["limits"] = [x for x in document["policy"]["limits"] if x["check"] != check]
+        document["verdict"]["checks"] = [x for x in document["verdict"]["checks"] if x["check"] != check]
+        document["measurements"] = [x for x in document["measurements"] if x["check"] != check]
 
     return change
 
 
-def lenient(found):
-    for told in found["policy"]["limits"]:
-        told["value"] = 0.0 if CHECKS[told["check"]].at_least else 1.0
+def lenient(document):
+    for limit_entry in document["policy"]["limits"]:
+        limit_entry["value"] = 0.0 if CHECKS[limit_entry["check"]].at_least else 1.0
 
 
-def own_row(found, check, **told):
-    row(found, check).update(told)
+def own_row(document, check, **changes):
+    row(document, check).update(changes)
 
 
-def set_limit(found):
-    found["policy"]["limits"][0]["value"] = 0.2
+def set_limit(document):
+    document["policy"]["limits"][0]["value"] = 0.2
 
 
-def all_overall(found):
-    found["verdict"].update(overall="pass")
+def all_overall(document):
+    document["verdict"].update(overall="pass")
 
 
 def test_an_untouched_report_holds_however_it_is_laid_out():
@@ -102,18 +102,18 @@ def test_an_untouched_report_holds_however_it_is_laid_out():
 
 def test_whole_numbers_in_python_give_the_report_of_those_in_a_file():
     first, *rest = POLICY.limits
-    audit, made = sample(), []
+    audit, texts = sample(), []
     for number in (int, float):
         answers = dataclasses.replace(audit.plan.answers, epsilon=number(3))
         plan = dataclasses.replace(audit.plan, answers=answers)
         policy = dataclasses.replace(POLICY, limits=(dataclasses.replace(first, value=number(1)), *rest))
-        made.append(to_json(report_document(judged(dataclasses.replace(audit, plan=plan), policy=policy))))
-    assert made[0] == made[1] and failed(made[0]) == set()
+        texts.append(to_json(report_document(judged_audit(dataclasses.replace(audit, plan=plan), policy=policy))))
+    assert texts[0] == texts[1] and failed(texts[0]) == set()
 
 
 def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them():
     def timed(*, sealed: bool = True, **times: object) -> set[str]:
-        return failed(altered(lambda found: found.update(times=times), sealed=sealed))
+        return failed(altered(lambda document: document.update(times=times), sealed=sealed))
 
     assert timed(started="2024-02-29", sealed=False) == {"content"}
     assert timed() == timed(started="2026-03-01T10:00:00+00:00", seconds=0) == timed(started="2024-02-29") == set()
@@ -127,7 +127,7 @@ def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them():
         assert timed(**{"started": "2026-03-01", **wrong}) == {"schema"}
 
 
-def test_changes_forged_fingerprints_and_altered_pages_are_told_apart():
+def test_changes_forged_fingerprints_and_altered_pages():
     for sealed, content in ((False, {"content"}), (True, set())):
         for change, broken in (
             (set_limit, {"verdict"}),
@@ -149,7 +149,7 @@ def test_changes_forged_fingerprints_and_altered_pages_are_told_apart():
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "phrase"),
     [
         (b"person,sex\np1,F\n", "report.html, got something else."),
         (b"\xff\xfe\x00", "report.html, got no text."),
@@ -162,11 +162,13 @@ def test_changes_forged_fingerprints_and_altered_pages_are_told_apart():
         (b"{}", "report.html, got one that does not call itself that."),
     ],
 )
-def test_what_is_no_report_is_named_without_the_parsers_words(content, words, tmp_path, capsys):
+def test_what_is_no_report(content, phrase, tmp_path, capsys):
     (tmp_path / "people.csv").write_bytes(content)
-    told = refused(capsys, "report", "verify", tmp_path / "people.csv")
-    assert told.startswith("fairleak report verify: 'people.csv' must be a report of FairLeak, ") and words in told
-    assert "line 1" not in told and "column" not in told and "char" not in told
+    message = refused(capsys, "report", "verify", tmp_path / "people.csv")
+    assert (
+        message.startswith("fairleak report verify: 'people.csv' must be a report of FairLeak, ") and phrase in message
+    )
+    assert "line 1" not in message and "column" not in message and "char" not in message
 
 
 def test_the_command(tmp_path, capsys):
@@ -175,23 +177,23 @@ def test_the_command(tmp_path, capsys):
         return main(["report", "verify", str(tmp_path / "report"), *more]), capsys.readouterr().out
 
     for text in (REPORT, PAGE):
-        code, told = verify(text, "--fingerprint", json.loads(REPORT)["fingerprint"][:8])
-        assert code == 0 and "BROKEN" not in told and ("Page holds" in told) == (text == PAGE)
-        assert "judged again, the numbers in the report give the same verdicts" in told
-    code, told = verify(altered(set_limit))
-    assert code == 1 and "the report was altered after it was written" in told
-    other = json.loads(altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True))
-    assert verify(to_json(other))[0] == 0
-    code, told = verify(to_html(other).replace("Do not release", "Release", 1))
-    assert code == 1 and "Page cannot be verified: another FairLeak drew it." in told
+        code, output = verify(text, "--fingerprint", json.loads(REPORT)["fingerprint"][:8])
+        assert code == 0 and "BROKEN" not in output and ("Page holds" in output) == (text == PAGE)
+        assert "judged again, the numbers in the report give the same verdicts" in output
+    code, output = verify(altered(set_limit))
+    assert code == 1 and "the report was altered after it was written" in output
+    foreign = json.loads(altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True))
+    assert verify(to_json(foreign))[0] == 0
+    code, output = verify(to_html(foreign).replace("Do not release", "Release", 1))
+    assert code == 1 and "Page cannot be verified: another FairLeak drew it." in output
 
 
 def test_nothing_in_a_report_steers_the_terminal(tmp_path, capsys):
     path = tmp_path / "r.json"
     path.write_text(altered(lambda f: f["data"].update({"\x1b[31m\u202e": 1})), encoding="utf-8")
     assert main(["report", "verify", str(path)]) == 1
-    told = capsys.readouterr().out
-    assert "\x1b" not in told and "\u202e" not in told
+    output = capsys.readouterr().out
+    assert "\x1b" not in output and "\u202e" not in output
 
 
 FORGERIES = {
@@ -216,15 +218,15 @@ FORGERIES = {
 """What a forger changes -> how; each leaves a verdict that the numbers do not give."""
 
 
-@pytest.mark.parametrize("named", FORGERIES)
-def test_a_forged_report_is_refused(named, tmp_path, capsys):
-    text = forged(FORGERIES[named])
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_report_is_refused(forgery, tmp_path, capsys):
+    text = forged(FORGERIES[forgery])
     assert failed(text) == {"verdict"}
     path = tmp_path / "report.json"
     path.write_text(text, encoding="utf-8")
     assert main(["report", "verify", str(path)]) == 1
-    told = capsys.readouterr().out
-    assert "BROKEN  Verdict does not hold: " in told
+    output = capsys.readouterr().out
+    assert "BROKEN  Verdict does not hold: " in output
 
 
 def test_levels_p_values_and_intervals_are_judged_too():
@@ -259,19 +261,19 @@ BROKEN_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("named", BROKEN_TEXTS)
-def test_what_no_report_holds_is_refused_in_sentences(named, tmp_path, capsys):
-    text = BROKEN_TEXTS[named](REPORT)
+@pytest.mark.parametrize("damage", BROKEN_TEXTS)
+def test_what_no_report_holds_is_refused_in_sentences(damage, tmp_path, capsys):
+    text = BROKEN_TEXTS[damage](REPORT)
     assert text != REPORT
     with contextlib.suppress(InputError, ValueError, RecursionError):  # otherwise nobody can compute its fingerprint
-        found = parse_json(text)
-        found["fingerprint"] = report_fingerprint(found)
-        text = to_json(found)
+        document = parse_json(text)
+        document["fingerprint"] = report_fingerprint(document)
+        text = to_json(document)
     path = tmp_path / "report.json"
     path.write_text(text, encoding="utf-8")
     assert main(["report", "verify", str(path)]) in (1, 3)
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err and (said.err.count("\n") == 1 or "BROKEN" in said.out)
+    output = capsys.readouterr()
+    assert "Traceback" not in output.out + output.err and (output.err.count("\n") == 1 or "BROKEN" in output.out)
 
 
 def test_no_wrong_value_anywhere_ends_in_a_traceback(tmp_path, capsys):
@@ -279,10 +281,10 @@ def test_no_wrong_value_anywhere_ends_in_a_traceback(tmp_path, capsys):
     strange = [None, True, -1, 0, 1e308, 10**30, "", "\ud800", "x" * 5000, "inf", [], {}, [[]], {"value": None}]
     path = tmp_path / "report.json"
     for _ in range(RUNS):
-        found = json.loads(REPORT)
-        place, key = rng.choice(list(_places(found)))
-        place[key] = rng.choice(strange)
-        path.write_text(json.dumps(found), encoding="utf-8")
+        document = json.loads(REPORT)
+        holder, key = rng.choice(list(_places(document)))
+        holder[key] = rng.choice(strange)
+        path.write_text(json.dumps(document), encoding="utf-8")
         assert main(["report", "verify", str(path)]) in (0, 1, 3)
         assert "Traceback" not in capsys.readouterr().err
 

@@ -16,10 +16,10 @@ from core.auditing import ReleaseAudit
 from core.auditing.policy import CHECKS, Limit, default_policy, judge, placeholders_text, predictions_policy
 from core.base.errors import FairLeakError
 from core.report import Reports, check_rows
-from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_words
+from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_line
 from core.stats.estimates import Estimate
 from core.studies.study import Measurement
-from tests.judged_report import judged
+from tests.judged_report import judged_audit
 from tests.report_texts import with_texts
 from tests.samples_report import HOSTILE, POLICY, SMALL_GROUPS, group, sample
 
@@ -75,7 +75,7 @@ def signed() -> tuple[Signature, ...]:
 
 PAGES: dict[str, Callable[[], tuple[dict[str, Any], tuple[Signature, ...]]]] = {
     "fail": lambda: (Reports(sample()).document, ()),
-    "judged": lambda: (Reports(judged()).document, ()),
+    "judged": lambda: (Reports(judged_audit()).document, ()),
     "small groups": lambda: (Reports(sample(SMALL_GROUPS)).document, ()),
     "every check": lambda: (Reports(every_check(WIDE, "Words of a long reason.")).document, ()),
     "hostile": lambda: (hostile(), ()),
@@ -84,7 +84,7 @@ PAGES: dict[str, Callable[[], tuple[dict[str, Any], tuple[Signature, ...]]]] = {
 }
 
 
-def words(text: str) -> str:
+def compact(text: str) -> str:
     """Return a text without what breaks lines, which a page may do anywhere."""
     return "".join(text.replace("\u200b", "").replace("\ufffe", "").split())
 
@@ -102,39 +102,39 @@ def test_it_is_one_page_that_says_every_number(name: str):
         left, bottom, right, top = text.get_charbox(i)
         if right > left and top > bottom:
             assert left > inside and right < A4[0] - inside and bottom > inside and top < A4[1] - inside
-    shown = words(text.get_text_range())
+    page_text = compact(text.get_text_range())
     for row in check_rows(document):
-        assert words(plain_words(row.title, 70)) in shown or words(plain_words(row.title, 90)) in shown
+        assert compact(plain_line(row.title, 70)) in page_text or compact(plain_line(row.title, 90)) in page_text
         if row.measured:
-            assert words(row.value) in shown
+            assert compact(row.value) in page_text
     content = page_content(document, signatures)
     for check in content["checks"]:
-        assert words(check["value"] + check["interval"]) in shown
-        assert words(check["limit"]) in shown and words(check["source"]) in shown
-    for _, told in [*content["audited"], *content["lists"]]:
-        assert words(told) in shown
-    assert words(content["headline"]) in shown and "Notlegaladvice." in shown
-    assert document["fingerprint"] in shown
-    for one in signatures[-6:]:
-        assert words(plain_words(one.name, 60)) in shown and words(one.title) in shown
-    assert ("Preparedby" in shown) == (not signatures)
+        assert compact(check["value"] + check["interval"]) in page_text
+        assert compact(check["limit"]) in page_text and compact(check["source"]) in page_text
+    for _, entry_text in [*content["audited"], *content["lists"]]:
+        assert compact(entry_text) in page_text
+    assert compact(content["headline"]) in page_text and "Notlegaladvice." in page_text
+    assert document["fingerprint"] in page_text
+    for signature in signatures[-6:]:
+        assert compact(plain_line(signature.name, 60)) in page_text and compact(signature.title) in page_text
+    assert ("Preparedby" in page_text) == (not signatures)
 
 
 def test_the_same_report_gives_the_same_bytes_which_can_be_read_aloud():
     document = Reports(sample()).document
     assert one_page(document) == one_page(document)
     assert b"CreationDate" not in one_page(document)
-    made = one_page(Reports(sample()).document)
-    pdf = pypdfium2.PdfDocument(made)
+    pdf_bytes = one_page(Reports(sample()).document)
+    pdf = pypdfium2.PdfDocument(pdf_bytes)
     assert pdf.is_tagged()
     assert (
         pdf.get_metadata_value("Title") == "Fail: Loan model, spring release. FairLeak release audit, one-page summary"
     )
-    assert b"/Lang" in made and b"pdfuaid" in made
+    assert b"/Lang" in pdf_bytes and b"pdfuaid" in pdf_bytes
 
 
 def test_a_self_test_that_failed_is_not_cut_off_behind_a_long_verdict():
-    document = Reports(judged(policy=predictions_policy(), tests=sample().self_tests)).document
+    document = Reports(judged_audit(policy=predictions_policy(), tests=sample().self_tests)).document
     detail = document["verdict"]["detail"]
     assert len(detail) > 420 and detail.endswith("no verdict here can be relied on until the cause is found.")
     assert page_content(document)["detail"] == detail
@@ -148,7 +148,7 @@ def test_a_void_signature_says_why():
 
 def test_signatures_that_stand_may_disagree_and_limits_are_still_to_be_set_before_them():
     both = Signature("Accept the risk", "Ada", "DPO"), Signature("Do not release", "Bo", "works council")
-    document = Reports(judged()).document
+    document = Reports(judged_audit()).document
     content = page_content(document, both)
     assert content["signing"] == "Signatures. They disagree: “Accept the risk” and “Do not release”."
     assert page_content(document, (both[0], signed()[0]))["signing"] == "Signatures"  # the other one is void
@@ -157,11 +157,11 @@ def test_signatures_that_stand_may_disagree_and_limits_are_still_to_be_set_befor
 
 
 def test_long_and_foreign_names_are_shortened_in_the_middle():
-    assert plain_words("a" * 40 + "b" * 40, 21) == "a" * 10 + "…" + "b" * 10
-    assert plain_words("one two three", 10, prose=True) == "one two…"
-    assert plain_words("a" * 9, 5, prose=True) == "aaaa…"
-    assert plain_words("two\n lines\u202e", 20) == "two lines□"
-    assert plain_words("中文 é Ω", 20) == "□□ é Ω"
+    assert plain_line("a" * 40 + "b" * 40, 21) == "a" * 10 + "…" + "b" * 10
+    assert plain_line("one two three", 10, prose=True) == "one two…"
+    assert plain_line("a" * 9, 5, prose=True) == "aaaa…"
+    assert plain_line("two\n lines\u202e", 20) == "two lines□"
+    assert plain_line("中文 é Ω", 20) == "□□ é Ω"
     audit = sample()
     strange = replace(audit, data=replace(audit.data, attribute="性别"))
     content = page_content(Reports(strange).document)
@@ -169,14 +169,14 @@ def test_long_and_foreign_names_are_shortened_in_the_middle():
     assert len(pypdfium2.PdfDocument(one_page(Reports(strange).document))) == 1
 
 
-def test_the_fonts_have_every_letter_that_is_shown():
+def test_the_fonts_have_every_letter():
     import typst
 
     letters = "".join(chr(i) for i in range(0x20, 0x3000) if not _NOT_COVERED.match(chr(i)))
     fonts = next(line for line in _layout().splitlines() if line.startswith(b"#set text(font"))
     layout = b'#let colour(name) = black\n#set document(title: "x")\n' + fonts + b"\n#sys.inputs.a"
-    made = typst.compile(layout, sys_inputs={"a": letters}, ignore_system_fonts=True, pdf_standards=["ua-1"])
-    assert len(letters) > 300 and made.startswith(b"%PDF")
+    compiled = typst.compile(layout, sys_inputs={"a": letters}, ignore_system_fonts=True, pdf_standards=["ua-1"])
+    assert len(letters) > 300 and compiled.startswith(b"%PDF")
 
 
 def test_without_the_package_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
@@ -192,10 +192,10 @@ def test_what_stops_the_package_is_said_in_one_sentence(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("typst.compile", stop)
     with pytest.raises(FairLeakError, match=r"could not be set by typst: unknown font\.$"):
-        one_page(Reports(judged()).document)
+        one_page(Reports(judged_audit()).document)
 
 
 def test_the_package_is_loaded_when_a_page_is_made_and_not_before():
-    told = "import core.report.one_page, sys; print('typst' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True)
+    statements = "import core.report.one_page, sys; print('typst' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", statements], capture_output=True, text=True)
     assert done.stdout.strip() == "False", done.stderr

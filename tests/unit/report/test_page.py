@@ -69,8 +69,8 @@ def test_headings_are_in_order_and_unique():
 def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
     page = to_html(report_document(sample()))
     drawings = re.findall(r"<svg([^>]*)>(.*?)</svg>", page)
-    told = [head for head, _ in drawings if 'role="img"' in head]
-    assert len(told) == 2 + 2  # rates of groups and corrections, for paper and for telephones
+    labelled = [head for head, _ in drawings if 'role="img"' in head]
+    assert len(labelled) == 2 + 2  # rates of groups and corrections, for paper and for telephones
     assert page.count('class="bullet ') == page.count('<span role="img" aria-label=') == 8
     for head, inside in drawings:
         assert 'aria-hidden="true"' in head or ("aria-label=" in head and inside.startswith("<title>"))
@@ -83,7 +83,7 @@ def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
 
 
 def test_the_difference_between_groups_stands_beside_the_unfairness():
-    found = report_document(sample())
-    (words,) = (text for name, text in _model(found) if "Fairlearn" in name and "test" in name)
-    rates = [group["test_rate"]["value"] for group in found["groups"]]
-    assert words.startswith(f"{max(rates) - min(rates):.3f} (")
+    document = report_document(sample())
+    (fairness_text,) = (text for name, text in _model(document) if "Fairlearn" in name and "test" in name)
+    rates = [group["test_rate"]["value"] for group in document["groups"]]
+    assert fairness_text.startswith(f"{max(rates) - min(rates):.3f} (")

@@ -22,11 +22,11 @@ from core.base.errors import InputError
 from core.cli.audit import check_folder, write_audit
 from core.report import Reports, public_summary, report_document, summary_html, summary_markdown, to_json, verify_report
 from core.report.public_summary import CONTENTS
-from core.report.verification import readable_apart
+from core.report.verification import readable_in_child
 from core.store.history import History
 from core.studies.study import Finding
 from tests.html_reader import Reader
-from tests.judged_report import judged
+from tests.judged_report import judged_audit
 from tests.report_texts import with_texts
 from tests.samples_report import HOSTILE, POLICY, sample
 
@@ -36,7 +36,7 @@ Capture = pytest.CaptureFixture[str]
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "public-summary.md"
 PAIRS = 200
 
-TOLD = re.compile(
+PUBLISHED = re.compile(
     r"kind|schema|times/started|provenance/fairleak|data/(attribute|label|synthetic|n)|self_tests/\d+/passed"
     r"|policy/.*|verdict/overall|verdict/checks/\d+/(check|verdict)|caveats/\d+/kind"
     r"|plan/(title|data/dataset|data/file|model/(kind|threshold)|(outputs|answers|membership|guard)/.*)"
@@ -59,7 +59,7 @@ def unlike(document: Document, rng: random.Random) -> Document:
     """Return a document with every leaf changed that the summary may not depend on, and rows in another order."""
     changed = deepcopy(document)
     for holder, key, path in list(places(changed)):
-        if not TOLD.fullmatch(path):
+        if not PUBLISHED.fullmatch(path):
             old = holder[key]
             holder[key] = f"{old}{rng.random()}" if isinstance(old, str) else rng.choice([rng.random(), 7, None])
     for rows in (changed["verdict"]["checks"], changed["measurements"], changed["groups"], changed["tables"]):
@@ -82,11 +82,11 @@ def texts(document: Document) -> tuple[str, str, str]:
 
 def synthetic(rng: random.Random) -> Document:
     """Return a report with verdict words, limits, caveats and settings drawn at random."""
-    document = deepcopy(report_document(judged()))
-    words = ("pass", "fail", "inconclusive", "not_run")
+    document = deepcopy(report_document(judged_audit()))
+    verdicts = ("pass", "fail", "inconclusive", "not_run")
     for row in document["verdict"]["checks"]:
-        row["verdict"] = rng.choice(words)
-    document["verdict"]["overall"] = rng.choice(words)
+        row["verdict"] = rng.choice(verdicts)
+    document["verdict"]["overall"] = rng.choice(verdicts)
     document["data"]["n"] = rng.randint(100, 100_000)
     kinds = rng.sample(list(CaveatKind), rng.randint(0, 8))
     document["caveats"] = [caveat.to_dict() for caveat in in_order(Caveat(kind, "x") for kind in kinds)]
@@ -129,14 +129,14 @@ FACTS: dict[str, Callable[[Document], Any]] = {
 
 @pytest.mark.parametrize("name", FACTS)
 def test_another_fact_gives_another_summary_in_every_form(name: str):
-    document = report_document(judged())
-    other = deepcopy(document)
-    FACTS[name](other)
-    assert all(one != two for one, two in zip(texts(document), texts(other), strict=True))
+    document = report_document(judged_audit())
+    changed = deepcopy(document)
+    FACTS[name](changed)
+    assert all(before != after for before, after in zip(texts(document), texts(changed), strict=True))
 
 
 def test_no_number_of_the_report_stands_in_it():
-    document = report_document(judged())
+    document = report_document(judged_audit())
     measured = {
         f"{number:.4g}"
         for part in ("measurements", "groups", "model", "tables", "findings")
@@ -151,14 +151,14 @@ def test_no_number_of_the_report_stands_in_it():
 
 @pytest.mark.parametrize("kind", ["train", "predictions", "file"])
 def test_the_tolerance_of_given_predictions_is_not_stated(kind: str):
-    document = report_document(judged())
+    document = report_document(judged_audit())
     document["plan"]["model"]["kind"] = kind
     document["plan"]["config"]["tolerance"] = 0.0417
     assert all(("0.0417" in text) == (kind == "train") for text in texts(document))
 
 
 def test_files_seeds_columns_and_fingerprints_stay_inside():
-    document = report_document(judged())
+    document = report_document(judged_audit())
     secrets = ("people.csv", "/home/officer", "seed", "workclass", "d" * 64, "e" * 64, document["fingerprint"])
     for text in texts(document):
         body = text.partition("<body>")[2] or text
@@ -168,7 +168,7 @@ def test_files_seeds_columns_and_fingerprints_stay_inside():
 def test_the_docs_list_all_that_it_tells_and_every_kind_of_caveat():
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", DOCS.read_text(encoding="utf-8"), re.MULTILINE))
     assert rows == {**CONTENTS, **{str(kind): text for kind, text in FIXED.items()}}
-    assert set(public_summary(report_document(judged()))) == {"kind", "schema", *CONTENTS}
+    assert set(public_summary(report_document(judged_audit()))) == {"kind", "schema", *CONTENTS}
 
 
 def test_caveats_are_the_fixed_sentences_of_their_kinds():
@@ -178,8 +178,8 @@ def test_caveats_are_the_fixed_sentences_of_their_kinds():
     assert summary["caveats"] == [{"kind": str(kind), "text": FIXED[kind]} for kind in CaveatKind]
 
 
-def test_checks_without_a_limit_and_those_not_run_are_named():
-    summary = Reports(judged()).summary
+def test_checks_without_a_limit_and_checks_that_were_not_run():
+    summary = Reports(judged_audit()).summary
     limited = {check["check"] for check in summary["checks"]}
     assert len(summary["not_tested"]) == len(set(CHECKS) - limited) + 2
     assert summary["not_tested"][0] == "Sex inferred despite AttriGuard: not run."
@@ -194,7 +194,7 @@ def test_names_stay_names_in_markdown_and_html():
     for tag in ("<a ", "<img", "<script", "<b>", "<s>", "<strong>c"):
         assert tag not in page, tag
     assert page.count("<h2>") == 1 and page.count("<h3>") == 4
-    plain, hostile = (Reader(summary_html(made.summary)) for made in (Reports(sample()), reports))
+    plain, hostile = (Reader(summary_html(report.summary)) for report in (Reports(sample()), reports))
     assert set(hostile.tags) == set(plain.tags) and hostile.other == []
     assert not {"script", "img", "a", "form"} & set(hostile.tags)
 
@@ -214,7 +214,7 @@ def test_people_at_risk_stay_in_the_internal_report():
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of an audit."""
     folder = tmp_path_factory.mktemp("audit") / "out"
-    write_audit(Reports(judged()), folder)
+    write_audit(Reports(judged_audit()), folder)
     return folder
 
 
@@ -245,7 +245,7 @@ def test_every_command_refuses_a_summary_in_one_sentence(out: Path, command: str
 def test_a_summary_is_refused_in_the_child_process_and_by_the_history(out: Path, name: str, tmp_path: Path):
     content = (out / "public" / name).read_bytes()
     with pytest.raises(InputError, match="got a public summary"):
-        readable_apart(content, name="The file")
+        readable_in_child(content, name="The file")
     with pytest.raises(InputError, match="got a public summary"):
         verify_report(content.decode())
     history = History.open(tmp_path / "history.sqlite")

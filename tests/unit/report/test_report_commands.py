@@ -17,10 +17,10 @@ from core.report.page import to_html
 from core.report.verification import private_key
 from core.store.history import DECISIONS as SIGN_OFF
 from core.store.history import History
-from tests.judged_report import judged
+from tests.judged_report import judged_audit
 
 Capture = pytest.CaptureFixture[str]
-AUDIT = judged()
+AUDIT = judged_audit()
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_an_audit_writes_the_page_of_the_internal_report_and_so_does_the_command
 
 
 def test_an_audit_without_the_package_writes_the_rest_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.report.one_page.can_be_made", lambda: False)
+    monkeypatch.setattr("core.report.one_page.has_typst", lambda: False)
     assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "out")
     assert (tmp_path / "out" / "internal" / "report.json").exists()
     assert not list(tmp_path.rglob("summary.pdf"))
@@ -57,12 +57,12 @@ def test_bad_input_of_the_page(out: Path, tmp_path: Path, capsys: Capture, monke
     assert main(["report", "page", str(tmp_path)]) == 3
     assert "REPORT must be a report or a folder that holds one" in capsys.readouterr().err
     report = out / "internal" / "report.json"
-    found = json.loads(report.read_text(encoding="utf-8"))
-    found["verdict"]["overall"] = "pass"
-    report.write_text(json.dumps(found), encoding="utf-8")
+    document = json.loads(report.read_text(encoding="utf-8"))
+    document["verdict"]["overall"] = "pass"
+    report.write_text(json.dumps(document), encoding="utf-8")
     assert main(["report", "page", str(report)]) == 3
     assert "Only a report that holds gets a summary: " in capsys.readouterr().err
-    monkeypatch.setattr("core.report.one_page.can_be_made", lambda: False)
+    monkeypatch.setattr("core.report.one_page.has_typst", lambda: False)
     assert main(["report", "page", str(out / "internal" / "report.html")]) == 3
     assert "install what requirements-pdf.txt lists" in capsys.readouterr().err
 
@@ -71,9 +71,9 @@ def test_the_page_of_a_kept_audit_has_its_signatures(tmp_path: Path, monkeypatch
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
     reports = Reports(AUDIT)
     with_history = History.open(tmp_path / "history.sqlite")
-    kept = with_history.keep(reports.document, project="Loans", who="A. Auditor")
-    signed = with_history.sign(kept, decision="do_not_release", name="A. Officer", role="DPO")
-    assert main(["history", "show", str(kept.id), "--page", str(tmp_path / "page.pdf")]) == 0
+    entry = with_history.keep(reports.document, project="Loans", who="A. Auditor")
+    signed = with_history.sign(entry, decision="do_not_release", name="A. Officer", role="DPO")
+    assert main(["history", "show", str(entry.id), "--page", str(tmp_path / "page.pdf")]) == 0
     assert (tmp_path / "page.pdf").read_bytes() == one_page(reports.document, (signed,))
     assert tuple(SIGN_OFF.values()) == DECISIONS
 
@@ -101,47 +101,49 @@ def folder(tmp_path, monkeypatch):
 def verify(capsys, *more: str, report: str = "report.json") -> tuple[int, str]:
     capsys.readouterr()
     code = main(["report", "verify", report, *more])
-    told = capsys.readouterr()
-    return code, told.out + told.err
+    output = capsys.readouterr()
+    return code, output.out + output.err
 
 
 def test_who_signed_what_and_whether_it_changed_by_a_byte(folder, capsys):
-    code, told = verify(capsys, "--signer", "officer.public.pem")
-    assert code == 0 and "holds   Signature holds: the owner of officer.public.pem signed exactly this file." in told
-    code, told = verify(capsys, "--signer", "other.public.pem")
-    assert code == 1 and "BROKEN  Signed by another key: by " in told
-    code, told = verify(capsys)
-    assert code == 0 and "whose key that is, it does not tell: anybody can make one" in told
+    code, output = verify(capsys, "--signer", "officer.public.pem")
+    assert code == 0 and "holds   Signature holds: the owner of officer.public.pem signed exactly this file." in output
+    code, output = verify(capsys, "--signer", "other.public.pem")
+    assert code == 1 and "BROKEN  Signed by another key: by " in output
+    code, output = verify(capsys)
+    assert code == 0 and "whose key that is, it does not tell: anybody can make one" in output
     path = folder / "report.json"
     path.write_bytes(path.read_bytes() + b"\n")  # the same content, and so the same fingerprint
     for more in ([], ["--signer", "officer.public.pem"]):
-        code, told = verify(capsys, *more)
-        assert code == 1 and "BROKEN  Signature does not hold: the file is not what the owner of the key " in told
+        code, output = verify(capsys, *more)
+        assert code == 1 and "BROKEN  Signature does not hold: the file is not what the owner of the key " in output
     (folder / "report.json.sig").unlink()
-    code, told = verify(capsys)
-    assert code == 0 and "NOTE    Not signed: anybody could have written this report, its numbers and its fing" in told
-    code, told = verify(capsys, "--signer", "officer.public.pem")
-    assert code == 1 and "BROKEN  Not signed: " in told
+    code, output = verify(capsys)
+    assert (
+        code == 0 and "NOTE    Not signed: anybody could have written this report, its numbers and its fing" in output
+    )
+    code, output = verify(capsys, "--signer", "officer.public.pem")
+    assert code == 1 and "BROKEN  Not signed: " in output
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda found: found.update(signature="AAAA"),
-        lambda found: found.update(public_key="AAAA"),
-        lambda found: found.update(public_key=3),
-        lambda found: found.update(kind="other"),
-        lambda found: found.pop("signature"),
-        lambda found: found.update(signature="é"),
+        lambda content: content.update(signature="AAAA"),
+        lambda content: content.update(public_key="AAAA"),
+        lambda content: content.update(public_key=3),
+        lambda content: content.update(kind="other"),
+        lambda content: content.pop("signature"),
+        lambda content: content.update(signature="é"),
     ],
 )
 def test_a_signature_that_is_none(folder, capsys, change):
     path = folder / "report.json.sig"
-    found = json.loads(path.read_text())
-    change(found)
-    path.write_text(json.dumps(found))
-    code, told = verify(capsys)
-    assert code == 1 and "BROKEN  Signature does not hold: " in told and told.count("Signature") == 1
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    code, output = verify(capsys)
+    assert code == 1 and "BROKEN  Signature does not hold: " in output and output.count("Signature") == 1
 
 
 def test_keys_are_private_never_printed_and_never_overwritten(folder, capsys):
@@ -152,8 +154,8 @@ def test_keys_are_private_never_printed_and_never_overwritten(folder, capsys):
     for again in ("officer.pem", "link.pem", "none/key.pem"):
         assert main(["report", "sign", "--new-key", again]) == 3
     assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3  # there is a signature
-    told = capsys.readouterr()
-    assert told.err.count("\n") == 4 and key.splitlines()[1] not in told.out + told.err
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 4 and key.splitlines()[1] not in output.out + output.err
     assert (folder / "officer.pem").read_text() == key and not (folder / "elsewhere.pem").exists()
 
 
@@ -172,8 +174,8 @@ def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
     capsys.readouterr()
     assert main(["report", "sign", "report.json", "--key", wrong]) == 3
     assert main(["report", "verify", "report.json", "--signer", wrong.replace("officer.public", "officer")]) == 3
-    told = capsys.readouterr()
-    assert told.err.count("\n") == 2 and told.out == "" and not (folder / "report.json.sig").exists()
+    output = capsys.readouterr()
+    assert output.err.count("\n") == 2 and output.out == "" and not (folder / "report.json.sig").exists()
 
 
 def test_an_audit_signs_what_it_writes(folder, capsys):
@@ -189,8 +191,8 @@ def test_an_audit_signs_what_it_writes(folder, capsys):
 def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
     for part in [name for name in sys.modules if name.startswith("cryptography")]:
         monkeypatch.setitem(sys.modules, part, None)
-    code, told = verify(capsys)
-    assert code == 1 and "BROKEN  Signature cannot be checked: A signature needs the package cryptography;" in told
+    code, output = verify(capsys)
+    assert code == 1 and "BROKEN  Signature cannot be checked: A signature needs the package cryptography;" in output
     (folder / "report.json.sig").unlink()
     assert verify(capsys)[0] == 0
     assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3
@@ -198,9 +200,9 @@ def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
 
 
 def test_only_a_report_that_holds_is_signed(folder, capsys):
-    found = json.loads(to_json(report_document(AUDIT)))
-    found["verdict"]["overall"] = "pass"
-    (folder / "forged.json").write_text(json.dumps(found))
+    document = json.loads(to_json(report_document(AUDIT)))
+    document["verdict"]["overall"] = "pass"
+    (folder / "forged.json").write_text(json.dumps(document))
     capsys.readouterr()
     assert main(["report", "sign", "forged.json", "--key", "officer.pem"]) == 3
     assert "Only a report that holds is signed: " in capsys.readouterr().err

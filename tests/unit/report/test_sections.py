@@ -39,7 +39,7 @@ def test_the_report_says_how_the_model_was_chosen():
     page = reports.internal_files["report.html"].decode()
     assert "How this model was chosen" in page and CHOICE.chosen.title in page
     document = from_json(reports.internal_files["report.json"].decode())
-    (section,) = [read(each, StudyFindings) for each in document["findings"]]
+    (section,) = [read(findings, StudyFindings) for findings in document["findings"]]
     assert section == report_section(CHOICE)
 
 
@@ -67,10 +67,12 @@ def test_people_at_risk_stand_in_the_internal_report_and_change_no_byte_of_the_p
     plan = replace(PLAN, studies=((PEOPLE.name, SETTINGS),))
     audit = run_audit(plan, samples.table(3600), default_policy())
     assert audit.people is not None and len(audit.people.findings) == 3
-    reports, others = Reports(audit), Reports(replace(audit, plan=PLAN, people=None))
+    reports, without_people = Reports(audit), Reports(replace(audit, plan=PLAN, people=None))
     inside, public = reports.internal_files, reports.public_files
-    assert {name for name in inside if name.startswith("people-")} and inside.keys() != others.internal_files.keys()
-    assert public == others.public_files
+    assert {
+        name for name in inside if name.startswith("people-")
+    } and inside.keys() != without_people.internal_files.keys()
+    assert public == without_people.public_files
     assert not any(b"eople at risk" in content.partition(b"## Caveats")[0] for content in public.values())
     page = inside["report.html"].decode()
     assert "People at risk (internal report only)" in page and audit.people.findings[0].point in page

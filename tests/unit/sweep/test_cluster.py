@@ -84,8 +84,8 @@ def test_a_scheduler_without_workers_is_one_sentence(scheduler: str, monkeypatch
 
 
 def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address: str, tmp_path: Path):
-    there = list(sweep(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path)))
-    assert {p.config: p for p in there} == {p.config: p for p in sweep(CONFIGS, people())}
+    points = list(sweep(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path)))
+    assert {p.config: p for p in points} == {p.config: p for p in sweep(CONFIGS, people())}
     again = sweep(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path), measure=never)
     assert {p.config for p in again} == set(CONFIGS)
 

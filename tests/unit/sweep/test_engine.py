@@ -33,14 +33,14 @@ def by_config(points: object) -> dict[AuditConfig, SweepPoint]:
 
 
 @pytest.fixture(scope="module")
-def here() -> dict[AuditConfig, SweepPoint]:
+def local_points() -> dict[AuditConfig, SweepPoint]:
     return by_config(sweep(CONFIGS, people()))
 
 
-def test_two_workers_and_measuring_alone_give_the_same_to_the_bit(here: dict[AuditConfig, SweepPoint]):
-    assert by_config(sweep(CONFIGS, people(), n_jobs=2)) == here
-    assert measure(CONFIGS[3], people()) == here[CONFIGS[3]]
-    assert unattacked(replace(CONFIGS[3], seed=7), people()) != replace(here[CONFIGS[3]], disclosures={})
+def test_two_workers_and_measuring_alone_give_the_same_to_the_bit(local_points: dict[AuditConfig, SweepPoint]):
+    assert by_config(sweep(CONFIGS, people(), n_jobs=2)) == local_points
+    assert measure(CONFIGS[3], people()) == local_points[CONFIGS[3]]
+    assert unattacked(replace(CONFIGS[3], seed=7), people()) != replace(local_points[CONFIGS[3]], disclosures={})
 
 
 def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypatch: pytest.MonkeyPatch):
@@ -50,10 +50,10 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
         monkeypatch.setenv(name, "2")
     get_reusable_executor().shutdown(wait=True)  # workers that were started before
     configs = grid(BASE, tolerances=[k / 100 for k in range(6)])
-    found = list(sweep(configs, people(), n_jobs=2, measure=surroundings))
-    assert os.getpid() not in {point.unfairness_test.n for point in found}
-    assert {point.achieved for point in found} == {1.0}
-    assert {point.accuracy_train.n for point in found} == {max(10, os.nice(0))}
+    points = list(sweep(configs, people(), n_jobs=2, measure=surroundings))
+    assert os.getpid() not in {point.unfairness_test.n for point in points}
+    assert {point.achieved for point in points} == {1.0}
+    assert {point.accuracy_train.n for point in points} == {max(10, os.nice(0))}
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -62,13 +62,13 @@ def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path):
     store = FolderStore(tmp_path / "store")
     again = partial(logged, log=log)
     first = by_config(sweep(CONFIGS[:2], people(), n_jobs=n_jobs, store=store, measure=again))
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     twice = [*CONFIGS, CONFIGS[3]]
-    both = sweep(twice, people(), n_jobs=n_jobs, store=store, measure=again, report=lambda *t: told.append(t))
+    both = sweep(twice, people(), n_jobs=n_jobs, store=store, measure=again, report=lambda *t: progress.append(t))
     once = by_config(sweep(CONFIGS, people(), measure=unattacked))
     assert by_config(both) == once == once | first
     assert len(begun(log)) == 4 and len(store) == 4
-    assert told == [(2, 4), (3, 4), (4, 4)]
+    assert progress == [(2, 4), (3, 4), (4, 4)]
     assert not store.notes
 
 
@@ -111,15 +111,15 @@ def test_a_lost_worker_is_one_sentence_and_another_sweep_can_follow():
 
 
 def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
-    own = replace(people(), uploaded=True)
+    uploaded = replace(people(), uploaded=True)
     with pytest.raises(InputError, match="must stay in memory"):
-        list(sweep(CONFIGS, own, store=FolderStore(tmp_path), measure=never))
+        list(sweep(CONFIGS, uploaded, store=FolderStore(tmp_path), measure=never))
     with pytest.raises(InputError, match="must stay on this machine"):
-        list(sweep(CONFIGS, own, scheduler="tcp://127.0.0.1:1", measure=never))
-    assert len(list(sweep(CONFIGS, own, n_jobs=2, store=MemoryStore(), measure=surroundings))) == 4
+        list(sweep(CONFIGS, uploaded, scheduler="tcp://127.0.0.1:1", measure=never))
+    assert len(list(sweep(CONFIGS, uploaded, n_jobs=2, store=MemoryStore(), measure=surroundings))) == 4
 
 
-def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(monkeypatch: pytest.MonkeyPatch):
+def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_was_uploaded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(workers._process, "last", None)
     monkeypatch.setattr(workers, "_settle", lambda parent: None)
     seen: list[AuditDataset] = []
@@ -130,23 +130,23 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(m
 
     first = people()
     shuffled = replace(first, sensitive=first.sensitive[::-1].copy())  # its fingerprint is the same
-    own = replace(first, uploaded=True)
-    for sent in (first, pickle.loads(pickle.dumps(first)), shuffled, own, pickle.loads(pickle.dumps(own))):
+    uploaded = replace(first, uploaded=True)
+    for sent in (first, pickle.loads(pickle.dumps(first)), shuffled, uploaded, pickle.loads(pickle.dumps(uploaded))):
         workers.measure_in_process(0, BASE, sent, look, 1)
-    assert seen[1] is seen[0] is first and seen[2] is shuffled and seen[3] is own and seen[4] is not own
+    assert seen[1] is seen[0] is first and seen[2] is shuffled and seen[3] is uploaded and seen[4] is not uploaded
     assert workers._process.last is not None and workers._process.last[1] is shuffled
 
 
 def test_a_grid_holds_what_each_method_takes():
     base = AuditConfig(dataset="sample", train_share=0.4, seed=7)
-    found = grid(base, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
-    assert len(found) == len(set(found)) == 2 * 4 * (49 + 4)
-    assert {c.tolerance for c in found if c.method != "exponentiated_gradient"} == {0.0}
-    assert {(c.method, c.metric, c.seed) for c in found} == set(itertools.product(METHODS, METRICS, (0, 1)))
-    assert all(c.train_share == 0.4 and c.dataset == "sample" for c in found)
-    found = grid(replace(base, epsilon=2.0), tolerances=(0.0, 0.1, 0.1), methods=METHODS)
-    assert len(found) == 2 + 4 and {(c.metric, c.seed) for c in found} == {(base.metric, 7)}
-    assert {c.method: c.epsilon for c in found} == {m: 2.0 if m == "dp_id3" else math.inf for m in METHODS}
+    configs = grid(base, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
+    assert len(configs) == len(set(configs)) == 2 * 4 * (49 + 4)
+    assert {c.tolerance for c in configs if c.method != "exponentiated_gradient"} == {0.0}
+    assert {(c.method, c.metric, c.seed) for c in configs} == set(itertools.product(METHODS, METRICS, (0, 1)))
+    assert all(c.train_share == 0.4 and c.dataset == "sample" for c in configs)
+    configs = grid(replace(base, epsilon=2.0), tolerances=(0.0, 0.1, 0.1), methods=METHODS)
+    assert len(configs) == 2 + 4 and {(c.metric, c.seed) for c in configs} == {(base.metric, 7)}
+    assert {c.method: c.epsilon for c in configs} == {m: 2.0 if m == "dp_id3" else math.inf for m in METHODS}
     for name in ("tolerances", "methods", "metrics", "seeds"):
         with pytest.raises(InputError, match=f"{name} must hold at least one"):
             grid(base, **{name: ()})

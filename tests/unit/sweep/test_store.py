@@ -40,25 +40,28 @@ def test_points_come_back_equal_infeasible_ones_too(tmp_path: Path, point: Sweep
     assert back == point and back is not None
     assert (back.seconds, back.seconds_model) == (point.seconds, point.seconds_model)
     config = replace(BASE, tolerance=0.0, seed=0)
-    found = measure(config, people())
-    told = [d for d in found.disclosures.values() if d.after is None]
-    assert told and all(d.reached != d.reached for d in told)  # nan, and an infinite bound in the certificate
+    measured = measure(config, people())
+    infeasible = [d for d in measured.disclosures.values() if d.after is None]
+    assert infeasible and all(
+        d.reached != d.reached for d in infeasible
+    )  # nan, and an infinite bound in the certificate
     store = FolderStore(tmp_path)
-    store.save(KEY, found)
-    assert store.load(KEY) == found
+    store.save(KEY, measured)
+    assert store.load(KEY) == measured
 
 
 def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
     store = FolderStore(tmp_path)
     store.save(KEY, point)
     record = the_record(tmp_path)
-    whole = record.read_bytes()
-    middle = len(whole) // 2
-    other = b"1" if whole[middle : middle + 1] != b"1" else b"2"
+    content = record.read_bytes()
+    middle = len(content) // 2
+    flipped = b"1" if content[middle : middle + 1] != b"1" else b"2"
     damages = [
-        b"", b"\n", b"null\nnull", b"[]\n{}", b"\xff\xfe\x00", whole[:middle], whole[:-1], whole + b" ",
-        whole[:middle] + other + whole[middle + 1 :], whole.replace(KEY.encode(), fingerprint("other").encode()),
-        whole.replace(b'"format": 1', b'"format": 2'),
+        b"", b"\n", b"null\nnull", b"[]\n{}", b"\xff\xfe\x00", content[:middle], content[:-1], content + b" ",
+        content[:middle] + flipped + content[middle + 1 :],
+        content.replace(KEY.encode(), fingerprint("other").encode()),
+        content.replace(b'"format": 1', b'"format": 2'),
     ]  # fmt: skip
     for count, damage in enumerate(damages, start=1):
         record.write_bytes(damage)
@@ -68,7 +71,7 @@ def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
     assert store.load(KEY) == point
 
 
-def test_another_version_has_records_of_its_own(tmp_path: Path, point: SweepPoint, monkeypatch: pytest.MonkeyPatch):
+def test_another_version_has_separate_records(tmp_path: Path, point: SweepPoint, monkeypatch: pytest.MonkeyPatch):
     from core.experiments.sweep import point as identity
 
     FolderStore(tmp_path).save(point_key(BASE, people()), point)
@@ -109,15 +112,15 @@ def start(store: Path, log: Path, jobs: int) -> subprocess.Popen[bytes]:
 
 def session(leader: int) -> list[int]:
     """Return the living processes of a session."""
-    found = []
+    processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, _, member = stat.read_text().rpartition(")")[2].split()[:4]
         except OSError:  # it has just ended
             continue
         if int(member) == leader and state not in "ZX":
-            found.append(int(stat.parent.name))
-    return found
+            processes.append(int(stat.parent.name))
+    return processes
 
 
 def stored(folder: Path) -> dict[float, SweepPoint]:

@@ -39,14 +39,14 @@ def at(value: float) -> Estimate:
     return Estimate(value=value, low=value - 0.05, high=value + 0.03, n=100)
 
 
-def made(config: AuditConfig) -> SweepPoint:
+def invented_point(config: AuditConfig) -> SweepPoint:
     """Return a point with numbers of its own; at seed 1 and tolerance 0 no correction is possible, seed 2 lacks one."""
     rng = np.random.default_rng(zlib.crc32(repr(config).encode()))
-    told = {}
+    disclosures = {}
     for attacker in ATTACKERS[config.seed == 2 :]:
         plain, after, gain = rng.uniform(0.6, 0.7, 3), at(rng.uniform(0.7, 0.8)), at(rng.uniform(-0.1, 0.1))
         none = config.seed == 1 and config.tolerance == 0
-        told[attacker] = replace(
+        disclosures[attacker] = replace(
             real().disclosures["features", "held_out", "published"],
             majority=at(plain[0]),
             before=at(plain[1]),
@@ -68,15 +68,15 @@ def made(config: AuditConfig) -> SweepPoint:
         majority_test=at(model[4]),
         difference_train=float(model[5]),
         difference_test=at(model[6]),
-        disclosures=told,
+        disclosures=disclosures,
     )
 
 
 @pytest.fixture(scope="module")
 def points() -> list[SweepPoint]:
-    found = [made(config) for config in GRID]
-    np.random.default_rng(0).shuffle(found)  # type: ignore[arg-type]
-    return found
+    swept = [invented_point(config) for config in GRID]
+    np.random.default_rng(0).shuffle(swept)  # type: ignore[arg-type]
+    return swept
 
 
 SETTING = ["method", "metric", "tolerance", "adversary", "protocol", "cost"]
@@ -94,9 +94,9 @@ def long(points: list[SweepPoint]) -> pd.DataFrame:
     for point in points:
         c = point.config
         model = [*(getattr(point, name).value for name in RATES), *(getattr(point, name) for name in FACTS)]
-        for attacker, told in point.disclosures.items():
-            rates = [found.value if (found := getattr(told, name)) else math.nan for name in GUESSES]
-            corrected = told.before.value if told.after else math.nan
+        for attacker, disclosure in point.disclosures.items():
+            rates = [estimate.value if (estimate := getattr(disclosure, name)) else math.nan for name in GUESSES]
+            corrected = disclosure.before.value if disclosure.after else math.nan
             lines.append((c.method, c.metric, c.tolerance, *attacker, *rates, corrected, *model))
     return pd.DataFrame(lines, columns=[*SETTING, *NUMBERS])
 
@@ -111,9 +111,9 @@ def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(points: list
         np.testing.assert_allclose(frame[name], values.mean(), rtol=1e-12)
         np.testing.assert_allclose(frame[f"{name}_sd"], values.std(), rtol=1e-9)
         assert (frame[f"{name}_n"] == values.count()).all() and set(frame[f"{name}_interval"]) == {"seeds"}
-        for setting, told in values:
-            there = told.dropna()
-            ends = stats.t.interval(0.95, len(there) - 1, loc=there.mean(), scale=stats.sem(there))
+        for setting, series in values:
+            present = series.dropna()
+            ends = stats.t.interval(0.95, len(present) - 1, loc=present.mean(), scale=stats.sem(present))
             low, high = np.clip(ends, -1 if name == "gain" else 0, 1)
             line = frame.loc[setting]
             assert (line[f"{name}_low"], line[f"{name}_high"]) == pytest.approx((low, high))
@@ -142,8 +142,8 @@ def test_missing_corrections_are_counted(points: list[SweepPoint]):
 def test_one_seed_keeps_its_interval(points: list[SweepPoint]):
     only = {(p.config.method, p.config.metric, p.tolerance): p for p in points if p.config.seed == 0}
     for row in summarise(list(only.values())):
-        told = only[row.method, row.metric, row.tolerance]
-        before = told.disclosures[row.adversary, row.protocol, row.cost].before
+        lone_point = only[row.method, row.metric, row.tolerance]
+        before = lone_point.disclosures[row.adversary, row.protocol, row.cost].before
         assert (row.before.value, row.before.low, row.before.high) == (before.value, before.low, before.high)
         assert row.before.over == "people" and math.isnan(row.before.sd) and row.seeds == (0,)
         assert row.unfairness_train.over == "" and math.isnan(row.unfairness_train.low)  # a fact, no estimate
@@ -153,29 +153,31 @@ def test_table_three_has_the_threshold_optimizer_and_both_attackers(points: list
     summary = summarise(points)
     table = table_three(summary)
     assert list(table.metric) == ["equal_opportunity", "statistical_parity"] and set(table.tolerance) == {0.0}
-    whole = summary_frame(summary).set_index(SETTING)
+    frame = summary_frame(summary).set_index(SETTING)
     for line in table.to_dict("records"):
         for label, adversary in (("A", "features"), ("A'", "predictions")):
-            here = whole.loc[("threshold_optimizer", line["metric"], 0.0, adversary, "as_published", "published")]
-            for name, own in (("before", "before_corrected"), ("after", "after"), ("gain", "gain")):
+            summary_row = frame.loc[
+                ("threshold_optimizer", line["metric"], 0.0, adversary, "as_published", "published")
+            ]
+            for name, column in (("before", "before_corrected"), ("after", "after"), ("gain", "gain")):
                 for part in ("", "_sd", "_low", "_high"):
-                    assert line[f"{label} {name}{part}"] == here[f"{own}{part}"]
+                    assert line[f"{label} {name}{part}"] == summary_row[f"{column}{part}"]
             assert line[f"{label} n"] == 2 and line["n_seeds"] == 3
             for name in ("model_train", "unfairness_test_sd", "majority", "difference_test_low"):
-                assert adversary == "predictions" or line[name] == here[name]
-    others = table_three(summary, protocol="held_out", cost="count")
-    assert set(others.tolerance) == {0.0} and (others["A after"] != table["A after"]).all()
+                assert adversary == "predictions" or line[name] == summary_row[name]
+    held_out = table_three(summary, protocol="held_out", cost="count")
+    assert set(held_out.tolerance) == {0.0} and (held_out["A after"] != table["A after"]).all()
 
 
 def test_tolerances_at_which_disclosure_helps_and_misleads_are_both_counted_and_said_to_be_uncorrected():
-    row = next(row for row in summarise([made(GRID[0])]) if row.gain is not None)
+    row = next(row for row in summarise([invented_point(GRID[0])]) if row.gain is not None)
     gains = (at(value) for value in (0.06, 0.07, -0.06, -0.07, -0.08, 0.0))
     several = [replace(row, gain=replace(row.gain, value=g.value, low=g.low, high=g.high)) for g in gains]
-    told = trained_tolerances(several, BASE, as_published=True)
-    assert told.point == (
+    finding = trained_tolerances(several, BASE, as_published=True)
+    assert finding.point == (
         "Disclosure helps the attacker significantly at 2 and misleads the attacker significantly at 3 of 6 tolerances"
     )
-    assert "not corrected for the number of tolerances" in told.evidence
-    assert f"against the same attack before disclosure ({percent(row.before.value)})" in told.evidence
+    assert "not corrected for the number of tolerances" in finding.evidence
+    assert f"against the same attack before disclosure ({percent(row.before.value)})" in finding.evidence
     few = trained_tolerances(several[:3], BASE, as_published=True)
     assert few.point == "Sweep over trained tolerances" and "before disclosure" not in few.evidence
